@@ -1,0 +1,23 @@
+"""What a column of the user's frame is, as far as a tree needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "boolean", "category", "date"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A named column.
+
+    ``kind`` says how it is split: numbers and dates at thresholds, Booleans at true, categories at
+    "is value". ``dtype`` is the polars dtype it was fitted with, as text. Thresholds of a date column
+    are integers in its physical unit: days for ``Date``, the time unit since the epoch for ``Datetime``.
+    """
+
+    name: str
+    kind: Kind
+    dtype: str
+    values: tuple[str, ...] = ()

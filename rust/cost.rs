@@ -1,0 +1,100 @@
+//! Costs are integers, so that sums are exact, order does not matter, and threads agree.
+//!
+//! A problem's losses and its leaf penalty share one unit. Where weights, costs and the penalty are
+//! (short decimal) rationals the unit divides all of them and nothing is rounded. Otherwise each is
+//! rounded once, to a unit so small that the total is about 2^53 of them, and `Scale::slack` bounds
+//! what all that rounding can add up to: reported lower bounds are lowered by it.
+
+/// A sum of losses and leaf penalties, in the problem's unit.
+pub type Cost = i64;
+
+/// More than any tree costs. Two of them can be added.
+pub const INFINITE: Cost = 1 << 61;
+
+/// Real losses are kept below this total, so that no sum the search makes can overflow.
+pub const MAX_TOTAL: Cost = 1 << 58;
+
+/// How integer costs relate to the objective the user sees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Units in an objective of 1.
+    pub units: f64,
+    /// Units that every tree costs and the search leaves out.
+    pub offset: f64,
+    /// The most by which a tree's cost can differ from its true value, in units: 0 when exact.
+    pub slack: Cost,
+}
+
+impl Scale {
+    /// The objective of a cost, to the nearest float.
+    pub fn objective(&self, cost: Cost) -> f64 {
+        (cost as f64 + self.offset) / self.units
+    }
+
+    /// A float that is at most the true objective of any tree whose cost is at least `bound`.
+    pub fn lower(&self, bound: Cost) -> f64 {
+        let safe = (bound - self.slack).max(0) as f64 + self.offset;
+        if safe == 0.0 {
+            return 0.0;
+        }
+        (safe.next_down() / self.units).next_down()
+    }
+
+    /// The number of units that is surely at least this much objective (for gap limits: rounded down).
+    pub fn units_of(&self, objective: f64) -> Cost {
+        (objective * self.units).clamp(0.0, INFINITE as f64).floor() as Cost
+    }
+}
+
+/// `x` as a fraction, read as the shortest decimal that is this float: 0.1 is 1/10.
+/// `None` when numerator or denominator do not fit.
+pub fn decimal(x: f64) -> Option<(i64, i64)> {
+    let text = format!("{x:e}");
+    let (mantissa, exponent) = text.split_once('e')?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
+    let shift = exponent - fraction.len() as i32;
+    let power = 10i64.checked_pow(shift.unsigned_abs())?;
+    if shift >= 0 {
+        return Some((digits.checked_mul(power)?, 1));
+    }
+    let divisor = gcd(digits, power);
+    Some((digits / divisor, power / divisor))
+}
+
+pub fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// The least common multiple of positive numbers, if it fits.
+pub fn lcm(a: i64, b: i64) -> Option<i64> {
+    (a / gcd(a, b)).checked_mul(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_read_as_written() {
+        assert_eq!(decimal(0.1), Some((1, 10)));
+        assert_eq!(decimal(0.005), Some((1, 200)));
+        assert_eq!(decimal(2.5), Some((5, 2)));
+        assert_eq!(decimal(0.0), Some((0, 1)));
+        assert_eq!(decimal(1200.0), Some((1200, 1)));
+        assert_eq!(decimal(-0.25), Some((-1, 4)));
+    }
+
+    #[test]
+    fn lower_is_never_above() {
+        let scale = Scale { units: 3.0, offset: 0.0, slack: 0 };
+        for cost in 1..100 {
+            assert!(scale.lower(cost) <= scale.objective(cost));
+        }
+    }
+}

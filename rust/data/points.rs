@@ -1,0 +1,86 @@
+//! Points: groups of rows that no split can tell apart.
+
+use super::{Column, ColumnKind};
+use crate::error::{Error, Result};
+
+/// One code per column and point, and how many rows each point stands for.
+///
+/// The work of a search grows with the number of points, not of rows, so the caller groups rows first.
+/// Nothing breaks if equal points are given twice; bounds only get weaker.
+#[derive(Debug, Clone)]
+pub struct Points {
+    /// Column-major: `codes[c][p]` is below `columns[c].n_codes()`.
+    codes: Vec<Vec<u32>>,
+    rows: Vec<u64>,
+}
+
+impl Points {
+    pub fn new(columns: &[Column], codes: Vec<Vec<u32>>, rows: Vec<u64>) -> Result<Self> {
+        if rows.is_empty() {
+            return Err(Error::invalid("there are no rows"));
+        }
+        if codes.len() != columns.len() {
+            return Err(Error::invalid(format!(
+                "{} columns are described but {} are given",
+                columns.len(),
+                codes.len()
+            )));
+        }
+        if u32::try_from(rows.len()).is_err() {
+            return Err(Error::invalid("more than 2^32 distinct points"));
+        }
+        for (column, codes) in columns.iter().zip(&codes) {
+            check_column(column, codes, rows.len())?;
+        }
+        Ok(Points { codes, rows })
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn codes(&self, column: usize) -> &[u32] {
+        &self.codes[column]
+    }
+
+    /// How many rows a point stands for.
+    pub fn rows(&self, point: usize) -> u64 {
+        self.rows[point]
+    }
+}
+
+fn check_column(column: &Column, codes: &[u32], n_points: usize) -> Result<()> {
+    if codes.len() != n_points {
+        return Err(Error::invalid(format!(
+            "column {:?} has {} codes for {n_points} points",
+            column.name,
+            codes.len()
+        )));
+    }
+    let most = column.n_codes() as u32;
+    if let Some(code) = codes.iter().find(|&&code| code >= most) {
+        return Err(Error::invalid(format!(
+            "column {:?} has code {code}, but only {most} codes",
+            column.name
+        )));
+    }
+    if let ColumnKind::Ordered(cuts) = &column.kind {
+        let ascending = cuts.windows(2).all(|pair| match (pair[0], pair[1]) {
+            (super::Threshold::Float(a), super::Threshold::Float(b)) => a < b,
+            (super::Threshold::Int(a), super::Threshold::Int(b)) => a < b,
+            // Mixed columns are compared by the caller, who made them.
+            _ => true,
+        });
+        if !ascending {
+            return Err(Error::invalid(format!(
+                "the cuts of column {:?} are not ascending",
+                column.name
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! certree: decision trees that are provably the best there are, with a certificate.
+//!
+//! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`problem`] →
+//! [`search`] → [`tree`] → [`solve`](mod@solve), and [`check`], which trusts none of them.
+//!
+//! ```
+//! use certree::data::{Column, ColumnKind, Points};
+//! use certree::problem::{Problem, Shape};
+//! use certree::run::{Limits, Run};
+//! use certree::task::ClassInput;
+//!
+//! // Two Boolean columns, four points, the class is their exclusive or.
+//! let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+//! let columns = vec![column("a"), column("b")];
+//! let codes = vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
+//! let points = Points::new(&columns, codes, vec![1; 4])?;
+//! let task = ClassInput {
+//!     n_classes: 2,
+//!     n_labels: 2,
+//!     weights: vec![1., 0., 0., 1., 0., 1., 1., 0.],
+//!     costs: vec![0., 1., 1., 0.],
+//!     class_weights: vec![1., 1.],
+//!     balanced: false,
+//!     leaf_penalty: 0.01,
+//! }
+//! .build()?;
+//! let problem = Problem::new(columns, points, task, Shape::default())?;
+//! let run = Run::new(Limits::default(), problem.scale, None);
+//! let answer = certree::solve::solve(&problem, &run)?;
+//! assert_eq!(answer.tree.n_leaves(), 4);
+//! assert_eq!(answer.objective, 0.04);
+//! # Ok::<(), certree::error::Error>(())
+//! ```
+
+pub mod error;
+pub mod ids;
+
+pub mod cost;
+pub mod run;
+
+pub mod data;
+pub mod task;
+pub mod tree;
+
+pub mod problem;
+
+pub mod search;
+
+pub mod check;
+pub mod solve;
+
+#[cfg(feature = "python")]
+mod python;

@@ -1,0 +1,62 @@
+//! Data, a task, and what a tree may be: everything a search is given.
+
+use crate::cost::{Cost, Scale};
+use crate::data::{Column, Features, Points};
+use crate::error::{Error, Result};
+use crate::task::{Scaled, Task};
+
+/// What a tree may be. A single leaf is always allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Depth of a single leaf is 0. `None`: as deep as it pays.
+    pub max_depth: Option<u32>,
+    pub max_leaves: Option<u32>,
+    /// Rows (not weight) that every leaf of a split must hold.
+    pub min_leaf_rows: u64,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape { max_depth: None, max_leaves: None, min_leaf_rows: 1 }
+    }
+}
+
+pub struct Problem {
+    pub columns: Vec<Column>,
+    pub features: Features,
+    pub points: Points,
+    pub task: Box<dyn Task>,
+    pub shape: Shape,
+    /// λ in the task's units.
+    pub leaf_cost: Cost,
+    pub scale: Scale,
+}
+
+impl Problem {
+    pub fn new(columns: Vec<Column>, points: Points, scaled: Scaled, shape: Shape) -> Result<Self> {
+        if shape.max_leaves == Some(0) {
+            return Err(Error::invalid("max_leaf_nodes must be at least 1"));
+        }
+        let features = Features::of(&columns);
+        Ok(Problem {
+            columns,
+            features,
+            points,
+            task: scaled.task,
+            shape,
+            leaf_cost: scaled.leaf_cost,
+            scale: scaled.scale,
+        })
+    }
+
+    /// Summed statistics of some points.
+    pub fn stats<I: IntoIterator<Item = usize>>(&self, points: I) -> Vec<i64> {
+        let mut sum = vec![0; self.task.width()];
+        for point in points {
+            for (total, s) in sum.iter_mut().zip(self.task.stats(point)) {
+                *total += s;
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,67 @@
+//! How far a search may go, and why it ended.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    pub time: Option<Duration>,
+    /// Bytes that the search may hold.
+    pub memory: Option<u64>,
+    /// Stop once objective − lower bound is no more than this.
+    pub gap: f64,
+    /// Worker threads; 0 counts as 1.
+    pub threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Optimal,
+    OptimalGivenGuess,
+    GapLimit,
+    TimeLimit,
+    MemoryLimit,
+    Interrupted,
+}
+
+const ALL: [Status; 6] = [
+    Status::Optimal,
+    Status::OptimalGivenGuess,
+    Status::GapLimit,
+    Status::TimeLimit,
+    Status::MemoryLimit,
+    Status::Interrupted,
+];
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Optimal => "optimal",
+            Status::OptimalGivenGuess => "optimal_given_guess",
+            Status::GapLimit => "gap_limit",
+            Status::TimeLimit => "time_limit",
+            Status::MemoryLimit => "memory_limit",
+            Status::Interrupted => "interrupted",
+        }
+    }
+
+    pub(super) fn code(self) -> u8 {
+        self as u8 + 1
+    }
+
+    pub(super) fn from_code(code: u8) -> Option<Status> {
+        ALL.get(usize::from(code).checked_sub(1)?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_come_back() {
+        for status in ALL {
+            assert_eq!(Status::from_code(status.code()), Some(status));
+        }
+        assert_eq!(Status::from_code(0), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! Classification: cost(S, k) = Σ over classes c of M[c][k] · weight of class c in S.
+//!
+//! M is 0/1 for accuracy; class weights and balanced accuracy scale its rows. The loss is divided by
+//! the total (class-weighted) row weight.
+
+use super::{Leaf, RowCosts, Scaled, Task};
+use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm};
+use crate::error::{Error, Result};
+
+/// A classification problem as the user states it.
+#[derive(Debug, Clone)]
+pub struct ClassInput {
+    pub n_classes: usize,
+    pub n_labels: usize,
+    /// Row weight by point and class, point-major.
+    pub weights: Vec<f64>,
+    /// Cost of answering label k for class c, class-major.
+    pub costs: Vec<f64>,
+    /// A factor on each class: on its costs and on its share of the total weight.
+    pub class_weights: Vec<f64>,
+    /// Also divide each class's factor by the class's total weight, so that all classes count the same.
+    pub balanced: bool,
+    pub leaf_penalty: f64,
+}
+
+/// Class weights and costs in integer units.
+#[derive(Debug, Clone)]
+pub struct ClassCosts {
+    n_classes: usize,
+    n_labels: usize,
+    weights: Vec<i64>,
+    costs: Vec<Cost>,
+    /// What an integer weight of 1 is in the user's weights.
+    weight_unit: f64,
+}
+
+impl ClassInput {
+    /// Exact integers where the numbers allow it, else costs by point, each rounded once.
+    pub fn build(&self) -> Result<Scaled> {
+        self.validate()?;
+        match self.exact() {
+            Some(scaled) => Ok(scaled),
+            None => self.rounded(),
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let bad = |v: &f64| !v.is_finite();
+        if self.n_classes == 0 || self.n_labels == 0 {
+            return Err(Error::invalid("there must be at least one class and one label"));
+        }
+        if self.weights.iter().any(|w| bad(w) || *w < 0.0) {
+            return Err(Error::invalid("weights must be finite and not negative"));
+        }
+        if self.class_weights.iter().any(|w| bad(w) || *w < 0.0) {
+            return Err(Error::invalid("class weights must be finite and not negative"));
+        }
+        if self.costs.iter().any(bad) {
+            return Err(Error::invalid("costs must be finite"));
+        }
+        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
+            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
+        }
+        if self.weights.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::invalid("the total weight must be positive"));
+        }
+        Ok(())
+    }
+
+    fn exact(&self) -> Option<Scaled> {
+        let (k, l) = (self.n_classes, self.n_labels);
+        let (weights, weight_denominator) = integers(&self.weights)?;
+        let (costs, cost_denominator) = integers(&self.costs)?;
+        let mut totals = vec![0i64; k];
+        for point in weights.chunks_exact(k) {
+            for (total, w) in totals.iter_mut().zip(point) {
+                *total = total.checked_add(*w)?;
+            }
+        }
+        // Class factors a/b over one denominator.
+        let mut factors = Vec::with_capacity(k);
+        for (c, &weight) in self.class_weights.iter().enumerate() {
+            let (a, mut b) = decimal(weight)?;
+            if self.balanced {
+                b = b.checked_mul(totals[c].max(1))?;
+            }
+            factors.push((a, b));
+        }
+        let common = factors.iter().try_fold(1, |m, &(_, b)| lcm(m, b))?;
+        let factors: Vec<i64> =
+            factors.iter().map(|&(a, b)| a.checked_mul(common / b)).collect::<Option<_>>()?;
+        let share = factors.iter().fold(0, |g, &f| {
+            if f == 0 {
+                g
+            } else if g == 0 {
+                f
+            } else {
+                gcd(g, f)
+            }
+        });
+        let factors: Vec<i64> = factors.iter().map(|f| f / share.max(1)).collect();
+
+        // objective = cost / (cost_denominator · total) + λ · leaves, before λ's own denominator.
+        let mut total = 0i64;
+        for (f, t) in factors.iter().zip(&totals) {
+            total = total.checked_add(f.checked_mul(*t)?)?;
+        }
+        let base = cost_denominator.checked_mul(total)?;
+        if base == 0 {
+            return None;
+        }
+        let (p, q) = decimal(self.leaf_penalty)?;
+        let common = gcd(q, base);
+        let up = q / common;
+        let leaf_cost = p.checked_mul(base / common)?;
+
+        let mut matrix = Vec::with_capacity(k * l);
+        let mut offset = 0i64;
+        let mut worst = 0i64;
+        for c in 0..k {
+            let row = &costs[c * l..(c + 1) * l];
+            let least = *row.iter().min()?;
+            let unit = factors[c].checked_mul(up)?;
+            for &cost in row {
+                matrix.push(cost.checked_sub(least)?.checked_mul(unit)?);
+            }
+            offset = offset.checked_add(least.checked_mul(unit)?.checked_mul(totals[c])?)?;
+            let most = *matrix[c * l..].iter().max()?;
+            worst = worst.checked_add(most.checked_mul(totals[c])?)?;
+        }
+        let units = base.checked_mul(up)?;
+        if worst > MAX_TOTAL || leaf_cost > MAX_TOTAL || units > MAX_TOTAL {
+            return None;
+        }
+        Some(Scaled {
+            task: Box::new(ClassCosts {
+                n_classes: k,
+                n_labels: l,
+                weights,
+                costs: matrix,
+                weight_unit: 1.0 / weight_denominator as f64,
+            }),
+            leaf_cost,
+            scale: Scale { units: units as f64, offset: offset as f64, slack: 0 },
+        })
+    }
+
+    /// Costs by point in real numbers: label k costs a point Σ_c weight · factor · M[c][k].
+    fn rounded(&self) -> Result<Scaled> {
+        let (k, l) = (self.n_classes, self.n_labels);
+        let mut factors = self.class_weights.clone();
+        let mut totals = vec![0.0; k];
+        for point in self.weights.chunks_exact(k) {
+            for (total, w) in totals.iter_mut().zip(point) {
+                *total += w;
+            }
+        }
+        if self.balanced {
+            for (factor, total) in factors.iter_mut().zip(&totals) {
+                *factor /= if *total > 0.0 { *total } else { 1.0 };
+            }
+        }
+        let normalizer: f64 = factors.iter().zip(&totals).map(|(f, t)| f * t).sum();
+        if normalizer <= 0.0 {
+            return Err(Error::invalid("the total class weight of the rows must be positive"));
+        }
+        let mut costs = Vec::with_capacity(self.weights.len() / k * l);
+        for point in self.weights.chunks_exact(k) {
+            for label in 0..l {
+                costs.push((0..k).map(|c| point[c] * factors[c] * self.costs[c * l + label]).sum());
+            }
+        }
+        RowCosts::build(l, &costs, normalizer, self.leaf_penalty, Some((k, &self.weights)))
+    }
+}
+
+/// The numbers over one denominator, if all are short decimals.
+fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
+    let mut denominator = 1i64;
+    for &v in values {
+        if v.fract() != 0.0 {
+            denominator = lcm(denominator, decimal(v)?.1)?;
+            if denominator > 1_000_000 {
+                return None;
+            }
+        }
+    }
+    let mut out = Vec::with_capacity(values.len());
+    for &v in values {
+        if v.abs() > 1e15 {
+            return None;
+        }
+        let (p, q) = if v.fract() == 0.0 { (v as i64, 1) } else { decimal(v)? };
+        out.push(p.checked_mul(denominator / q)?);
+    }
+    Some((out, denominator))
+}
+
+impl ClassCosts {
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Integer weights of one point by class.
+    pub fn weights(&self, point: usize) -> &[i64] {
+        &self.weights[point * self.n_classes..(point + 1) * self.n_classes]
+    }
+
+    /// Units that label `label` costs for each unit of weight of `class`.
+    pub fn cost(&self, class: usize, label: usize) -> Cost {
+        self.costs[class * self.n_labels + label]
+    }
+
+    /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
+    pub fn uniform(&self) -> Option<Cost> {
+        if self.n_labels != self.n_classes {
+            return None;
+        }
+        let unit = if self.n_classes == 1 { 1 } else { self.cost(0, 1) };
+        let zero_one = (0..self.n_classes)
+            .all(|c| (0..self.n_labels).all(|k| self.cost(c, k) == if c == k { 0 } else { unit }));
+        (zero_one && unit > 0).then_some(unit)
+    }
+}
+
+impl Task for ClassCosts {
+    fn width(&self) -> usize {
+        self.n_classes
+    }
+
+    fn stats(&self, point: usize) -> &[i64] {
+        self.weights(point)
+    }
+
+    fn leaf(&self, stats: &[i64]) -> Leaf {
+        let mut best = Leaf { cost: Cost::MAX, label: 0 };
+        for label in 0..self.n_labels {
+            let cost = (0..self.n_classes).map(|c| stats[c] * self.cost(c, label)).sum();
+            if cost < best.cost {
+                best = Leaf { cost, label: label as u32 };
+            }
+        }
+        best
+    }
+
+    fn loss(&self, point: usize, label: u32) -> Cost {
+        (self.weights(point).iter().enumerate())
+            .map(|(c, w)| w * self.cost(c, label as usize))
+            .sum()
+    }
+
+    fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+        stats.iter().map(|&s| s as f64 * self.weight_unit).collect()
+    }
+
+    fn classes(&self) -> Option<&ClassCosts> {
+        Some(self)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a tree is asked to do well. A task turns a set of points into the cost of one leaf.
+//!
+//! To add a task whose cost is a sum over rows: write one file with its formula on top, implement
+//! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and the
+//! checker see only the trait.
+
+mod classes;
+mod rows;
+
+pub use classes::{ClassCosts, ClassInput};
+pub use rows::RowCosts;
+
+use crate::cost::{Cost, Scale};
+
+/// The cheapest answer for a set of points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leaf {
+    pub cost: Cost,
+    pub label: u32,
+}
+
+/// A task whose cost is a sum over points: cost(S) = min over labels of the sum of each point's loss.
+///
+/// Statistics are additive integers: the statistics of a set are the sums of its points'. Losses are
+/// never negative, and some point may have none that is zero (equal rows of two classes).
+pub trait Task: Send + Sync {
+    /// How many statistics describe a set of points.
+    fn width(&self) -> usize;
+
+    /// The statistics of one point; `width()` of them.
+    fn stats(&self, point: usize) -> &[i64];
+
+    /// The best label for points with these summed statistics; the lowest label among equals.
+    fn leaf(&self, stats: &[i64]) -> Leaf;
+
+    /// The loss of one point under a label.
+    fn loss(&self, point: usize, label: u32) -> Cost;
+
+    fn n_labels(&self) -> usize;
+
+    /// The least loss that any label gives this point: E of the equivalent-points bound.
+    fn least(&self, point: usize) -> Cost {
+        (0..self.n_labels() as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)
+    }
+
+    /// The largest loss that any label gives this point.
+    fn worst(&self, point: usize) -> Cost {
+        (0..self.n_labels() as u32).map(|label| self.loss(point, label)).max().unwrap_or(0)
+    }
+
+    /// What a tree shows at a node, in the user's units: row weight by class, or mean cost by label.
+    fn shown(&self, stats: &[i64]) -> Vec<f64>;
+
+    /// The class structure, if statistics are class counts: the bit kernels count instead of adding.
+    fn classes(&self) -> Option<&ClassCosts> {
+        None
+    }
+}
+
+/// A task together with the unit its costs are in.
+pub struct Scaled {
+    pub task: Box<dyn Task>,
+    /// λ in units.
+    pub leaf_cost: Cost,
+    pub scale: Scale,
+}

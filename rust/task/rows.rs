@@ -1,0 +1,127 @@
+//! Costs by row and label: cost(S, k) = Σ over points of cost[p][k].
+//!
+//! Policies are this task with costs = −rewards, and so is classification with weights that are not
+//! short decimals. Each point's least cost is taken off and kept in the offset, so that what is
+//! searched is regret; each regret is rounded once (see `cost.rs`).
+
+use super::{Leaf, Scaled, Task};
+use crate::cost::{Cost, MAX_TOTAL, Scale};
+use crate::error::{Error, Result};
+
+/// Total regret is scaled to about this many units.
+const TARGET: f64 = (1u64 << 56) as f64;
+
+#[derive(Debug, Clone)]
+pub struct RowCosts {
+    n_labels: usize,
+    /// Regret by point and label in units.
+    regrets: Vec<Cost>,
+    /// Leaf statistics: regrets, then what is shown (rounded to `shown_unit`), if it is something else.
+    stats: Vec<i64>,
+    width: usize,
+    shown_unit: f64,
+}
+
+impl RowCosts {
+    /// `costs[p * n_labels + k]`: what label k costs at point p, summed over the point's rows.
+    /// `shown`: real statistics by point to show at nodes instead of the regrets.
+    pub fn build(
+        n_labels: usize,
+        costs: &[f64],
+        normalizer: f64,
+        leaf_penalty: f64,
+        shown: Option<(usize, &[f64])>,
+    ) -> Result<Scaled> {
+        if n_labels == 0 || costs.iter().any(|c| !c.is_finite()) {
+            return Err(Error::invalid("costs must be finite, with at least one label"));
+        }
+        if !(normalizer.is_finite() && normalizer > 0.0) {
+            return Err(Error::invalid("the total weight must be positive and finite"));
+        }
+        let n_points = costs.len() / n_labels;
+        let mut offset = 0.0;
+        let mut regrets = Vec::with_capacity(costs.len());
+        let mut total = 0.0;
+        for point in costs.chunks_exact(n_labels) {
+            let least = point.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = point.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            offset += least;
+            total += most - least;
+            regrets.extend(point.iter().map(|c| c - least));
+        }
+        // Units per unit of summed cost; a problem without regret still needs a unit for the leaves.
+        let up = TARGET / total.max(normalizer * 1e-3);
+        let units = up * normalizer;
+        let leaf_cost = leaf_penalty * units;
+        if !leaf_cost.is_finite() || leaf_cost > MAX_TOTAL as f64 {
+            return Err(Error::invalid(format!(
+                "leaf_penalty={leaf_penalty} is too large for these costs: no split could pay for it"
+            )));
+        }
+        let regrets: Vec<Cost> = regrets.iter().map(|r| (r * up).round() as Cost).collect();
+        let (width, stats, shown_unit) = match shown {
+            None => (n_labels, regrets.clone(), 1.0 / up),
+            Some((columns, values)) => beside(n_labels, &regrets, columns, values),
+        };
+        Ok(Scaled {
+            task: Box::new(RowCosts { n_labels, regrets, stats, width, shown_unit }),
+            leaf_cost: leaf_cost.round() as Cost,
+            scale: Scale {
+                units,
+                offset: offset * up,
+                // Half a unit for each point and each leaf, and the relative error of the products.
+                slack: n_points as Cost + 1 + (TARGET * f64::EPSILON * 4.0) as Cost,
+            },
+        })
+    }
+}
+
+/// Regrets with other statistics beside them, the latter as integers of a fine unit.
+fn beside(
+    n_labels: usize,
+    regrets: &[Cost],
+    columns: usize,
+    values: &[f64],
+) -> (usize, Vec<i64>, f64) {
+    let total: f64 = values.iter().map(|v| v.abs()).sum();
+    let unit = total.max(f64::MIN_POSITIVE) / (1u64 << 52) as f64;
+    let mut stats = Vec::with_capacity(regrets.len() + values.len());
+    for (regret, value) in regrets.chunks_exact(n_labels).zip(values.chunks_exact(columns)) {
+        stats.extend_from_slice(regret);
+        stats.extend(value.iter().map(|v| (v / unit).round() as i64));
+    }
+    (n_labels + columns, stats, unit)
+}
+
+impl Task for RowCosts {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn stats(&self, point: usize) -> &[i64] {
+        &self.stats[point * self.width..(point + 1) * self.width]
+    }
+
+    fn leaf(&self, stats: &[i64]) -> Leaf {
+        let mut best = Leaf { cost: Cost::MAX, label: 0 };
+        for (label, &cost) in stats[..self.n_labels].iter().enumerate() {
+            if cost < best.cost {
+                best = Leaf { cost, label: label as u32 };
+            }
+        }
+        best
+    }
+
+    fn loss(&self, point: usize, label: u32) -> Cost {
+        self.regrets[point * self.n_labels + label as usize]
+    }
+
+    fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+        let from = if self.width > self.n_labels { self.n_labels } else { 0 };
+        stats[from..].iter().map(|&s| s as f64 * self.shown_unit).collect()
+    }
+}

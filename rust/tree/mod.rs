@@ -1,0 +1,9 @@
+//! Trees: the plan a search finds, and the finished tree that users read and predict with.
+
+mod finished;
+mod plan;
+mod predict;
+
+pub use finished::{Node, Split, Test, Tree};
+pub use plan::Plan;
+pub use predict::{Router, Values};
