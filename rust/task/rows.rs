@@ -49,13 +49,14 @@ impl RowCosts {
             total += most - least;
             regrets.extend(point.iter().map(|c| c - least));
         }
-        // Units per unit of summed cost; a problem without regret still needs a unit for the leaves.
-        let up = TARGET / total.max(normalizer * 1e-3);
+        // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a problem
+        // without regret still needs a unit.
+        let up = TARGET / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
-        if !leaf_cost.is_finite() || leaf_cost > MAX_TOTAL as f64 {
+        if !(units.is_normal() && leaf_cost <= MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
-                "leaf_penalty={leaf_penalty} is too large for these costs: no split could pay for it"
+                "leaf_penalty={leaf_penalty} and these costs are too far apart to be added"
             )));
         }
         let regrets: Vec<Cost> = regrets.iter().map(|r| (r * up).round() as Cost).collect();
