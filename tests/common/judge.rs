@@ -1,0 +1,160 @@
+//! The judge: an answer is right if it costs what the oracle's costs, proves it, and keeps the rules.
+
+use std::time::Duration;
+
+use certree::check;
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
+use certree::search::{Found, brute};
+use certree::solve::{Answer, solve};
+use certree::tree::Tree;
+
+use super::{Case, naive};
+
+/// Solve without limits (but for a clock, so that a search that hangs fails) and judge the answer.
+pub fn agrees_with_oracle(case: &Case, threads: usize) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| format!("the case does not build: {e}"))?;
+    let oracle = brute::solve(&problem);
+    let limits = Limits { time: Some(Duration::from_secs(20)), threads, ..Limits::default() };
+    let run = Run::new(limits, problem.scale, None);
+    let answer = solve(&problem, &run).map_err(|e| e.to_string())?;
+    proved_optimal(&problem, &oracle, &answer)?;
+    tree_is_sound(case, &problem, &answer.tree)?;
+    objective_is_real(case, &problem, &answer)
+}
+
+/// Status, bounds and cost are those of a proved optimum.
+pub fn proved_optimal(problem: &Problem, oracle: &Found, answer: &Answer) -> Result<(), String> {
+    ensure(answer.status == Status::Optimal, || format!("status is {:?}", answer.status))?;
+    let optimum = problem.scale.objective(oracle.upper);
+    ensure(answer.objective == optimum, || {
+        format!("objective is {}, the oracle's {optimum}: {:?}", answer.objective, oracle.plan)
+    })?;
+    ensure(answer.lower_bound <= optimum, || {
+        format!("lower bound {} is above the optimum {optimum}", answer.lower_bound)
+    })?;
+    ensure(problem.scale.slack > 0 || answer.lower_bound == optimum, || {
+        format!("lower bound {} has a gap to the optimum {optimum}", answer.lower_bound)
+    })?;
+    ensure(answer.lower_bound >= problem.scale.lower(oracle.upper), || {
+        format!("lower bound {} is looser than rounding excuses", answer.lower_bound)
+    })?;
+    let cost = recompute(problem, &answer.tree);
+    ensure(cost == oracle.upper, || format!("the tree costs {cost}, not {}", oracle.upper))?;
+    let curve = &answer.curve;
+    ensure(curve.last().is_some_and(|m| m.upper == answer.objective), || {
+        "the anytime curve does not end at the objective".into()
+    })?;
+    ensure(curve.windows(2).all(|m| m[0].upper >= m[1].upper && m[0].lower <= m[1].lower), || {
+        format!("bounds loosen along the curve: {curve:?}")
+    })
+}
+
+/// Solve within `limits` and judge whatever comes of it.
+pub fn keeps_limits(case: &Case, limits: Limits) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| format!("the case does not build: {e}"))?;
+    let oracle = brute::solve(&problem);
+    let gap = limits.gap;
+    let run = Run::new(limits, problem.scale, None);
+    let answer = solve(&problem, &run).map_err(|e| e.to_string())?;
+    bounds_optimum(case, &problem, &oracle, &answer)?;
+    let left = answer.objective - answer.lower_bound;
+    ensure(
+        answer.status != Status::GapLimit || left <= gap + 1e-12 * naive::magnitude(case),
+        || format!("stopped at a gap of {left}, with {gap} allowed"),
+    )
+}
+
+/// A stopped search: the tree is sound and worth its objective, and the lower bound is one.
+pub fn bounds_optimum(
+    case: &Case,
+    problem: &Problem,
+    oracle: &Found,
+    answer: &Answer,
+) -> Result<(), String> {
+    let optimum = problem.scale.objective(oracle.upper);
+    ensure(answer.lower_bound <= optimum && optimum <= answer.objective, || {
+        format!("{} <= {optimum} <= {} is false", answer.lower_bound, answer.objective)
+    })?;
+    let objective = problem.scale.objective(recompute(problem, &answer.tree));
+    ensure(objective == answer.objective, || {
+        format!("the tree is worth {objective}, not {}", answer.objective)
+    })?;
+    let proved = answer.status == Status::Optimal;
+    ensure(!proved || answer.objective == optimum, || {
+        format!("{} is called optimal, but {optimum} is", answer.objective)
+    })?;
+    tree_is_sound(case, problem, &answer.tree)
+}
+
+pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {
+    let (columns, points) = (&problem.columns, &problem.points);
+    check::recompute(tree, columns, points, problem.task.as_ref(), problem.leaf_cost)
+}
+
+/// The tree keeps depth, leaves and rows within the shape, and its nodes hold what they say.
+pub fn tree_is_sound(case: &Case, problem: &Problem, tree: &Tree) -> Result<(), String> {
+    let n = case.n_points();
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+    for point in 0..n {
+        held[naive::leaf_of(case, tree, point)].push(point);
+    }
+    let mut next = 1;
+    let depth = walk(tree, 0, &mut next)?;
+    ensure(next == tree.nodes.len(), || "some nodes are not in the tree".into())?;
+    let shape = case.shape;
+    ensure(shape.max_depth.is_none_or(|most| depth <= most), || format!("depth is {depth}"))?;
+    let leaves = tree.n_leaves();
+    ensure(shape.max_leaves.is_none_or(|most| leaves <= most as usize), || {
+        format!("there are {leaves} leaves")
+    })?;
+    for at in (0..tree.nodes.len()).rev() {
+        let node = &tree.nodes[at];
+        if let Some(split) = &node.split {
+            let both = [&held[split.left.index()][..], &held[split.right.index()][..]].concat();
+            held[at] = both;
+        }
+        let rows: u64 = held[at].iter().map(|&p| case.rows[p]).sum();
+        ensure(node.rows == rows, || format!("node {at} says {} rows, not {rows}", node.rows))?;
+        ensure(at == 0 || (rows >= shape.min_leaf_rows && !held[at].is_empty()), || {
+            format!("node {at} has {rows} rows")
+        })?;
+        let leaf = problem.task.leaf(&problem.stats(held[at].iter().copied()));
+        let label = held[at].iter().map(|&p| problem.task.loss(p, node.label)).sum::<i64>();
+        ensure(leaf.cost == label, || format!("node {at} has label {}", node.label))?;
+    }
+    Ok(())
+}
+
+/// Nodes are in preorder and each has one parent; returns the depth below `at`.
+fn walk(tree: &Tree, at: usize, next: &mut usize) -> Result<u32, String> {
+    let Some(split) = &tree.nodes[at].split else {
+        return Ok(0);
+    };
+    let mut depth = 0;
+    for child in [split.left, split.right] {
+        ensure(child.index() == *next, || format!("node {} is out of order", child.index()))?;
+        *next += 1;
+        depth = depth.max(1 + walk(tree, child.index(), next)?);
+    }
+    Ok(depth)
+}
+
+/// The objective in integer units is the one that floats give, up to their rounding.
+pub fn objective_is_real(case: &Case, problem: &Problem, answer: &Answer) -> Result<(), String> {
+    let tree = &answer.tree;
+    let labels: Vec<u32> =
+        (0..case.n_points()).map(|p| tree.nodes[naive::leaf_of(case, tree, p)].label).collect();
+    let real = naive::objective(case, &labels, tree.n_leaves());
+    let close = 1e-12 * naive::magnitude(case) + problem.scale.slack as f64 / problem.scale.units;
+    ensure((real - answer.objective).abs() <= close, || {
+        format!("in floats the objective is {real}, not {}", answer.objective)
+    })?;
+    ensure(answer.lower_bound <= real + close, || {
+        format!("lower bound {} is above the real objective {real}", answer.lower_bound)
+    })
+}
+
+pub fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}

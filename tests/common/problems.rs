@@ -1,0 +1,310 @@
+//! Random small problems, drawn towards what breaks searches: ties, duplicates, columns that are
+//! constant, equal or complementary, penalties exactly at the break-even point of a split.
+
+use certree::data::{Column, ColumnKind, Threshold};
+use certree::problem::Shape;
+use certree::task::ClassInput;
+
+use super::{Case, Loss, Random};
+
+/// What to draw. The default draws everything; a test narrows it to what it is about.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub min_points: usize,
+    pub max_points: usize,
+    pub max_columns: usize,
+    pub loss: LossKind,
+    pub columns: ColumnMix,
+    pub limits: ShapeMix,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossKind {
+    Any,
+    /// 0/1 losses, whole weights.
+    Accuracy,
+    /// Real, decimal or huge sample weights; class weights; balanced.
+    Weighted,
+    CostMatrix,
+    Rows,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnMix {
+    Any,
+    Boolean,
+    /// Mostly ordered columns with several cuts.
+    Ordered,
+    Category,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShapeMix {
+    Any,
+    /// Neither depth nor leaves are limited: the penalty alone decides.
+    Unlimited,
+    /// Leaves, and often depth and rows per leaf, are limited.
+    Leaves,
+    /// A minimum of rows per leaf that binds.
+    MinRows,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            min_points: 1,
+            max_points: 14,
+            max_columns: 6,
+            loss: LossKind::Any,
+            columns: ColumnMix::Any,
+            limits: ShapeMix::Any,
+        }
+    }
+}
+
+/// The same case for the same seed and options, always.
+pub fn random_problem(seed: u64, options: &Options) -> Case {
+    let rng = &mut Random::new(seed);
+    let n = rng.range(options.min_points, options.max_points);
+    // Few cases without columns: there is only one tree to find.
+    let n_columns = rng.below(options.max_columns + 1).max(rng.below(2));
+    let mut columns = Vec::new();
+    let mut codes: Vec<Vec<u32>> = Vec::new();
+    for index in 0..n_columns {
+        let (kind, column_codes) = random_column(rng, n, options.columns, &columns, &codes);
+        columns.push(Column { name: format!("c{index}"), kind });
+        codes.push(column_codes);
+    }
+    if rng.chance(0.3) {
+        repeat_points(rng, n, &mut codes);
+    }
+    let rows: Vec<u64> = match rng.below(3) {
+        0 => (0..n).map(|_| rng.range(1, 6) as u64).collect(),
+        _ => vec![1; n],
+    };
+    let kind = match options.loss {
+        LossKind::Any => rng.pick(&[
+            LossKind::Accuracy,
+            LossKind::Accuracy,
+            LossKind::Weighted,
+            LossKind::CostMatrix,
+            LossKind::Rows,
+        ]),
+        kind => kind,
+    };
+    let loss = match kind {
+        LossKind::Rows => row_costs(rng, n, &codes),
+        kind => Loss::Classes(class_input(rng, kind, &rows, &codes)),
+    };
+    let shape = random_shape(rng, options.limits, &rows);
+    Case { columns, codes, rows, loss, shape }
+}
+
+fn random_column(
+    rng: &mut Random,
+    n: usize,
+    mix: ColumnMix,
+    columns: &[Column],
+    codes: &[Vec<u32>],
+) -> (ColumnKind, Vec<u32>) {
+    if !columns.is_empty() && rng.chance(0.2) {
+        return variation(rng, columns, codes);
+    }
+    let kind = match mix {
+        ColumnMix::Boolean => 0,
+        ColumnMix::Ordered => rng.pick(&[0, 1, 1, 1, 1]),
+        ColumnMix::Category => rng.pick(&[0, 2, 2]),
+        ColumnMix::Any => rng.pick(&[0, 0, 0, 1, 1, 2]),
+    };
+    let (kind, n_codes) = match kind {
+        0 => (ColumnKind::Boolean, 2),
+        1 => {
+            let n_cuts = if mix == ColumnMix::Ordered { rng.range(1, 9) } else { rng.below(6) };
+            (ColumnKind::Ordered(cuts(rng, n_cuts)), n_cuts + 1)
+        }
+        _ => {
+            let n_values = rng.pick(&[1, 2, 3, 3, 4, 5]);
+            let values = (0..n_values).map(|v| format!("v{v}")).collect();
+            (ColumnKind::Category(values), n_values)
+        }
+    };
+    // Skewed, so that splits of one point against the rest are common; some columns are constant.
+    let codes = match rng.below(12) {
+        0 => vec![rng.below(n_codes) as u32; n],
+        1 | 2 => (0..n).map(|_| rng.below(n_codes).min(rng.below(n_codes)) as u32).collect(),
+        _ => (0..n).map(|_| rng.below(n_codes) as u32).collect(),
+    };
+    (kind, codes)
+}
+
+/// An earlier column again: the same, reversed, or with one point changed.
+fn variation(rng: &mut Random, columns: &[Column], codes: &[Vec<u32>]) -> (ColumnKind, Vec<u32>) {
+    let which = rng.below(columns.len());
+    let most = columns[which].n_codes() as u32 - 1;
+    let mut new = codes[which].clone();
+    match rng.below(3) {
+        0 => {}
+        1 => new.iter_mut().for_each(|code| *code = most - *code),
+        _ => {
+            let point = rng.below(new.len());
+            new[point] = rng.below(most as usize + 1) as u32;
+        }
+    }
+    (columns[which].kind.clone(), new)
+}
+
+fn cuts(rng: &mut Random, n: usize) -> Vec<Threshold> {
+    let start = rng.range(0, 6) as i64 - 3;
+    match rng.below(3) {
+        0 => (0..n as i64).map(|i| Threshold::Int(start + 2 * i)).collect(),
+        _ => (0..n as i64).map(|i| Threshold::Float((start + i) as f64 + 0.5)).collect(),
+    }
+}
+
+/// Some points are copies of others in every column: no tree tells them apart.
+fn repeat_points(rng: &mut Random, n: usize, codes: &mut [Vec<u32>]) {
+    for _ in 0..rng.range(1, n.div_ceil(2)) {
+        let (from, to) = (rng.below(n), rng.below(n));
+        for column in codes.iter_mut() {
+            column[to] = column[from];
+        }
+    }
+}
+
+/// A class below `k` for each point: at random, or some tree of the columns gives it, with noise.
+fn classes(rng: &mut Random, n: usize, k: usize, codes: &[Vec<u32>]) -> Vec<usize> {
+    let planted = !codes.is_empty() && rng.chance(0.7);
+    let depth = rng.range(1, 3);
+    let which: Vec<usize> =
+        (0..depth).filter(|_| planted).map(|_| rng.below(codes.len())).collect();
+    let noise = rng.pick(&[0.0, 0.0, 0.05, 0.2]);
+    let by_sum = rng.chance(0.5);
+    (0..n)
+        .map(|p| {
+            if !planted || rng.chance(noise) {
+                return rng.below(k);
+            }
+            let seen = which.iter().map(|&column| codes[column][p] as usize);
+            if by_sum {
+                seen.sum::<usize>() % k
+            } else {
+                seen.fold(0, |at, code| 2 * at + code % 2) % k
+            }
+        })
+        .collect()
+}
+
+fn class_input(rng: &mut Random, kind: LossKind, rows: &[u64], codes: &[Vec<u32>]) -> ClassInput {
+    let n = rows.len();
+    let k = rng.pick(&[1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5]);
+    let truth = classes(rng, n, k, codes);
+    let mut weights = vec![0.0; n * k];
+    let style = if kind == LossKind::Accuracy { rng.below(2) } else { rng.below(7) };
+    for point in 0..n {
+        for row in 0..rows[point] {
+            let class = if row > 0 && rng.chance(0.3) { rng.below(k) } else { truth[point] };
+            weights[point * k + class] += match style {
+                0 | 1 => 1.0,
+                2 => rng.below(4) as f64,
+                3 => rng.pick(&[0.1, 0.25, 0.5, 1.5, 3.0]),
+                4 => rng.unit() * 3.0,
+                5 => rng.pick(&[1e6, 123_456_789.0, 2e9, 1.0]),
+                _ => rng.pick(&[1e-9, 0.0, 1.0, 1.0 / 3.0]),
+            };
+        }
+    }
+    if weights.iter().sum::<f64>() <= 0.0 {
+        weights[truth[0]] = 1.0;
+    }
+    let total: f64 = weights.iter().sum();
+    let (n_labels, costs) = match kind {
+        LossKind::CostMatrix => cost_matrix(rng, k),
+        _ => (k, (0..k * k).map(|at| f64::from(u8::from(at / k != at % k))).collect()),
+    };
+    let weighted = kind != LossKind::Accuracy;
+    let class_weights = match weighted && rng.chance(0.4) {
+        true => (0..k).map(|_| rng.pick(&[1.0, 2.0, 0.5, 0.3, 1.0 / 3.0, 10.0])).collect(),
+        false => vec![1.0; k],
+    };
+    ClassInput {
+        n_classes: k,
+        n_labels,
+        weights,
+        costs,
+        class_weights,
+        balanced: weighted && rng.chance(0.3),
+        leaf_penalty: leaf_penalty(rng, total),
+    }
+}
+
+/// Zero-diagonal, with rewards, not square, or with labels that are never the best.
+fn cost_matrix(rng: &mut Random, k: usize) -> (usize, Vec<f64>) {
+    let n_labels = if rng.chance(0.6) { k } else { rng.range(1, 4) };
+    let style = rng.below(4);
+    let costs = (0..k * n_labels)
+        .map(|at| match style {
+            0 if at / n_labels == at % n_labels => 0.0,
+            0 => rng.range(1, 9) as f64,
+            1 => rng.range(0, 8) as f64 - 4.0,
+            2 => rng.pick(&[0.0, 0.1, 0.35, 2.5, -1.25]),
+            _ => rng.unit() * 2.0 - 1.0,
+        })
+        .collect();
+    (n_labels, costs)
+}
+
+fn row_costs(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Loss {
+    let n_labels = rng.pick(&[1, 2, 2, 2, 3, 3, 4]);
+    let best = classes(rng, n, n_labels, codes);
+    let style = rng.below(6);
+    let costs: Vec<f64> = (0..n * n_labels)
+        .map(|at| {
+            let right = best[at / n_labels] == at % n_labels;
+            match style {
+                0 => f64::from(u8::from(!right)),
+                1 => rng.range(0, 10) as f64 - 5.0,
+                2 => rng.unit() - if right { 0.5 } else { 0.0 },
+                3 => 1000.0 + rng.unit(),
+                4 => 2.5,
+                _ => -(rng.unit() * 1e6) * f64::from(u8::from(right)),
+            }
+        })
+        .collect();
+    let normalizer = rng.pick(&[n as f64, 1.0, n as f64 * 2.5]);
+    Loss::Rows { n_labels, costs, normalizer, leaf_penalty: leaf_penalty(rng, normalizer) }
+}
+
+/// `total`: the row weight. One part of it, as a penalty, ties a split that saves one row with none.
+fn leaf_penalty(rng: &mut Random, total: f64) -> f64 {
+    match rng.below(8) {
+        0 => 0.0,
+        1 => rng.pick(&[1e-9, 1e-4, 0.001]),
+        2 | 3 => rng.pick(&[0.005, 0.01, 0.02, 0.05]),
+        4 => rng.pick(&[0.0625, 0.1, 0.125, 0.15, 0.25]),
+        5 => rng.range(1, 99) as f64 / 1000.0,
+        6 => (rng.range(1, 2) as f64 / total).min(3.0),
+        _ if rng.chance(0.2) => rng.pick(&[0.5, 1.0, 2.0, 7.5, 1e4]),
+        _ => rng.unit() * 0.05,
+    }
+}
+
+fn random_shape(rng: &mut Random, mix: ShapeMix, rows: &[u64]) -> Shape {
+    let n_rows: u64 = rows.iter().sum();
+    let max_depth = match mix {
+        ShapeMix::Unlimited => None,
+        _ if rng.chance(0.03) => Some(0),
+        _ => rng.pick(&[None, None, Some(1), Some(2), Some(2), Some(3), Some(3), Some(4)]),
+    };
+    let limited = match mix {
+        ShapeMix::Leaves => true,
+        ShapeMix::Unlimited => false,
+        _ => rng.chance(0.3),
+    };
+    let max_leaves = limited.then(|| rng.pick(&[1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 20]));
+    let min_leaf_rows = match mix {
+        ShapeMix::MinRows => rng.range(2, 4) as u64,
+        _ if rng.chance(0.2) => 1 + rng.below(n_rows as usize / 3 + 1) as u64,
+        _ => 1,
+    };
+    Shape { max_depth, max_leaves, min_leaf_rows }
+}
