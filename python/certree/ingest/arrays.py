@@ -1,0 +1,122 @@
+"""numpy arrays and plain lists as polars series, never through a guess at what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+
+def two_dimensional(X: Any) -> np.ndarray:
+    """The array, or an error that says what a table is."""
+    # scipy's sparse types, without importing scipy.
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data is not supported; use X.toarray() to convert to dense")
+    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if array.dtype.names is not None:
+        raise ValueError("structured arrays are not supported; pass a data frame")
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data using "
+            "X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row."
+        )
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported; pass real and imaginary parts as columns")
+    return array
+
+
+def series(name: str, column: np.ndarray) -> pl.Series:
+    """One column of an array."""
+    kind = column.dtype.kind
+    if kind == "O":
+        return objects(name, column.tolist())
+    if kind in "US":
+        return pl.Series(name, column.astype(str).tolist(), dtype=pl.String)
+    if kind == "f" and column.dtype.itemsize == 2:
+        return pl.Series(name, column.astype(np.float32))
+    if kind == "M":
+        return _datetimes(name, column)
+    if kind not in "biuf" or column.dtype.itemsize > 8:
+        raise ValueError(f"column {name!r} has the unsupported type {column.dtype}; {CAST}")
+    if not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))
+    return pl.Series(name, np.ascontiguousarray(column))
+
+
+CAST = "cast it to a number, a Boolean, a string or a date, or drop it"
+
+_UNITS = {"s": 1000, "ms": 1, "us": 1, "ns": 1}
+
+
+def _datetimes(name: str, column: np.ndarray) -> pl.Series:
+    unit, step = np.datetime_data(column.dtype)
+    if unit == "D" and step == 1:
+        return pl.Series(name, column.astype("datetime64[D]"))
+    if unit not in _UNITS or step != 1:
+        raise ValueError(
+            f"column {name!r} has the unsupported type {column.dtype}; "
+            "cast it to datetime64[D], [s], [ms], [us] or [ns]"
+        )
+    unit = "ms" if unit == "s" else unit
+    return pl.Series(name, np.ascontiguousarray(column.astype(f"datetime64[{unit}]")))
+
+
+def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
+    """Columns of a list of rows."""
+    if not rows:
+        raise ValueError("Found array with 0 sample(s) (an empty list) while a minimum of 1 is required.")
+    if any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: X must be a list of rows, "
+            "each a list of values."
+        )
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise ValueError(
+            f"rows have between {min(widths)} and {max(widths)} values; all must have as many"
+        )
+    return [
+        [value.item() if isinstance(value, np.generic) else value for value in column]
+        for column in zip(*rows)
+    ]
+
+
+def objects(name: str, values: Sequence[Any]) -> pl.Series:
+    """Python objects of one kind; None and NaN are kept, so that they can be counted and named."""
+    types = {type(value) for value in values if value is not None}
+    numbers = {t for t in types if issubclass(t, (int, float, np.number)) and t is not bool}
+    if types and types == numbers:
+        if all(issubclass(t, (int, np.integer)) for t in types):
+            return pl.Series(name, _integers(name, values))
+        return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+    # A missing string is often NaN in an object column.
+    values = [None if isinstance(v, float) and v != v else v for v in values]
+    types.discard(float)
+    if types <= {bool, np.bool_}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if all(issubclass(t, str) for t in types):
+        return pl.Series(name, values, dtype=pl.String)
+    try:
+        found = pl.Series(name, values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        found = pl.Series(name, [], dtype=pl.Object)
+    if not found.dtype.is_temporal():
+        names = ", ".join(sorted(t.__name__ for t in types))
+        raise TypeError(
+            f"column {name!r} holds values of the types {names}, but each "
+            f"argument must be a string or a number, and a column only of one kind; {CAST}"
+        )
+    return found
+
+
+def _integers(name: str, values: Sequence[Any]) -> pl.Series:
+    known = [value for value in values if value is not None]
+    dtype = pl.UInt64 if max(known) >= 2**63 and min(known) >= 0 else pl.Int64
+    try:
+        return pl.Series(name, [None if v is None else int(v) for v in values], dtype=dtype)
+    except (OverflowError, TypeError, pl.exceptions.PolarsError):
+        raise ValueError(
+            f"column {name!r} has integers beyond 64 bits; cast it to float or to strings"
+        ) from None

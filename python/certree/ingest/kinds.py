@@ -1,0 +1,102 @@
+"""What each polars dtype is to a tree, and values as the machine numbers that are compared."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from certree.ingest.arrays import CAST
+from certree.schema import Column, Kind
+
+_WIDTHS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+_HINTS = {
+    pl.Time: "cast it to an integer with pl.col(...).to_physical()",
+    pl.Duration: "cast it to a number, for example with pl.col(...).dt.total_seconds()",
+    pl.Int128: "cast it to Int64 or Float64",
+    pl.UInt128: "cast it to Int64 or Float64",
+    pl.List: "explode or aggregate it to one value for each row",
+    pl.Array: "explode or aggregate it to one value for each row",
+    pl.Struct: "unnest it",
+    pl.Null: "all its values are missing: drop it",
+}
+
+
+def kind_of(name: str, dtype: pl.DataType) -> Kind:
+    """The kind of a column, or a ValueError that says what to do with it."""
+    if dtype == pl.Boolean:
+        return "boolean"
+    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        return "category"
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        return "date"
+    if dtype.is_float() or isinstance(dtype, _WIDTHS) or isinstance(dtype, pl.Decimal):
+        return "number"
+    hint = _HINTS.get(dtype.base_type(), CAST)
+    raise ValueError(f"column {name!r} has the unsupported type {dtype}; {hint}")
+
+
+def machine(dtype: pl.DataType) -> pl.DataType:
+    """The type in which a number or date is compared: its own, where numpy has it.
+
+    Half floats widen without rounding. Decimals are read as the nearest Float64, which keeps their order.
+    """
+    if isinstance(dtype, pl.Date):
+        return pl.Int32()
+    if isinstance(dtype, pl.Datetime):
+        return pl.Int64()
+    if isinstance(dtype, pl.Decimal):
+        return pl.Float64()
+    return pl.Float32() if dtype == pl.Float16 else dtype
+
+
+def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A number or date as its machine type. Zeros have no sign."""
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        return column.to_physical()
+    return column.cast(machine(dtype)) if dtype != machine(dtype) else column
+
+
+#: Ticks per day of each unit that dates are kept in.
+TICKS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def time_unit(dtype: str) -> str:
+    """The unit of a date column's physical integers, from its dtype's text."""
+    found = re.search(r"time_unit='(\w+)'", dtype)
+    return found[1] if found else "day"
+
+
+def in_unit(values: np.ndarray, given: str, fitted: str) -> np.ndarray:
+    """Physical dates in the fitted unit, so that comparing with a threshold keeps its answer.
+
+    To a coarser unit they are rounded up: x ≤ t for an integer t exactly if ⌈x⌉ ≤ t. To a finer one
+    they saturate, which is beyond any threshold.
+    """
+    if given == fitted:
+        return values
+    values = values.astype(np.int64, copy=False)
+    up, down = TICKS[fitted], TICKS[given]
+    if up < down:
+        return -(-values // (down // up))
+    factor = up // down
+    most = np.iinfo(np.int64).max // factor
+    return np.clip(values, -most, most) * factor
+
+
+def check_kind(column: Column, dtype: pl.DataType) -> None:
+    """A ValueError unless values of this dtype can be read as the fitted column."""
+    given = kind_of(column.name, dtype)
+    fits = given == column.kind
+    if {given, column.kind} == {"boolean", "number"}:
+        fits = True  # 0 and 1; other numbers are refused when the values are read
+    if fits and column.kind == "date":
+        # Dates and datetimes without a zone compare as instants; with a zone they do not.
+        zone = dtype.time_zone if isinstance(dtype, pl.Datetime) else None
+        fits = (zone is None) == ("time_zone='" not in column.dtype)
+    if not fits:
+        raise ValueError(
+            f"column {column.name!r} was {column.dtype} when the tree was fitted but is {dtype} "
+            "here; cast it"
+        )

@@ -1,0 +1,123 @@
+"""Any table the user may hand in, as named polars columns that are read when they are asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree.ingest import arrays
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table whose columns are converted only when taken."""
+
+    names: list[str]
+    #: Whether the table came with names, or got x0, x1, ...
+    named: bool
+    #: None for a LazyFrame.
+    height: int | None
+    #: Columns by index, under their names.
+    take: Callable[[Sequence[int]], pl.DataFrame | pl.LazyFrame]
+
+    def lazy(self) -> pl.LazyFrame:
+        return self.take(range(len(self.names))).lazy()
+
+
+def read(X: Any) -> Source:
+    """Open a table. Nothing is copied yet, except for lists and object arrays."""
+    if isinstance(X, pl.LazyFrame):
+        return _polars(X, None)
+    if isinstance(X, pl.DataFrame):
+        return _polars(X, X.height)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return _pandas(X)
+    if hasattr(X, "__arrow_c_stream__") and not isinstance(X, pl.Series):
+        return _arrow(X)
+    if isinstance(X, (list, tuple)):
+        return _columns(arrays.from_rows(X))
+    return _numpy(arrays.two_dimensional(X))
+
+
+def height(source: Source) -> int:
+    """The number of rows; a LazyFrame is asked for no more than that."""
+    if source.height is not None:
+        return source.height
+    return int(source.lazy().select(pl.len()).collect(engine="streaming").item())
+
+
+def check_unique(names: Iterable[str]) -> None:
+    twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"column names must be unique, but these repeat: {', '.join(twice)}; rename them"
+        )
+
+
+def _polars(frame: pl.DataFrame | pl.LazyFrame, height: int | None) -> Source:
+    names = list(frame.collect_schema())
+    return Source(names, True, height, lambda picks: frame.select([names[i] for i in picks]))
+
+
+def _arrow(table: Any) -> Source:
+    names = getattr(table, "column_names", None)
+    if names is not None:
+        check_unique(names)
+    try:
+        frame = pl.DataFrame(table)
+    except pl.exceptions.DuplicateError as error:
+        raise ValueError(f"column names must be unique; rename them ({error})") from None
+    return _polars(frame, frame.height)
+
+
+def _pandas(frame: Any) -> Source:
+    from certree.ingest import from_pandas
+
+    labels = list(frame.columns)
+    strings = [isinstance(label, str) for label in labels]
+    if any(strings) and not all(strings):
+        odd = [label for label, is_string in zip(labels, strings) if not is_string]
+        raise ValueError(
+            f"column names must be strings, but {odd[:5]!r} are not; "
+            "rename them with X.columns = X.columns.astype(str)"
+        )
+    named = all(strings) and bool(labels)
+    names = labels if named else numbered(len(labels))
+    check_unique(names)
+
+    def take(picks: Sequence[int]) -> pl.DataFrame:
+        series = [from_pandas.series(names[i], frame.iloc[:, i]) for i in picks]
+        return pl.DataFrame(series)
+
+    return Source(names, named, len(frame), take)
+
+
+def _numpy(array: np.ndarray) -> Source:
+    names = numbered(array.shape[1])
+
+    def take(picks: Sequence[int]) -> pl.DataFrame:
+        return pl.DataFrame([arrays.series(names[i], array[:, i]) for i in picks])
+
+    return Source(names, False, len(array), take)
+
+
+def _columns(columns: list[list[Any]]) -> Source:
+    names = numbered(len(columns))
+    height = len(columns[0]) if columns else 0
+
+    def take(picks: Sequence[int]) -> pl.DataFrame:
+        return pl.DataFrame([arrays.objects(names[i], columns[i]) for i in picks])
+
+    return Source(names, False, height, take)
+
+
+def numbered(n: int) -> list[str]:
+    """The names of columns that have none."""
+    return [f"x{index}" for index in range(n)]
