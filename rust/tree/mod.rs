@@ -1,5 +1,6 @@
 //! Trees: the plan a search finds, and the finished tree that users read and predict with.
 
+mod cutoff;
 mod finished;
 mod plan;
 mod predict;
