@@ -161,7 +161,7 @@ fn random_column(rng: &mut Random, n: usize) -> Owned {
 fn random_tree(rng: &mut Random, columns: &[Owned], splits: usize, chain: bool) -> Tree {
     let mut tree = Tree { nodes: Vec::new() };
     // Nodes to grow, each with its splits and the parent it belongs to: no recursion, to go deep.
-    let mut todo = vec![(splits, None)];
+    let mut todo: Vec<(usize, Option<(usize, bool)>)> = vec![(splits, None)];
     while let Some((splits, parent)) = todo.pop() {
         let at = tree.nodes.len();
         if let Some((parent, is_left)) = parent {
