@@ -5,28 +5,23 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from trees import columns_of, every_type, random_tree, splits_of, stump
+from trees import (
+    AGE,
+    SEX,
+    SMOKER,
+    columns_of,
+    every_type,
+    leaves_by_hand,
+    patients,
+    random_tree,
+    splits_of,
+    stump,
+)
 
 from certree import _core
 from certree.conditions import float32_at_most, threshold_text
 from certree.schema import Column
 from certree.tree import Tree
-
-AGE = Column("age", "number", "Int64")
-SEX = Column("sex", "category", "String", ("female", "male"))
-SMOKER = Column("smoker", "boolean", "Boolean")
-
-
-def patients(labels=("no", "yes")) -> Tree:
-    """age <= 38.5, and beyond it sex = female."""
-    parts = [
-        ((0, 38.5, 1, 2), 0, 10, [7.0, 3.0], 0.3),
-        (None, 0, 5, [5.0, 0.0], 0.0),
-        ((1, "female", 3, 4), 1, 5, [2.0, 3.0], 0.2),
-        (None, 0, 2, [2.0, 0.0], 0.0),
-        (None, 1, 3, [0.0, 3.0], 0.0),
-    ]
-    return Tree(_core.Tree(parts), [AGE, SEX, SMOKER], np.array(labels))
 
 
 def test_a_node_says_what_it_asks_and_holds():
@@ -122,6 +117,22 @@ def test_pickle_keeps_everything():
 def test_labels_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         patients().labels[0] = "other"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_apply_routes_as_python_compares(seed):
+    frame = every_type(seed=seed)
+    tree = random_tree(frame, depth=5, seed=seed)
+    assert tree.apply(frame).tolist() == leaves_by_hand(tree, frame)
+
+
+def test_every_test_of_every_column_routes_exactly():
+    frame = every_type(60)
+    columns = columns_of(frame)
+    for index, column in enumerate(columns):
+        for test in splits_of(frame, column):
+            tree = stump(columns, index, test)
+            assert tree.apply(frame).tolist() == leaves_by_hand(tree, frame), (column, test)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,62 @@ from certree.schema import Column
 from certree.tree import Tree
 
 BIG = 2**53
+GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"Boolean": "boolean", "String": "category", "Categorical": "category", "Enum": "category"}
+
+
+AGE = Column("age", "number", "Int64")
+SEX = Column("sex", "category", "String", ("female", "male"))
+SMOKER = Column("smoker", "boolean", "Boolean")
+
+
+def patients(labels=("no", "yes")) -> Tree:
+    """age <= 38.5, and beyond it sex = female."""
+    parts = [
+        ((0, 38.5, 1, 2), 0, 10, [7.0, 3.0], 0.3),
+        (None, 0, 5, [5.0, 0.0], 0.0),
+        ((1, "female", 3, 4), 1, 5, [2.0, 3.0], 0.2),
+        (None, 0, 2, [2.0, 0.0], 0.0),
+        (None, 1, 3, [0.0, 3.0], 0.0),
+    ]
+    return Tree(_core.Tree(parts), [AGE, SEX, SMOKER], np.array(labels))
+
+
+def gallery() -> Tree:
+    """A test on every kind of column, with names, values and labels that need care."""
+    columns = [
+        Column("income", "number", "Float64"),
+        Column("body mass\nindex", "number", "Float32"),
+        Column("id", "number", "Int64"),
+        Column("smoker", "boolean", "Boolean"),
+        Column('so-called "class"', "category", "String", ("first", 'the "best"', "C:\\", "")),
+        Column("größe", "category", "Enum(categories=['klein', 'groß'])", ("klein", "groß")),
+        Column("born", "date", "Date"),
+        Column("seen", "date", "Datetime(time_unit='ms', time_zone='Europe/Paris')"),
+    ]
+    tests = [
+        (0, 0.1 + 0.2),
+        (1, 5.949999809265137),
+        (2, 2**53 + 1),
+        (3, True),
+        (4, 'the "best"'),
+        (4, ""),
+        (4, "C:\\"),
+        (5, "groß"),
+        (6, 18691),
+        (7, 1614945600250),
+    ]
+    # A chain: every test has a leaf on its left and the next test on its right.
+    parts: list = []
+    for k, (column, test) in enumerate(tests):
+        index = 2 * k
+        rest = len(tests) - k
+        held = [float(rest), rest * 1000.0, 0.5, 0.0, 3.0]
+        parts.append(((column, test, index + 1, index + 2), 1, rest * 1001 + 4, held, 0.25))
+        parts.append((None, k % 5, 1001, [1.0, 1000.0, 0.0, 0.0, 0.0], 0.125))
+    parts.append((None, 2, 4, [0.0, 0.0, 0.5, 0.0, 3.0], 0.0))
+    labels = ["no", "maybe", 'the "third"', "back\\slash", "two\nlines"]
+    return Tree(_core.Tree(parts), columns, np.array(labels))
 
 
 def every_type(n: int = 200, seed: int = 0) -> pl.DataFrame:
@@ -138,28 +195,9 @@ def leaves_by_hand(tree: Tree, frame: pl.DataFrame) -> list[int]:
     return leaves
 
 
-def _stand_in(frame, columns, slots):
-    arrays = []
-    for index, value in slots:
-        column = columns[index]
-        if column.kind == "boolean":
-            arrays.append(frame[column.name].to_numpy())
-        elif column.kind == "category":
-            arrays.append((frame[column.name].cast(pl.String) == value).to_numpy())
-        else:
-            arrays.append(frame[column.name].to_physical().to_numpy())
-    return arrays, frame.height
-
-
-try:
-    import certree.ingest  # noqa: F401
-except ImportError:
-    import sys
-    import types
-
-    import certree
-
-    module = types.ModuleType("certree.ingest")
-    module.slot_arrays = _stand_in
-    sys.modules["certree.ingest"] = module
-    certree.ingest = module
+def check_golden(name: str, text: str) -> None:
+    """The text is what the file in tests/golden/ says; UPDATE_GOLDEN=1 writes the file instead."""
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    assert text == path.read_text(encoding="utf-8")

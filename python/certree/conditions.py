@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from certree.ingest.kinds import time_unit
 from certree.schema import Column
 
 Test = bool | str | int | float
@@ -100,18 +101,16 @@ def float32_at_most(threshold: float) -> np.float32:
 
 
 def _moment_text(dtype: str, threshold: int) -> str:
-    if dtype == "Date":
+    unit = time_unit(dtype)
+    if unit == "day":
         try:
             return (date(1970, 1, 1) + timedelta(days=threshold)).isoformat()
         except OverflowError:
             return f"{threshold} days since 1970-01-01"
-    unit = datetime_unit(dtype)
-    if unit is None:
-        return str(threshold)
     seconds, part = divmod(threshold, _PER_SECOND[unit])
     try:
         moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
-        zone = datetime_zone(dtype)
+        zone = time_zone(dtype)
         moment = moment.astimezone(ZoneInfo(zone)) if zone else moment.replace(tzinfo=None)
     except OverflowError:
         return f"{threshold} {unit} since 1970-01-01T00:00:00"
@@ -125,22 +124,10 @@ def _moment_text(dtype: str, threshold: int) -> str:
     return text
 
 
-def datetime_unit(dtype: str) -> str | None:
-    """The time unit of a polars ``Datetime``, from its text; None for other types.
-
-    >>> datetime_unit("Datetime(time_unit='ms', time_zone='UTC')")
-    'ms'
-    """
-    if not dtype.startswith("Datetime"):
-        return None
-    found = re.search(r"\b(ms|us|ns)\b", dtype)
-    return found.group(1) if found else "us"
-
-
-def datetime_zone(dtype: str) -> str | None:
+def time_zone(dtype: str) -> str | None:
     """The time zone of a polars ``Datetime``, from its text.
 
-    >>> datetime_zone("Datetime(time_unit='us', time_zone='Europe/Paris')")
+    >>> time_zone("Datetime(time_unit='us', time_zone='Europe/Paris')")
     'Europe/Paris'
     """
     found = re.search(r"time_zone='([^']+)'", dtype)

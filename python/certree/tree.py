@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
 from certree.conditions import Test
+from certree.export import to_dot, to_json, to_polars, to_text
+from certree.ingest import slot_arrays
 from certree.schema import Column
 
 if TYPE_CHECKING:
+    import polars as pl
     from scipy.sparse import csr_matrix
 
 Slot = tuple[int, str | None]
@@ -163,13 +166,11 @@ class Tree:
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The id of the leaf that each row ends in."""
-        from certree import ingest
-
         slots: dict[Slot, int] = {}
         reads = []
         for node in self.nodes:
             reads.append(slots.setdefault(node.split.slot, len(slots)) if node.split else 0)
-        arrays, n_rows = ingest.slot_arrays(X, self._columns, list(slots))
+        arrays, n_rows = slot_arrays(X, self._columns, list(slots))
         return self._core.apply(reads, arrays, n_rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -204,6 +205,36 @@ class Tree:
             told = _told(self.nodes, path)
             rules.append(Rule(leaf.id, told, leaf.label, leaf.rows, leaf.value))
         return rules
+
+    def to_text(self) -> str:
+        """The tree for people: every branch with its own condition, every leaf with what it holds."""
+        return to_text.to_text(self)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The tree as a JSON document (docs/tree-json.md) that :meth:`from_json` reads back exactly.
+
+        ``indent=None`` puts all of it on one line.
+        """
+        return to_json.to_json(self, indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tree:
+        """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is wrong."""
+        parts, columns, labels = to_json.from_json(text)
+        return cls(_core.Tree(parts), columns, labels)
+
+    def to_dot(self) -> str:
+        """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
+        return to_dot.to_dot(self)
+
+    def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
+        """The tree as a polars expression, to score a frame lazily.
+
+        ``output`` is ``"label"`` (a column ``label``), ``"leaf"`` (node ids, as :meth:`apply` gives them)
+        or ``"proba"`` (a struct with the share of each class). The frame has the columns, and the types,
+        that the tree was fitted on. A row with a null or NaN in a column that the tree tests scores null.
+        """
+        return to_polars.to_polars(self, output)
 
     @cached_property
     def _paths(self) -> list[list[int]]:
@@ -245,7 +276,7 @@ class Tree:
             return NotImplemented
         return (
             self._columns == other._columns
-            and self._labels.dtype == other._labels.dtype
+            and _same_type(self._labels.dtype, other._labels.dtype)
             and np.array_equal(self._labels, other._labels)
             and self.nodes == other.nodes
         )
@@ -255,6 +286,11 @@ class Tree:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tree, (self._core, self._columns, self._labels)
+
+
+def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Strings are one type, however wide numpy keeps them."""
+    return a == b or (a.kind == b.kind == "U")
 
 
 def _told(nodes: Sequence[Node], path: Sequence[int]) -> tuple[str, ...]:

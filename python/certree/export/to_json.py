@@ -1,0 +1,340 @@
+"""A tree as a JSON document and back: docs/tree-json.md says what each member means.
+
+Reading trusts nothing: whatever the text is, the answer is a tree that can be used, or a `ValueError`
+that says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.schema import Column, Kind
+
+if TYPE_CHECKING:
+    from certree.tree import Node, Split, Tree
+
+FORMAT = "certree.tree"
+VERSION = 1
+TASK = "classification"
+
+SAFE_INTEGER = 2**53
+"""Beyond this, many JSON readers round integers, so they are written as strings of digits."""
+
+LABEL_TYPES: dict[str, type | tuple[type, ...]] = {
+    "bool": bool,
+    "str": str,
+    "object": (str, int, float, bool),
+    **{f"{name}{size}": int for name in ("int", "uint") for size in (8, 16, 32, 64)},
+    **{f"float{size}": float for size in (16, 32, 64)},
+}
+"""The types of labels, by numpy's name for them, and what their values are in Python."""
+
+
+# ---- writing
+
+
+def to_json(tree: Tree, indent: int | None = 2) -> str:
+    document = to_document(tree)
+    if indent is None:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return _one_line_each(document, indent) + "\n"
+
+
+def to_document(tree: Tree) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "task": TASK,
+        "columns": [_column(column) for column in tree.columns],
+        "labels": _labels(tree.labels),
+        "nodes": [_node(*pair) for pair in zip(tree.nodes, tree._core.parts())],
+    }
+
+
+def _one_line_each(document: dict[str, Any], indent: int) -> str:
+    """Columns and nodes on a line each: a file that people and `diff` can read."""
+    pad = " " * indent
+
+    def dump(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    members = []
+    for name, value in document.items():
+        text = dump(value)
+        if isinstance(value, list):
+            text = "[\n" + ",\n".join(pad * 2 + dump(item) for item in value) + f"\n{pad}]"
+        members.append(f"{pad}{dump(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _column(column: Column) -> dict[str, Any]:
+    members: dict[str, Any] = {"name": column.name, "kind": column.kind, "dtype": column.dtype}
+    if column.kind == "category":
+        members["values"] = list(column.values)
+    return members
+
+
+def _labels(labels: NDArray[Any]) -> dict[str, Any]:
+    name = "str" if labels.dtype.kind == "U" else labels.dtype.name
+    values = labels.tolist()
+    if name not in LABEL_TYPES or not all(isinstance(v, LABEL_TYPES[name]) for v in values):
+        raise ValueError(f"labels of type {labels.dtype} cannot be written as JSON")
+    return {"dtype": name, "values": [_number(v) if type(v) is int else v for v in values]}
+
+
+def _node(node: Node, part: tuple[Any, ...]) -> dict[str, Any]:
+    _, label, rows, value, loss = part
+    members: dict[str, Any] = {"label": label, "rows": rows, "value": value, "loss": loss}
+    if node.split:
+        members["split"] = _split(node.split)
+    return members
+
+
+def _split(split: Split) -> dict[str, Any]:
+    members: dict[str, Any] = {"column": split.column_index}
+    if isinstance(split.test, bool):
+        members["is_true"] = True
+    elif isinstance(split.test, str):
+        members["is"] = split.test
+    else:
+        members["at_most"] = _number(split.test)
+    return {**members, "left": split.left, "right": split.right}
+
+
+def _number(value: int | float) -> int | float | str:
+    return str(value) if isinstance(value, int) and abs(value) > SAFE_INTEGER else value
+
+
+# ---- reading
+
+_DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']+')\)")
+
+Parts = list[tuple[Any, int, int, list[float], float]]
+
+
+def from_json(text: str | bytes) -> tuple[Parts, list[Column], NDArray[Any]]:
+    """The parts of a `_core.Tree`, its columns and its labels."""
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError, TypeError) as error:
+        raise ValueError(f"not a JSON document: {error}") from None
+    return from_document(document)
+
+
+def from_document(document: Any) -> tuple[Parts, list[Column], NDArray[Any]]:
+    top = _object(document, "the document")
+    if top.get("format") != FORMAT:
+        _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
+    version = _integer(_member(top, "version", "the document"), "version", 1)
+    if version != VERSION:
+        _wrong("version", f"is {version}, but this certree reads version {VERSION} only")
+    if top.get("task") != TASK:
+        _wrong("task", f'must be "{TASK}"')
+    columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
+    labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"))
+    nodes = _array(_member(top, "nodes", "the document"), "nodes")
+    if not nodes:
+        _wrong("nodes", "must hold at least one node")
+    parts = [
+        _read_node(node, f"nodes[{index}]", columns, len(labels))
+        for index, node in enumerate(nodes)
+    ]
+    _check_preorder(parts)
+    return parts, columns, labels
+
+
+def _read_columns(items: list[Any]) -> list[Column]:
+    columns = []
+    names = set()
+    for index, item in enumerate(items):
+        where = f"columns[{index}]"
+        members = _object(item, where)
+        name = _string(_member(members, "name", where), f"{where}.name")
+        kind = _string(_member(members, "kind", where), f"{where}.kind")
+        if kind not in get_args(Kind):
+            _wrong(f"{where}.kind", f"is {kind!r}, but must be one of {', '.join(get_args(Kind))}")
+        dtype = _string(_member(members, "dtype", where), f"{where}.dtype")
+        if kind == "date" and dtype != "Date" and not _DATETIME.fullmatch(dtype):
+            _wrong(f"{where}.dtype", f"is {dtype!r}, which is no type of dates")
+        values: list[str] = []
+        if kind == "category":
+            given = _array(_member(members, "values", where), f"{where}.values")
+            values = [_string(v, f"{where}.values[{i}]") for i, v in enumerate(given)]
+        if name in names:
+            _wrong(f"{where}.name", f"is {name!r}, as an earlier column's is")
+        names.add(name)
+        columns.append(Column(name, cast(Kind, kind), dtype, tuple(values)))
+    return columns
+
+
+def _read_labels(members: dict[str, Any]) -> NDArray[Any]:
+    name = _string(_member(members, "dtype", "labels"), "labels.dtype")
+    if name not in LABEL_TYPES:
+        _wrong("labels.dtype", f"is {name!r}, but must be one of {', '.join(LABEL_TYPES)}")
+    given = _array(_member(members, "values", "labels"), "labels.values")
+    if not given:
+        _wrong("labels.values", "must hold at least one label")
+    values = [_label(v, name, f"labels.values[{i}]") for i, v in enumerate(given)]
+    if len(set(values)) < len(values):
+        _wrong("labels.values", "holds a label twice")
+    try:
+        labels = np.array(values, dtype=name)
+    except (OverflowError, ValueError):
+        labels = np.array([])
+    if labels.tolist() != values:
+        _wrong("labels.values", f"do not fit {name}")
+    return labels
+
+
+def _label(value: Any, dtype: str, where: str) -> Any:
+    expected = LABEL_TYPES[dtype]
+    if expected is float or type(value) is float:
+        value = _finite(value, where)
+    elif expected is int:
+        value = _digits(value)
+    if isinstance(value, str):
+        _string(value, where)
+    if not (
+        isinstance(value, expected) if isinstance(expected, tuple) else type(value) is expected
+    ):
+        _wrong(where, f"is no value of type {dtype}")
+    return value
+
+
+def _read_node(node: Any, where: str, columns: list[Column], n_labels: int) -> tuple[Any, ...]:
+    members = _object(node, where)
+    label = _integer(_member(members, "label", where), f"{where}.label", 0, n_labels - 1)
+    rows = _integer(_member(members, "rows", where), f"{where}.rows", 0, 2**64 - 1)
+    given = _array(_member(members, "value", where), f"{where}.value")
+    if len(given) != n_labels:
+        _wrong(f"{where}.value", f"must hold {n_labels} numbers, one for each label")
+    value = [_finite(v, f"{where}.value[{i}]") for i, v in enumerate(given)]
+    if any(weight < 0 for weight in value) or not math.isfinite(sum(value)):
+        _wrong(f"{where}.value", "must hold weights: not negative, with a finite sum")
+    loss = _finite(_member(members, "loss", where), f"{where}.loss")
+    split = None
+    if "split" in members:
+        split = _read_split(members["split"], f"{where}.split", columns)
+    return split, label, rows, value, loss
+
+
+def _read_split(split: Any, where: str, columns: list[Column]) -> tuple[Any, ...]:
+    members = _object(split, where)
+    index = _integer(_member(members, "column", where), f"{where}.column", 0, len(columns) - 1)
+    column = columns[index]
+    tests = [name for name in ("at_most", "is", "is_true") if name in members]
+    needed = {"boolean": "is_true", "category": "is"}.get(column.kind, "at_most")
+    if tests != [needed]:
+        _wrong(where, f"on a {column.kind} column must have {needed!r} and no other test")
+    test = members[needed]
+    if needed == "is_true" and test is not True:
+        _wrong(f"{where}.is_true", "must be true")
+    if needed == "is" and _string(test, f"{where}.is") not in column.values:
+        _wrong(f"{where}.is", f"is {test!r}, which is no value of column {column.name!r}")
+    if needed == "at_most":
+        test = _threshold(test, f"{where}.at_most", column)
+    left, right = (
+        _integer(_member(members, side, where), f"{where}.{side}", 0, 2**32 - 1)
+        for side in ("left", "right")
+    )
+    return index, test, left, right
+
+
+def _threshold(value: Any, where: str, column: Column) -> int | float:
+    value = _digits(value)
+    if type(value) is int:
+        most = 2**31 if column.dtype == "Date" else 2**63
+        return _integer(value, where, -most, most - 1)
+    if column.kind == "date":
+        _wrong(where, "must be an integer, as dates are")
+    return _finite(value, where)
+
+
+def _check_preorder(parts: Iterable[tuple[Any, ...]]) -> None:
+    """The root first, each left subtree right after its parent, and nothing left over."""
+    # What comes next must be the child that its parent is still waiting for.
+    awaited = [0]
+    count = 0
+    for index, (split, *_) in enumerate(parts):
+        count += 1
+        if not awaited or awaited.pop() != index:
+            _wrong(f"nodes[{index}]", "is not where its parent says: nodes must be in preorder")
+        if split is not None:
+            _, _, left, right = split
+            awaited += [right, left]
+    if awaited:
+        _wrong("nodes", f"has {count} nodes, but node {awaited[-1]} is a child")
+
+
+def _wrong(where: str, problem: str) -> NoReturn:
+    raise ValueError(f"not a tree that certree can read: {where} {problem}")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _member(members: dict[str, Any], name: str, where: str) -> Any:
+    if name not in members:
+        _wrong(where, f"has no {name!r}")
+    return members[name]
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        _wrong(where, "must be an object")
+    return value
+
+
+def _array(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        _wrong(where, "must be an array")
+    return value
+
+
+def _string(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        _wrong(where, "must be a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        _wrong(where, "is not valid Unicode")
+    return value
+
+
+def _integer(value: Any, where: str, least: int, most: int | None = None) -> int:
+    if type(value) is not int:
+        _wrong(where, "must be an integer")
+    if value < least or (most is not None and value > most):
+        _wrong(where, f"is {value}, but must be {_range(least, most)}")
+    return value
+
+
+def _range(least: int, most: int | None) -> str:
+    return f"at least {least}" if most is None else f"from {least} to {most}"
+
+
+def _finite(value: Any, where: str) -> float:
+    if type(value) is int and abs(value) <= SAFE_INTEGER:
+        return float(value)
+    if type(value) is not float or not math.isfinite(value):
+        _wrong(where, "must be a finite number")
+    return value
+
+
+def _digits(value: Any) -> Any:
+    """An integer that was written as a string of digits; anything else as it is."""
+    if isinstance(value, str) and len(value) <= 20:
+        try:
+            number = int(value)
+        except ValueError:
+            return value
+        return number if str(number) == value else value
+    return value

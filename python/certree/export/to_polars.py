@@ -1,0 +1,104 @@
+"""A tree as one polars expression, exact for every type of column.
+
+Comparisons are made where they are exact. A threshold below 2^53 in size is compared as a 64-bit float:
+narrower numbers fit it, and wider integers are rounded to the same side. A larger one is compared as an
+integer of the column's own type.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import polars as pl
+
+from certree.conditions import time_zone
+from certree.ingest.kinds import time_unit
+from certree.schema import Column
+
+if TYPE_CHECKING:
+    from certree.tree import Split, Tree
+
+EXACT_FLOAT = 2**53
+"""Integers up to this size are 64-bit floats."""
+
+Output = Literal["label", "leaf", "proba"]
+
+
+def to_polars(tree: Tree, output: str = "label") -> pl.Expr:
+    if output == "leaf":
+        ids = [pl.lit(node.id, dtype=pl.UInt32) for node in tree.nodes]
+        return _routed(tree, ids).alias("leaf")
+    if output == "label":
+        return _routed(tree, _labels(tree)).alias("label")
+    if output == "proba":
+        shares = [tree.shares(node) for node in tree.nodes]
+        names = [str(label) for label in tree.labels.tolist()]
+        fields = [
+            _routed(tree, [pl.lit(share[k], dtype=pl.Float64) for share in shares]).alias(name)
+            for k, name in enumerate(names)
+        ]
+        return pl.struct(fields).alias("proba")
+    raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
+
+
+def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
+    """The answer of the leaf that each row ends in; null where a tested column has no value."""
+    built: dict[int, pl.Expr] = {}
+    tested: dict[str, Column] = {}
+    # Children come after their parent, so backwards every child is built before it is needed.
+    for node in reversed(tree.nodes):
+        if node.split is None:
+            built[node.id] = answers[node.id]
+            continue
+        tested[node.split.column.name] = node.split.column
+        left, right = built.pop(node.split.left), built.pop(node.split.right)
+        built[node.id] = pl.when(_goes_left(node.split)).then(left).otherwise(right)
+    if not tested:
+        # A literal alone has one row, whatever the frame has.
+        return pl.repeat(answers[0], pl.len())
+    known = pl.all_horizontal([_has_value(column) for column in tested.values()])
+    return pl.when(known).then(built[0])
+
+
+def _labels(tree: Tree) -> list[pl.Expr]:
+    """The label of each node, in the polars type of the labels."""
+    labels = tree.labels.tolist()
+    dtype = pl.Series(labels).dtype if tree.labels.dtype == object else pl.Series(tree.labels).dtype
+    by_label = {label: pl.lit(label, dtype=dtype) for label in labels}
+    return [by_label[node.label] for node in tree.nodes]
+
+
+def _has_value(column: Column) -> pl.Expr:
+    value = pl.col(column.name)
+    # Null where the value is: no row is scored unless this is true.
+    return value.cast(pl.Float64).is_not_nan() if column.kind == "number" else value.is_not_null()
+
+
+def _goes_left(split: Split) -> pl.Expr:
+    value = pl.col(split.column.name)
+    test = split.test
+    if isinstance(test, bool):
+        return ~value
+    if isinstance(test, str):
+        return value.cast(pl.String) != test
+    if split.column.kind == "date":
+        return value <= _moment(split.column.dtype, math.floor(test))
+    if abs(test) < EXACT_FLOAT:
+        return value.cast(pl.Float64) <= pl.lit(float(test), dtype=pl.Float64)
+    if split.column.dtype in ("Int64", "UInt64"):
+        return value <= pl.lit(math.floor(test), dtype=getattr(pl, split.column.dtype))
+    return value.cast(pl.Float64) <= pl.lit(_float_at_most(test), dtype=pl.Float64)
+
+
+def _float_at_most(threshold: int | float) -> float:
+    """The largest float that is at most the threshold."""
+    near = float(threshold)
+    return near if near <= threshold else math.nextafter(near, -math.inf)
+
+
+def _moment(dtype: str, threshold: int) -> pl.Expr:
+    unit = time_unit(dtype)
+    if unit == "day":
+        return pl.lit(threshold, dtype=pl.Int32).cast(pl.Date)
+    return pl.lit(threshold).cast(pl.Datetime(cast(Any, unit), time_zone(dtype)))
