@@ -1,5 +1,9 @@
 """Provably optimal decision trees, with a certificate."""
 
 from certree._core import __version__
+from certree.certificate import Certificate
+from certree.estimators import OptimalTreeClassifier
+from certree.progress import Progress
+from certree.tree import Tree
 
-__all__ = ["__version__"]
+__all__ = ["Certificate", "OptimalTreeClassifier", "Progress", "Tree", "__version__"]

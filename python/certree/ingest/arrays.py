@@ -77,10 +77,12 @@ def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
         raise ValueError(
             f"rows have between {min(widths)} and {max(widths)} values; all must have as many"
         )
-    return [
-        [value.item() if isinstance(value, np.generic) else value for value in column]
-        for column in zip(*rows)
-    ]
+    return [plain(column) for column in zip(*rows)]
+
+
+def plain(values: Sequence[Any]) -> list[Any]:
+    """numpy scalars as Python's."""
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def objects(name: str, values: Sequence[Any]) -> pl.Series:

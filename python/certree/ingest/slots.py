@@ -54,9 +54,10 @@ def match(source: sources.Source, columns: Sequence[Column]) -> list[int]:
     by_position = not source.named or (missing and names == sources.numbered(len(names)))
     if by_position:
         if len(source.names) != len(names):
+            # scikit-learn's words.
             raise ValueError(
-                f"X has {len(source.names)} features, but the tree is expecting {len(names)} features "
-                "as input"
+                f"X has {len(source.names)} features, but Tree is expecting {len(names)} features as "
+                "input"
             )
         return list(range(len(names)))
     if missing:

@@ -25,6 +25,8 @@ class Source:
     height: int | None
     #: Columns by index, under their names.
     take: Callable[[Sequence[int]], pl.DataFrame | pl.LazyFrame]
+    #: What the columns are taken from, if it is an array.
+    array: np.ndarray | None = None
 
     def lazy(self) -> pl.LazyFrame:
         return self.take(range(len(self.names))).lazy()
@@ -105,7 +107,7 @@ def _numpy(array: np.ndarray) -> Source:
     def take(picks: Sequence[int]) -> pl.DataFrame:
         return pl.DataFrame([arrays.series(names[i], array[:, i]) for i in picks])
 
-    return Source(names, False, len(array), take)
+    return Source(names, False, len(array), take, array)
 
 
 def _columns(columns: list[list[Any]]) -> Source:

@@ -1,0 +1,124 @@
+"""What was proved about a fitted tree."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+#: What each status means, as the end of a sentence.
+ENDINGS = {
+    "optimal": "the search is complete",
+    "optimal_given_guess": "the search is complete, given the guesses it was told to rely on",
+    "gap_limit": "the search stopped because the gap was within its limit",
+    "time_limit": "the search stopped at its time limit",
+    "memory_limit": "the search stopped at its memory limit",
+    "interrupted": "the search was interrupted",
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The objective of the tree found, a lower bound that no tree can beat, and what they speak of.
+
+    The bound holds for every tree within the limits of ``max_depth``, ``max_leaf_nodes`` and
+    ``min_samples_leaf`` that splits at the cuts in ``cuts``, measured on the training rows. It says
+    nothing about other cuts or other rows.
+    """
+
+    status: str
+    #: Loss plus ``leaf_penalty`` for each leaf.
+    objective: float
+    #: No tree has a lower objective.
+    lower_bound: float
+    n_leaves: int
+    #: What the loss is, in words.
+    loss: str
+    leaf_penalty: float
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_leaf: int
+    #: Where the cuts came from, in words.
+    thresholds: str
+    #: How many different splits each column offered.
+    cuts: dict[str, int] = field(repr=False)
+    n_rows: int
+    #: Groups of rows that no cut can tell apart.
+    n_points: int
+    time_limit: float | None
+    memory_limit: int | None
+    gap_limit: float
+    #: Seconds, nodes, kernel calls and bytes that the search took.
+    seconds: float
+    nodes: int
+    kernel_calls: int
+    peak_bytes: int
+    threads: int
+    #: (seconds, objective, lower bound) as the search went on.
+    curve: list[tuple[float, float, float]] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """How far the tree can be from the best: objective − lower bound."""
+        return self.objective - self.lower_bound
+
+    @property
+    def n_cuts(self) -> int:
+        return sum(self.cuts.values())
+
+    def statement(self) -> str:
+        """The certificate as plain sentences."""
+        searched = (
+            f"Searched: all decision trees {self._shape()}, with splits at {self._cuts()}, "
+            f"fitted to {_count(self.n_rows, 'row')}."
+        )
+        measure = (
+            f"Objective: {self.loss} on those rows plus {self.leaf_penalty:g} for each leaf. "
+            f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
+            f"{_number(self.objective)}."
+        )
+        if self.status == "optimal" and self.gap <= 1e-12:
+            proof = "Proved: no such tree has a lower objective."
+        else:
+            proof = (
+                f"Proved: no such tree has an objective below {_number(self.lower_bound)}, so this one "
+                f"is at most {_number(self.gap)} from the best."
+            )
+        end = ENDINGS.get(self.status, self.status)
+        work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
+        return "\n".join([searched, measure, proof, work])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, for JSON."""
+        return {**asdict(self), "gap": self.gap, "curve": [list(moment) for moment in self.curve]}
+
+    def to_polars(self) -> pl.DataFrame:
+        """The anytime curve: objective and lower bound by second."""
+        schema = {"seconds": pl.Float64, "objective": pl.Float64, "lower_bound": pl.Float64}
+        return pl.DataFrame(self.curve, schema=schema, orient="row")
+
+    def __str__(self) -> str:
+        return self.statement()
+
+    def _shape(self) -> str:
+        limits = ["of any depth" if self.max_depth is None else f"of depth at most {self.max_depth}"]
+        if self.max_leaf_nodes is not None:
+            limits.append(f"with at most {_count(self.max_leaf_nodes, 'leaf', 'leaves')}")
+        if self.min_samples_leaf > 1:
+            limits.append(f"with at least {self.min_samples_leaf:,} rows in each leaf")
+        return " ".join(limits) if len(limits) == 1 else ", ".join(limits)
+
+    def _cuts(self) -> str:
+        return (
+            f"any of {_count(self.n_cuts, 'cut')} of {_count(len(self.cuts), 'column')} "
+            f"({self.thresholds})"
+        )
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"1 {one}" if n == 1 else f"{n:,} {many or one + 's'}"
+
+
+def _number(x: float) -> str:
+    return f"{x:.6g}"

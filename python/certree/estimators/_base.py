@@ -1,0 +1,159 @@
+"""What every optimal tree estimator has: limits, the fitted tree, and the certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from certree import _core, ingest
+from certree.certificate import ENDINGS, Certificate
+from certree.estimators import parameters
+from certree.tree import Tree
+
+#: Larger limits are none, and the core's clock and counters hold these.
+LONGEST = 1e9
+MOST = 2**32 - 1
+
+
+class TreeEstimator(BaseEstimator):
+    """The part of a tree estimator that does not depend on the task."""
+
+    _rules: Mapping[str, parameters.Rule]
+
+    def _shape(self) -> tuple[int | None, int | None, int]:
+        depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
+        leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
+        return depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1)
+
+    def _limits(self) -> tuple[float | None, int | None, float, int]:
+        time = None if self.time_limit is None else min(float(self.time_limit), LONGEST)
+        memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
+        return time, memory, float(self.gap_limit), parameters.threads(self.n_jobs)
+
+    def _keep(
+        self,
+        answer: _core.Answer,
+        training: ingest.Training,
+        cuts: Sequence[ingest.Cuts],
+        points: ingest.Points,
+        labels: NDArray[Any],
+        loss: str,
+    ) -> None:
+        """Take over what the search found, after checking that prediction routes as it did."""
+        columns = [each.column for each in cuts]
+        tree = Tree(answer.tree, columns, labels)
+        check_routing(tree, training)
+        self.tree_ = tree
+        self.n_features_in_ = len(columns)
+        if training.named:
+            self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        limits = self._limits()
+        self.certificate_ = Certificate(
+            status=answer.status,
+            objective=answer.objective,
+            lower_bound=answer.lower_bound,
+            n_leaves=tree.n_leaves,
+            loss=loss,
+            leaf_penalty=float(self.leaf_penalty),
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            thresholds=thresholds_in_words(self.thresholds),
+            cuts={each.column.name: each.count for each in cuts},
+            n_rows=points.n_rows,
+            n_points=points.n_points,
+            time_limit=self.time_limit,
+            memory_limit=self.memory_limit,
+            gap_limit=float(self.gap_limit),
+            seconds=answer.seconds,
+            nodes=answer.nodes,
+            kernel_calls=answer.kernel_calls,
+            peak_bytes=answer.peak_bytes,
+            threads=limits[3],
+            curve=answer.curve,
+        )
+        self.objective_ = answer.objective
+        self.lower_bound_ = answer.lower_bound
+        self.gap_ = self.certificate_.gap
+        self.status_ = answer.status
+        if answer.status in ("time_limit", "memory_limit", "interrupted"):
+            warnings.warn(
+                f"{ENDINGS[answer.status]} before the tree was proved optimal: its objective is "
+                f"{answer.objective:.6g}, no tree is below {answer.lower_bound:.6g} (gap {self.gap_:.3g})",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def apply(self, X: Any) -> NDArray[np.uint32]:
+        """The leaf that each row ends in, as an index into ``tree_.nodes``."""
+        return self._fitted_tree(X).apply(X)
+
+    def decision_path(self, X: Any) -> Any:
+        """A sparse indicator matrix (rows × nodes): the nodes that each row passes."""
+        return self._fitted_tree(X).decision_path(X)
+
+    def get_depth(self) -> int:
+        """The depth of the tree; a single leaf has depth 0."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of each column in the reduction of the training loss that the splits bring.
+
+        All zero for a tree that reduces nothing, such as a single leaf.
+        """
+        check_is_fitted(self)
+        gains = np.zeros(self.n_features_in_)
+        nodes = self.tree_.nodes
+        for node in nodes:
+            if node.split is not None:
+                children = nodes[node.split.left].loss + nodes[node.split.right].loss
+                gains[node.split.column_index] += max(node.loss - children, 0.0)
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+    def _fitted_tree(self, X: Any) -> Tree:
+        """The tree, once X is known to be something it can read."""
+        check_is_fitted(self)
+        ingest.check_whole(X)
+        return self.tree_
+
+
+def check_routing(tree: Tree, training: ingest.Training) -> None:
+    """The finished tree must send the training rows where the search did: if it does not, what is
+    certified is not what predicts."""
+    leaves = tree.apply(training.frame)
+    found = np.bincount(leaves, minlength=len(tree.nodes))
+    wanted = [node.rows if node.is_leaf else 0 for node in tree.nodes]
+    if found.tolist() != wanted:
+        raise RuntimeError(
+            "prediction routes the training rows differently from the search: leaves should hold "
+            f"{wanted} rows but hold {found.tolist()}; this is a defect in certree, please report it "
+            "with the data"
+        )
+
+
+def thresholds_in_words(thresholds: Any) -> str:
+    """Where the cuts came from, for the certificate."""
+    if isinstance(thresholds, str):
+        return "all midpoints between neighbouring values"
+    if isinstance(thresholds, Mapping):
+        return "thresholds given by the user where named, else all midpoints"
+    if hasattr(thresholds, "thresholds_"):
+        return "the thresholds of a fitted binarizer"
+    return f"at most {thresholds} quantiles for each column of numbers or dates"

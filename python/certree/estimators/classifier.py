@@ -1,0 +1,230 @@
+"""Classification trees that are provably the best there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from certree import _core, ingest, progress
+from certree.estimators import parameters
+from certree.estimators._base import TreeEstimator
+from certree.estimators.parameters import Rule, is_number
+
+LOSSES = {"accuracy": "error rate", "balanced_accuracy": "mean error rate of the classes"}
+
+
+class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
+    """A decision tree with the lowest objective of all trees within its limits.
+
+    The objective is the loss on the training rows plus ``leaf_penalty`` for each leaf. After a fit,
+    ``certificate_`` says what was proved.
+
+    Parameters
+    ----------
+    objective : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        The loss: the share of row weight that is misclassified, or the mean over the classes of that share.
+    leaf_penalty : float, default=0.01
+        What each leaf adds to the objective: a split has to reduce the loss by more than this.
+    max_depth : int or None, default=4
+        The deepest a leaf may be; a single leaf has depth 0. None: no limit.
+    max_leaf_nodes : int or None, default=None
+        The most leaves.
+    min_samples_leaf : int, default=1
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
+        weigh nothing do not count.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for each class's row weight; classes left out have 1. "balanced" makes the classes weigh
+        the same in total.
+    cost_matrix : array of shape (n_classes, n_classes) or None, default=None
+        ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs when it
+        is given a label. The loss is then the mean cost.
+    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+        Where columns of numbers and dates may be split: at all midpoints between neighbouring
+        values, at so many quantiles, or as a dict says for some columns by name (the others keep all
+        midpoints): a list of thresholds, an int or "all". Thresholds that separate no
+        rows, or the same rows as a lower one, are left out.
+    time_limit : float or None, default=60.0
+        Seconds that the search may take.
+    memory_limit : float or None, default=None
+        Bytes that the search may hold.
+    gap_limit : float, default=0.0
+        Stop once the objective is proved to be within this of the best.
+    n_jobs : int or None, default=1
+        Threads of the search; -1 for all cores. The objective does not depend on it.
+    verbose : bool, default=False
+        Write the progress of the search to stderr.
+    callback : callable or None, default=None
+        Called now and then with a :class:`certree.Progress`; may return False to stop the search.
+
+    Attributes
+    ----------
+    tree_ : certree.tree.Tree
+        The tree, to read and to export.
+    certificate_ : certree.Certificate
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    n_classes_, n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The names of the feature columns, if X came with names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    X may be a polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, a numpy array or a list of
+    rows. At prediction, frames are matched by column name, in any order, and other columns are
+    ignored. A category that was not seen in training is "not" any of the known ones.
+
+    Rows whose ``sample_weight`` is zero are left out: their values make no cuts.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import OptimalTreeClassifier
+    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": ["m", "f", "f", "f", "m", "m"]})
+    >>> model = OptimalTreeClassifier(max_depth=2).fit(frame, ["no", "yes", "yes", "yes", "no", "no"])
+    >>> model.predict(pl.DataFrame({"age": [30, 30], "sex": ["f", "m"]}))
+    array(['yes', 'no'], dtype='<U3')
+    >>> model.objective_, model.status_
+    (0.02, 'optimal')
+    """
+
+    _rules = {
+        "objective": parameters.one_of(*LOSSES),
+        **parameters.COMMON,
+        "class_weight": Rule(
+            lambda value: value is None
+            or (isinstance(value, str) and value == "balanced")
+            or isinstance(value, Mapping),
+            "a dict of labels to weights, 'balanced', or None",
+        ),
+    }
+
+    def __init__(
+        self,
+        objective: str = "accuracy",
+        *,
+        leaf_penalty: float = 0.01,
+        max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        thresholds: Any = "all",
+        time_limit: float | None = 60.0,
+        memory_limit: float | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: bool = False,
+        callback: progress.Callback | None = None,
+    ) -> None:
+        self.objective = objective
+        self.leaf_penalty = leaf_penalty
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.thresholds = thresholds
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap_limit = gap_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeClassifier:
+        """Search for the best tree.
+
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The features, without missing values.
+        y : vector or str
+            The labels, or the name of their column in X (which is then not a feature).
+        sample_weight : vector, str or None, default=None
+            Row weights, not negative, or the name of their column in X.
+
+        Returns
+        -------
+        self
+        """
+        parameters.check(self, self._rules)
+        training = ingest.read_training(X, y, sample_weight)
+        cuts = ingest.make_cuts(
+            training.frame, training.columns, self.thresholds, training.weight_column
+        )
+        points = ingest.group(training, cuts)
+        labels = training.labels
+        answer = _core.solve_classes(
+            [(each.column.name, each.kind) for each in cuts],
+            points.codes,
+            points.rows,
+            points.weights.ravel(),
+            cost_list(self.cost_matrix, labels),
+            class_factors(self.class_weight, labels),
+            self.objective == "balanced_accuracy" or self.class_weight == "balanced",
+            float(self.leaf_penalty),
+            self._shape(),
+            self._limits(),
+            progress.pulse(self.callback, bool(self.verbose)),
+        )
+        self.classes_ = labels
+        self.n_classes_ = len(labels)
+        self._keep(answer, training, cuts, points, labels, self._loss_in_words())
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row."""
+        return self._fitted_tree(X).predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class in the training row weight of the leaf a row ends in.
+
+        Class weights and costs move labels, not these shares, so with them the label need not be the
+        class with the largest share.
+        """
+        return self._fitted_tree(X).predict_proba(X)
+
+    def _loss_in_words(self) -> str:
+        if self.cost_matrix is not None:
+            mean = "mean cost"
+            return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean
+        return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
+
+
+def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
+    """The factor of each class."""
+    known = labels.tolist()
+    if not isinstance(class_weight, Mapping):
+        return [1.0] * len(known)
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}")
+    for label, weight in class_weight.items():
+        if not is_number(weight) or weight < 0:
+            raise ValueError(f"class_weight[{label!r}]={weight!r} is not valid: weights are finite and at least 0")
+    return [float(class_weight.get(label, 1.0)) for label in known]
+
+
+def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
+    """Costs by class and label, row after row; 1 for each error by default."""
+    n = len(labels)
+    if cost_matrix is None:
+        return (1.0 - np.eye(n)).ravel().tolist()
+    try:
+        costs = np.asarray(cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("cost_matrix must be a square table of numbers") from None
+    if costs.shape != (n, n):
+        raise ValueError(
+            f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each true class "
+            f"and one column for each label, in the order {labels.tolist()!r}"
+        )
+    if not np.isfinite(costs).all():
+        raise ValueError(f"cost_matrix has {int((~np.isfinite(costs)).sum())} values that are not finite")
+    return costs.ravel().tolist()

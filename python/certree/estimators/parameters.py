@@ -1,0 +1,115 @@
+"""What each parameter may be: one table, checked at the start of every fit."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A predicate, and what it asks for in words."""
+
+    holds: Callable[[Any], bool]
+    allowed: str
+
+
+def check(estimator: Any, rules: Mapping[str, Rule]) -> None:
+    """One ValueError for the first parameter that breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if not rule.holds(value):
+            raise ValueError(f"{name}={value!r} is not valid: it must be {rule.allowed}")
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def is_number(value: Any) -> bool:
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return real and math.isfinite(value)
+
+
+def one_of(*choices: str) -> Rule:
+    return Rule(
+        lambda value: isinstance(value, str) and value in choices,
+        f"one of {', '.join(map(repr, choices))}",
+    )
+
+
+def integer(least: int) -> Rule:
+    return Rule(
+        lambda value: is_integer(value) and value >= least, f"an integer of at least {least}"
+    )
+
+
+def at_least_zero() -> Rule:
+    return Rule(lambda value: is_number(value) and value >= 0, "a finite number of at least 0")
+
+
+def positive(what: str) -> Rule:
+    return Rule(lambda value: is_number(value) and value > 0, f"a positive number of {what}")
+
+
+def or_none(rule: Rule) -> Rule:
+    return Rule(lambda value: value is None or rule.holds(value), f"{rule.allowed}, or None")
+
+
+def _thresholds_hold(value: Any) -> bool:
+    if hasattr(value, "thresholds_"):
+        return True
+    if isinstance(value, Mapping):
+        return all(isinstance(k, str) and _column_holds(v) for k, v in value.items())
+    return value == "all" if isinstance(value, str) else is_integer(value) and value >= 1
+
+
+def _column_holds(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "all"
+    if isinstance(value, Iterable):
+        return True
+    return is_integer(value) and value >= 1
+
+
+THRESHOLDS = Rule(
+    _thresholds_hold,
+    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these or "
+    "to a list of thresholds, or a fitted ThresholdBinarizer",
+)
+
+#: Parameters that every kind of tree has.
+COMMON = {
+    "leaf_penalty": at_least_zero(),
+    "max_depth": or_none(integer(0)),
+    "max_leaf_nodes": or_none(integer(1)),
+    "min_samples_leaf": integer(1),
+    "thresholds": THRESHOLDS,
+    "time_limit": or_none(positive("seconds")),
+    "memory_limit": or_none(positive("bytes")),
+    "gap_limit": at_least_zero(),
+    "n_jobs": or_none(
+        Rule(lambda value: is_integer(value) and value != 0, "a number of threads, or -1 for all")
+    ),
+    "verbose": Rule(
+        lambda value: isinstance(value, (bool, np.bool_)) or (is_integer(value) and value >= 0),
+        "True or False",
+    ),
+    "callback": or_none(Rule(callable, "callable with one Progress")),
+}
+
+
+def threads(n_jobs: int | None) -> int:
+    """Threads from scikit-learn's convention: -1 is all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores + 1 + int(n_jobs))

@@ -1,0 +1,91 @@
+"""Midpoints between neighbouring values, exactly as prediction will compare with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from certree.schema import Column
+
+#: Integers up to here are floats.
+EXACT = 2**53
+
+
+def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[float] | list[int]:
+    """The midpoint of ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
+
+    Floats: in the column's own precision; where it rounds to the upper value, the lower one. Dates
+    and integers beyond 2^53: integers, rounded down. Other integers: floats.
+    """
+    low, high = values[places], values[places + 1]
+    if values.dtype.kind == "f":
+        return _float_midpoints(low, high).astype(np.float64).tolist()
+    if whole(values, column):
+        found = [(a + b) // 2 for a, b in zip(low.tolist(), high.tolist())]
+        return check_width(found, column)
+    return _float_midpoints(low.astype(np.float64), high.astype(np.float64)).tolist()
+
+
+def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    two = low.dtype.type(2)
+    with np.errstate(over="ignore"):
+        width = high - low
+    middle = np.where(np.isfinite(width), low + width / two, low / two + high / two)
+    return np.where((middle < low) | (middle >= high), low, middle)
+
+
+def whole(values: np.ndarray, column: Column) -> bool:
+    """Whether the thresholds of these values are integers."""
+    if column.kind == "date":
+        return True
+    if values.dtype.kind == "f" or len(values) == 0:
+        return False
+    return int(values[-1]) > EXACT or int(values[0]) < -EXACT
+
+
+def check_width(thresholds: list[int], column: Column) -> list[int]:
+    if thresholds and (thresholds[-1] >= 2**63 or thresholds[0] < -(2**63)):
+        raise ValueError(
+            f"column {column.name!r} has thresholds beyond 64-bit signed integers, such as "
+            f"{thresholds[-1]}; cast it to Float64, or to strings if it is an identifier"
+        )
+    return thresholds
+
+
+def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
+    """Places after which about 1/(k+1), 2/(k+1), ... of the weight has passed; each once."""
+    if len(weights) < 2:
+        return np.empty(0, dtype=np.int64)
+    passed = np.cumsum(weights)
+    goals = np.arange(1, k + 1) / (k + 1) * passed[-1]
+    places = np.searchsorted(passed, goals)
+    return np.unique(np.minimum(places, len(weights) - 2))
+
+
+def separating(
+    values: np.ndarray, thresholds: list[float] | list[int]
+) -> list[float] | list[int]:
+    """The thresholds that separate some of the values; the lowest of those that do so alike."""
+    below = np.searchsorted(values, rounded_down(thresholds, values.dtype), side="right")
+    kept, last = [], 0
+    for threshold, count in zip(thresholds, below.tolist()):
+        if last < count < len(values):
+            kept.append(threshold)
+            last = count
+    return kept
+
+
+def rounded_down(thresholds: Sequence[float] | Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """The greatest values of a type that are at most the thresholds, saturating at its ends."""
+    if dtype.kind != "f":
+        ends = np.iinfo(dtype)
+        whole_numbers = [int(np.floor(t)) if isinstance(t, float) else t for t in thresholds]
+        return np.array([min(max(t, ends.min), ends.max) for t in whole_numbers], dtype=dtype)
+    exact = np.array(thresholds, dtype=np.float64)
+    found = exact.astype(dtype)
+    return np.where(found > exact, np.nextafter(found, dtype.type(-np.inf)), found)
+
+
+def unsigned_zero(values: np.ndarray) -> np.ndarray:
+    return values + values.dtype.type(0) if values.dtype.kind == "f" else values

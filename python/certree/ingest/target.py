@@ -1,0 +1,91 @@
+"""The target of a classifier: labels, and the class number of each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree.ingest import vectors
+from certree.ingest.checks import values
+
+MOST_CLASSES = 10_000
+
+
+def read(y: Any) -> pl.Series:
+    """The target as a series."""
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: pass the labels, or "
+            "the name of their column in X"
+        )
+    try:
+        return vectors.series(y, "y")
+    except TypeError as error:
+        raise ValueError(f"Unknown label type: {error}") from None
+
+
+def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
+    """The distinct labels in order, in the target's own type."""
+    column = pl.col(name)
+    dtype = frame.collect_schema()[name]
+    _check_type(name, dtype)
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.String)
+    counts = frame.select(column.alias("y")).group_by("y").agg(pl.len()).collect(engine="streaming")
+    _check_values(name, counts)
+    distinct = counts["y"].sort()
+    given = getattr(y, "dtype", None) if isinstance(y, np.ndarray) else None
+    if given is not None:
+        return np.array(distinct.to_list(), dtype=given)
+    return np.array(distinct.to_list()) if isinstance(y, (list, tuple)) else distinct.to_numpy()
+
+
+def codes(name: str, dtype: pl.DataType, labels: np.ndarray) -> pl.Expr:
+    """The class number of each row."""
+    column = pl.col(name)
+    known: list[Any] = labels.tolist()
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.String)
+    elif dtype == pl.Boolean:
+        column, known = column.cast(pl.UInt8), [int(label) for label in known]
+    old = pl.Series(known, dtype=pl.UInt8 if dtype == pl.Boolean else None)
+    if dtype.is_numeric():
+        old = pl.Series(known).cast(dtype)
+    return column.replace_strict(old, pl.Series(range(len(known)), dtype=pl.UInt32), return_dtype=pl.UInt32)
+
+
+def _check_type(name: str, dtype: pl.DataType) -> None:
+    fine = dtype.is_integer() or dtype.is_float() or dtype in (pl.Boolean, pl.String)
+    if not (fine or isinstance(dtype, (pl.Categorical, pl.Enum)) or dtype == pl.Null):
+        raise ValueError(
+            f"Unknown label type: {name!r} has the type {dtype}; labels must be strings, integers, "
+            "Booleans or categories: cast them"
+        )
+
+
+def _check_values(name: str, counts: pl.DataFrame) -> None:
+    missing = counts.filter(pl.col("y").is_null())["len"].sum()
+    label = counts["y"]
+    if label.dtype.is_float():
+        odd = counts.filter(label.is_nan())["len"].sum()
+        missing += odd
+        infinite = counts.filter(label.is_infinite())["len"].sum()
+        if infinite:
+            raise ValueError(f"target {name!r} has {values(infinite)} infinite (inf); drop those rows")
+    if missing:
+        raise ValueError(
+            f"target {name!r} has {values(missing)} missing (null or NaN); drop those rows"
+        )
+    if label.dtype.is_float() and (label != label.floor()).any():
+        fraction = label.filter(label != label.floor())[0]
+        raise ValueError(
+            f"Unknown label type: continuous. The target {name!r} has values with a fraction, such as "
+            f"{fraction}; a classifier needs classes: bin or cast it"
+        )
+    if len(label) > MOST_CLASSES:
+        raise ValueError(
+            f"Unknown label type: the target {name!r} has {len(label):,} distinct values, too many to be "
+            f"classes (at most {MOST_CLASSES:,})"
+        )

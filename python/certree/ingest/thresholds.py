@@ -1,0 +1,52 @@
+"""The user's own thresholds for a column, in the form that is compared."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree.ingest import midpoints
+from certree.ingest.kinds import TICKS, time_unit
+from certree.schema import Column
+
+
+def read_list(
+    column: Column, wish: Iterable[Any], dtype: pl.DataType, values: np.ndarray
+) -> list[float] | list[int]:
+    """Ascending thresholds: integers for dates and wide integers, else floats."""
+    numbers = [_number(column, item) for item in wish]
+    if midpoints.whole(values, column):
+        return sorted({math.floor(number) for number in numbers})
+    return sorted({float(number) for number in numbers})
+
+
+def _number(column: Column, item: Any) -> float | int:
+    if isinstance(item, np.generic):
+        item = item.item()
+    if column.kind == "date" and isinstance(item, dt.date):
+        return _ticks(column, item)
+    good = isinstance(item, (int, float)) and not isinstance(item, bool)
+    if not good or (isinstance(item, float) and not math.isfinite(item)):
+        what = "a date or an integer" if column.kind == "date" else "a finite number"
+        raise ValueError(f"thresholds of column {column.name!r} has {item!r}, which is not {what}")
+    return item
+
+
+def _ticks(column: Column, moment: dt.date) -> int:
+    """A date in the column's physical unit, rounded down."""
+    zoned = "time_zone='" in column.dtype
+    if not isinstance(moment, dt.datetime):
+        moment = dt.datetime(moment.year, moment.month, moment.day)
+    if (moment.tzinfo is not None) != zoned:
+        raise ValueError(
+            f"thresholds of column {column.name!r}: {moment!r} must "
+            f"{'' if zoned else 'not '}have a time zone, as the column does{'' if zoned else ' not'}"
+        )
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc if zoned else None)
+    micros = (moment - epoch) // dt.timedelta(microseconds=1)
+    return micros * TICKS[time_unit(column.dtype)] // TICKS["us"]

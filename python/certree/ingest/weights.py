@@ -1,0 +1,82 @@
+"""Sample weights as whole numbers of one unit, so that their sums do not depend on the order of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree.ingest import vectors
+from certree.ingest.checks import values
+
+_DECIMALS = tuple(10**digits for digits in range(7))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine grid.
+
+    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3.
+    """
+
+    denominator: int
+    shift: int | None = None
+
+    def whole(self, weight: pl.Expr) -> pl.Expr:
+        shift = self.shift
+        if shift is None:
+            return (weight * self.denominator).round().cast(pl.Int64)
+
+        def grid(series: pl.Series) -> pl.Series:
+            return pl.Series(np.rint(np.ldexp(series.to_numpy(), shift)).astype(np.int64))
+
+        return weight.map_batches(grid, return_dtype=pl.Int64, is_elementwise=True)
+
+    def restore(self, sums: np.ndarray) -> np.ndarray:
+        if self.shift is None:
+            return sums / self.denominator
+        return np.ldexp(sums.astype(np.float64), -self.shift)
+
+
+def read(sample_weight: Any) -> pl.Series:
+    """The weights as a series."""
+    return vectors.series(sample_weight, "sample_weight")
+
+
+def measure(frame: pl.LazyFrame, name: str) -> Unit:
+    """Check the weights and choose their unit."""
+    dtype = frame.collect_schema()[name]
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise ValueError(f"sample weights must be numbers, but {name!r} has the type {dtype}; cast it")
+    weight = pl.col(name).cast(pl.Float64)
+    short = [
+        (((weight * d).round() / d) == weight).all().alias(f"short {d}") for d in _DECIMALS
+    ]
+    found = frame.select(
+        missing=weight.null_count().cast(pl.Int64) + weight.is_nan().sum().cast(pl.Int64),
+        infinite=weight.is_infinite().sum(),
+        negative=(weight < 0).sum(),
+        least=weight.min(),
+        total=weight.sum(),
+        **{f"short {d}": expr for d, expr in zip(_DECIMALS, short)},
+    ).collect(engine="streaming").row(0, named=True)
+    for what, note in (("missing", "null or NaN"), ("infinite", "inf")):
+        if found[what]:
+            raise ValueError(
+                f"sample weights must be finite, but {name!r} has {values(found[what])} {what} ({note})"
+            )
+    if found["negative"]:
+        raise ValueError(
+            f"sample weights must not be negative, but {name!r} has {values(found['negative'])} "
+            f"below zero, the least {found['least']}"
+        )
+    if found["total"] == 0:
+        raise ValueError(f"sample weights are all zero in {name!r}; at least one row must count")
+    if not np.isfinite(found["total"]):
+        raise ValueError(f"sample weights in {name!r} add up to more than a float holds; scale them down")
+    for d in _DECIMALS:
+        if found[f"short {d}"] and found["total"] * d < 2**53:
+            return Unit(d)
+    return Unit(1, shift=60 - int(np.frexp(found["total"])[1]))

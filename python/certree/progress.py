@@ -1,0 +1,68 @@
+"""What a search tells while it works: to a callback, and as a line on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a running search. A callback gets it and may return False to stop the search,
+    which then keeps the best tree so far."""
+
+    seconds: float
+    #: Of the best tree so far.
+    objective: float
+    #: No tree has a lower objective.
+    lower_bound: float
+    nodes: int
+    kernel_calls: int
+    peak_bytes: int
+
+    @property
+    def gap(self) -> float:
+        return self.objective - self.lower_bound
+
+
+Callback = Callable[[Progress], object]
+Pulse = Callable[[float, float, float, int, int, int], object]
+
+
+def pulse(callback: Callback | None, verbose: bool) -> Pulse | None:
+    """What the core calls now and then."""
+    if callback is None and not verbose:
+        return None
+    show = _Line() if verbose else None
+
+    def beat(*values: float) -> object:
+        progress = Progress(*values)  # type: ignore[arg-type]
+        if show:
+            show(progress)
+        return callback(progress) if callback else None
+
+    return beat
+
+
+class _Line:
+    """A line on stderr, at most twice a second: written over on a terminal, one below the other
+    in a log."""
+
+    def __init__(self) -> None:
+        self.last = -1.0
+        self.end = "\r" if sys.stderr.isatty() else "\n"
+
+    def __call__(self, now: Progress) -> None:
+        if now.seconds - self.last < 0.5:
+            return
+        self.last = now.seconds
+        print(line(now), end=self.end, file=sys.stderr, flush=True)
+
+
+def line(now: Progress) -> str:
+    speed = now.nodes / now.seconds if now.seconds > 0 else 0.0
+    return (
+        f"{now.seconds:8.1f} s  objective {now.objective:.6f}  lower bound {now.lower_bound:.6f}  "
+        f"gap {now.gap:.6f}  {speed:,.0f} nodes/s"
+    )
