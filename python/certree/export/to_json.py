@@ -40,8 +40,9 @@ LABEL_TYPES: dict[str, type | tuple[type, ...]] = {
 # ---- writing
 
 
-def to_json(tree: Tree, indent: int | None = 2) -> str:
-    document = to_document(tree)
+def to_json(tree: Tree, indent: int | None = 2, **more: Any) -> str:
+    """The document. ``more`` are members to add after the tree's own."""
+    document = {**to_document(tree), **more}
     if indent is None:
         return json.dumps(document, ensure_ascii=False, allow_nan=False)
     return _one_line_each(document, indent) + "\n"

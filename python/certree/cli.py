@@ -1,0 +1,244 @@
+"""The command ``certree``: fit, predict, show and demo, on CSV and Parquet files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+from sklearn.exceptions import ConvergenceWarning
+
+from certree import __version__, demo, tables
+from certree.estimators import OptimalTreeClassifier
+from certree.export.to_json import to_json
+from certree.tree import Tree
+
+MISUSE = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Whatever the user can mend is one line on stderr and exit code 2."""
+    # A terminal that lacks the characters that trees are drawn with shows others, not an error.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        options = parser().parse_args(arguments)
+        options.run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough, as in `certree show model.json | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, TypeError, OSError, pl.exceptions.PolarsError) as error:
+        print(f"certree: error: {one_line(error)}", file=sys.stderr)
+        return MISUSE
+    return 0
+
+
+def one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, pl.exceptions.PolarsError):
+        return tables.first_line(error)
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(MISUSE, f"certree: error: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    top = Parser(prog="certree", description="Provably optimal decision trees, with a certificate.")
+    top.add_argument("--version", action="version", version=f"certree {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="command", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], None], text: str) -> Any:
+        # Options that are not given stay absent, so that the estimator's defaults hold.
+        added = commands.add_parser(
+            name, help=text, description=text, argument_default=argparse.SUPPRESS
+        )
+        added.set_defaults(run=run)
+        return added
+
+    add_fit(
+        command("fit", fit, "Find the best tree for a table and print it with its certificate.")
+    )
+    add_predict(command("predict", predict, "Predict each row of a table with a saved tree."))
+    show_ = command("show", show, "Print a saved tree.")
+    show_.add_argument("model", type=Path, help="a tree that `certree fit --model` wrote")
+    command("demo", demo_, "Find the best tree for a small data set that comes with scikit-learn.")
+    return top
+
+
+def add_fit(fit: argparse.ArgumentParser) -> None:
+    fit.add_argument("data", type=Path, help=f"the training table ({tables.ENDINGS})")
+    fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    fit.add_argument("--weight", metavar="COLUMN", help="a column of row weights")
+    fit.add_argument(
+        "--drop", nargs="+", action="extend", metavar="COLUMN", help="columns to leave out"
+    )
+    fit.add_argument("--model", type=Path, metavar="FILE", help="write the tree to this JSON file")
+    fit.add_argument("--quiet", action="store_true", help="show no progress")
+
+    search = fit.add_argument_group("search", "Defaults are those of OptimalTreeClassifier.")
+    search.add_argument("--objective", help="accuracy or balanced_accuracy")
+    search.add_argument("--leaf-penalty", type=float, metavar="X", help="what each leaf costs")
+    search.add_argument("--max-depth", type=or_none(int), metavar="N", help="or none")
+    search.add_argument("--max-leaf-nodes", type=or_none(int), metavar="N", help="or none")
+    search.add_argument("--min-samples-leaf", type=int, metavar="N")
+    search.add_argument(
+        "--thresholds",
+        type=int_or_text,
+        metavar="N",
+        help="all, or a number of quantiles for each column",
+    )
+    search.add_argument("--time-limit", type=or_none(float), metavar="SECONDS", help="or none")
+    search.add_argument("--gap-limit", type=float, metavar="X", help="stop at this gap")
+    search.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all cores")
+
+
+SEARCH = (
+    "objective",
+    "leaf_penalty",
+    "max_depth",
+    "max_leaf_nodes",
+    "min_samples_leaf",
+    "thresholds",
+    "time_limit",
+    "gap_limit",
+    "n_jobs",
+)
+
+
+def add_predict(predict: argparse.ArgumentParser) -> None:
+    predict.add_argument("model", type=Path, help="a tree that `certree fit --model` wrote")
+    predict.add_argument("data", type=Path, help=f"the table to predict ({tables.ENDINGS})")
+    predict.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=f"write here ({tables.ENDINGS}), not to the terminal",
+    )
+    predict.add_argument(
+        "--proba", action="store_true", help="also the share of each class in the row's leaf"
+    )
+
+
+def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read_or_none(text: str) -> Any:
+        return None if text.lower() == "none" else read(text)
+
+    # argparse names the type in its errors.
+    read_or_none.__name__ = f"{read.__name__} (or none)"
+    return read_or_none
+
+
+def int_or_text(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def fit(options: argparse.Namespace) -> None:
+    given = vars(options)
+    quiet = given.get("quiet", False)
+    frame = tables.read(options.data)
+    columns = list(frame.collect_schema())
+    drop = given.get("drop", [])
+    for option, name in [("target", options.target), ("weight", given.get("weight"))]:
+        if name is not None:
+            check_column(f"--{option}", name, columns, options.data)
+            if name in drop:
+                raise ValueError(f"--drop names {name!r}, which is the --{option} column")
+    for name in drop:
+        check_column("--drop", name, columns, options.data)
+    if given.get("weight") == options.target:
+        raise ValueError(f"--weight and --target both name {options.target!r}")
+
+    # Before the search, so that no one waits for a tree that cannot be kept.
+    if "model" in given and not options.model.absolute().parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder", str(options.model.parent))
+
+    search = {name: given[name] for name in SEARCH if name in given}
+    model = OptimalTreeClassifier(**search, verbose=not quiet)
+    with warnings.catch_warnings():
+        # The certificate says it, too.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(frame.drop(drop), options.target, sample_weight=given.get("weight"))
+    if not quiet and sys.stderr.isatty():
+        print(end="\r\033[K", file=sys.stderr)
+    if "model" in given:
+        save(model, options.model)
+    print(model.tree_.to_text())
+    print(model.certificate_)
+
+
+def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> None:
+    if name not in columns:
+        shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
+        raise ValueError(f"{option}: {path} has no column {name!r}; its columns are {shown}")
+
+
+def save(model: OptimalTreeClassifier, path: Path) -> None:
+    certificate = model.certificate_
+    about = {
+        "status": certificate.status,
+        "objective": certificate.objective,
+        "lower_bound": certificate.lower_bound,
+        "statement": certificate.statement(),
+    }
+    path.write_text(to_json(model.tree_, certificate=about), encoding="utf-8")
+
+
+def load(path: Path) -> Tree:
+    try:
+        return Tree.from_json(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def predict(options: argparse.Namespace) -> None:
+    given = vars(options)
+    tree = load(options.model)
+    frame = tables.read(options.data, tree.columns)
+    out = pl.DataFrame({"prediction": tree.predict(frame)})
+    if given.get("proba", False):
+        shares = tree.predict_proba(frame)
+        out = out.with_columns(
+            pl.Series(f"probability of {label}", shares[:, k])
+            for k, label in enumerate(tree.labels.tolist())
+        )
+    if "output" in given:
+        tables.write(out, options.output)
+    else:
+        sys.stdout.write(out.write_csv())
+
+
+def show(options: argparse.Namespace) -> None:
+    tree = load(options.model)
+    print(tree.to_text(), end="")
+    about = json.loads(options.model.read_bytes()).get("certificate")
+    if isinstance(about, dict) and isinstance(about.get("statement"), str):
+        print(f"\nWhen it was fitted:\n{about['statement']}")
+
+
+def demo_(options: argparse.Namespace) -> None:
+    print(demo.run())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,232 @@
+"""The command line: what it prints, what it writes, and one line for everything that goes wrong."""
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from certree import OptimalTreeClassifier, __version__, cli
+from certree.tree import Tree
+
+PEOPLE = """\
+id,age,sex,smoker,born,weight,ill
+1,22,male,true,1999-03-05,1.5,no
+2,38,female,false,1983-01-02,1.0,yes
+3,26,female,true,1995-07-30,1.0,yes
+4,35,female,true,1986-11-11,2.0,yes
+5,54,male,false,1967-02-28,1.0,no
+6,2,male,true,2019-12-31,1.0,no
+7,27,female,false,1994-05-06,1.0,no
+8,58,male,true,1963-10-10,0.5,yes
+"""
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A folder with people.csv and people.parquet, and the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    pl.read_csv("people.csv", try_parse_dates=True).write_parquet("people.parquet")
+    return tmp_path
+
+
+def run(line: str) -> int:
+    return cli.main(line.split())
+
+
+def test_fit_prints_the_tree_and_the_certificate(people, capsys):
+    assert run("fit people.csv --target ill --drop id weight --max-depth 2") == 0
+    out, err = capsys.readouterr()
+    frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id", "weight")
+    model = OptimalTreeClassifier(max_depth=2).fit(frame, "ill")
+    seconds = model.certificate_.statement().rpartition(", after")[0]
+    assert out.startswith(f"{model.tree_.to_text()}\n{seconds}")
+    assert "Proved: no such tree has a lower objective." in out
+
+
+def test_csv_and_parquet_give_the_same_tree(people, capsys):
+    for ending in ("csv", "parquet"):
+        assert (
+            run(f"fit people.{ending} --target ill --drop id --weight weight --model {ending}.json")
+            == 0
+        )
+    trees = [Tree.from_json((people / f"{name}.json").read_text()) for name in ("csv", "parquet")]
+    assert trees[0] == trees[1]
+    assert "8 rows of weight 9  no: 50.0%, yes: 50.0%" in capsys.readouterr().out
+
+
+def test_every_option_reaches_the_estimator(people, monkeypatch):
+    seen = {}
+
+    class Spy(OptimalTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            seen.update(self.get_params(), y=y, sample_weight=sample_weight, X=X)
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(cli, "OptimalTreeClassifier", Spy)
+    line = (
+        "fit people.csv --target ill --weight weight --drop id born --objective balanced_accuracy "
+        "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds 3 "
+        "--time-limit none --gap-limit 0.001 --n-jobs 2 --quiet"
+    )
+    assert run(line) == 0
+    expected = {
+        "objective": "balanced_accuracy",
+        "leaf_penalty": 0.02,
+        "max_depth": None,
+        "max_leaf_nodes": 3,
+        "min_samples_leaf": 2,
+        "thresholds": 3,
+        "time_limit": None,
+        "gap_limit": 0.001,
+        "n_jobs": 2,
+        "verbose": False,
+        "y": "ill",
+        "sample_weight": "weight",
+    }
+    assert {name: seen[name] for name in expected} == expected
+    assert seen["X"].columns == ["age", "sex", "smoker", "weight", "ill"]
+
+
+def test_options_that_are_not_given_keep_the_estimators_defaults(people, monkeypatch):
+    seen = {}
+    spy = lambda **given: seen.update(given) or OptimalTreeClassifier(**given)  # noqa: E731
+    monkeypatch.setattr(cli, "OptimalTreeClassifier", spy)
+    assert run("fit people.csv --target ill") == 0
+    assert list(seen) == ["verbose"]
+
+
+def test_a_saved_model_predicts_and_shows_itself(people, capsys):
+    assert run("fit people.csv --target ill --drop id weight --model model.json") == 0
+    fitted = capsys.readouterr().out
+    assert run("show model.json") == 0
+    tree, statement = fitted.split("\n\n")
+    assert capsys.readouterr().out == f"{tree}\n\nWhen it was fitted:\n{statement}"
+
+    assert run("predict model.json people.parquet") == 0
+    printed = capsys.readouterr().out
+    model = Tree.from_json((people / "model.json").read_text())
+    labels = model.predict(pl.read_parquet("people.parquet")).tolist()
+    assert printed.splitlines() == ["prediction", *labels]
+
+    for name in ("out.csv", "out.parquet"):
+        assert run(f"predict model.json people.csv --proba --output {name}") == 0
+        out = pl.read_csv(name) if name.endswith("csv") else pl.read_parquet(name)
+        assert out.columns == ["prediction", "probability of no", "probability of yes"]
+        assert out["prediction"].to_list() == labels
+    assert capsys.readouterr().out == ""
+
+
+def test_categories_that_look_like_numbers_stay_text(people, capsys):
+    (people / "codes.csv").write_text("code,y\n1,a\n1,a\n2,b\nx,b\n")
+    (people / "more.csv").write_text("code\n1\n2\n")
+    assert run("fit codes.csv --target y --model model.json") == 0
+    capsys.readouterr()
+    assert run("predict model.json more.csv") == 0
+    assert capsys.readouterr().out == "prediction\na\nb\n"
+
+
+def test_a_stopped_search_is_told_by_the_certificate_alone(people, capsys, recwarn):
+    assert run("fit people.csv --target ill --time-limit 1e-9") == 0
+    assert "Status: " in capsys.readouterr().out
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "the following arguments are required: command (see certree --help)"),
+        ("grow people.csv", "argument command: invalid choice: 'grow'"),
+        (
+            "fit people.csv",
+            "the following arguments are required: --target (see certree fit --help)",
+        ),
+        ("fit nothing.csv --target ill", "nothing.csv: there is no such file"),
+        ("fit . --target ill", ".: the name of a table must end in one of .csv, .parquet"),
+        ("fit people.txt --target ill", "people.txt: the name of a table must end in"),
+        ("fit empty.csv --target ill", "empty.csv is not a .csv table: empty CSV"),
+        ("fit broken.parquet --target ill", "broken.parquet is not a .parquet table: "),
+        (
+            "fit people.csv --target sick",
+            "--target: people.csv has no column 'sick'; its columns are 'id', ",
+        ),
+        ("fit people.csv --target ill --drop shoe", "--drop: people.csv has no column 'shoe'"),
+        (
+            "fit people.csv --target ill --drop ill",
+            "--drop names 'ill', which is the --target column",
+        ),
+        ("fit people.csv --target ill --weight ill", "--weight and --target both name 'ill'"),
+        (
+            "fit people.csv --target ill --max-depth deep",
+            "argument --max-depth: invalid int (or none) value",
+        ),
+        ("fit people.csv --target ill --max-depth -1", "max_depth=-1 is not valid"),
+        ("fit people.csv --target ill --objective luck", "objective='luck' is not valid"),
+        ("fit people.csv --target ill --thresholds some", "thresholds='some' is not valid"),
+        (
+            "fit people.csv --target ill --model no/such/model.json",
+            "no/such: there is no such folder",
+        ),
+        ("fit gaps.csv --target y", "'x'"),
+        (
+            "fit twice.csv --target y",
+            "column names must be unique, but these repeat: 'x' (2 times)",
+        ),
+        ("show people.csv", "people.csv: not a JSON document"),
+        ("show nothing.json", "nothing.json: No such file or directory"),
+        (
+            "predict other.json people.csv",
+            "other.json: not a tree that certree can read: format must be",
+        ),
+        ("predict model.json gaps.csv", "'age'"),
+        (
+            "predict model.json people.csv --output out.xlsx",
+            "out.xlsx: the name of a table must end in",
+        ),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(people, capsys, line, message):
+    (people / "people.txt").write_text(PEOPLE)
+    (people / "empty.csv").write_text("")
+    (people / "gaps.csv").write_text("x,y\n1,a\n,b\n")
+    (people / "twice.csv").write_text("x,x,y\n1,2,a\n2,1,b\n")
+    (people / "broken.parquet").write_text("not parquet")
+    (people / "other.json").write_text("{}")
+    assert run("fit people.csv --target ill --drop id born --model model.json") == 0
+    capsys.readouterr()
+    try:
+        code = run(line)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("certree: error: ") and err.count("\n") == 1
+    assert message in err
+
+
+def test_a_model_that_cannot_be_written_is_told_before_the_search(people, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "OptimalTreeClassifier", None)
+    assert run("fit people.csv --target ill --model missing/model.json") == 2
+
+
+def test_the_saved_file_holds_what_was_proved(people):
+    assert run("fit people.csv --target ill --model model.json") == 0
+    about = json.loads((people / "model.json").read_text())["certificate"]
+    assert about["status"] == "optimal" and about["lower_bound"] == about["objective"]
+
+
+def test_the_command_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "certree", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"certree {__version__}\n"
+
+
+def test_help_names_every_command(capsys):
+    with pytest.raises(SystemExit) as stop:
+        run("--help")
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("fit", "predict", "show", "demo"))
