@@ -17,27 +17,29 @@ pub const MAX_TOTAL: Cost = 1 << 58;
 /// How integer costs relate to the objective the user sees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Units in an objective of 1.
+    /// Units in an objective of 1, to the nearest float.
     pub units: f64,
-    /// Units that every tree costs and the search leaves out.
-    pub offset: f64,
-    /// The most by which a tree's cost can differ from its true value, in units: 0 when exact.
+    /// Units that every tree costs and the search leaves out; rounded down where it is not exact.
+    pub offset: i128,
+    /// The most by which a tree's cost can be above its true value, in units: 0 when exact.
     pub slack: Cost,
 }
 
 impl Scale {
     /// The objective of a cost, to the nearest float.
     pub fn objective(&self, cost: Cost) -> f64 {
-        (cost as f64 + self.offset) / self.units
+        (i128::from(cost) + self.offset) as f64 / self.units
     }
 
     /// A float that is at most the true objective of any tree whose cost is at least `bound`.
     pub fn lower(&self, bound: Cost) -> f64 {
-        let safe = (bound - self.slack).max(0) as f64 + self.offset;
-        if safe == 0.0 {
+        let least = i128::from((bound - self.slack).max(0)) + self.offset;
+        if least == 0 {
             return 0.0;
         }
-        (safe.next_down() / self.units).next_down()
+        // The numerator, the units and the quotient are each off by at most half a step.
+        let quotient = (least as f64).next_down() / self.units;
+        quotient.next_down().next_down()
     }
 
     /// The number of units that is surely at least this much objective (for gap limits: rounded down).
@@ -76,9 +78,27 @@ pub fn lcm(a: i64, b: i64) -> Option<i64> {
     (a / gcd(a, b)).checked_mul(b)
 }
 
+/// The sum of many floats as if it had been rounded two or three times, not once for each (Neumaier).
+pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_do_not_lose_small_numbers() {
+        assert_eq!(sum([1e16, 1.0, 1.0, -1e16]), 2.0);
+        assert_eq!(sum([0.1; 10]), 1.0);
+        assert_eq!(sum([]), 0.0);
+    }
 
     #[test]
     fn decimals_are_read_as_written() {
@@ -92,7 +112,7 @@ mod tests {
 
     #[test]
     fn lower_is_never_above() {
-        let scale = Scale { units: 3.0, offset: 0.0, slack: 0 };
+        let scale = Scale { units: 3.0, offset: 0, slack: 0 };
         for cost in 1..100 {
             assert!(scale.lower(cost) <= scale.objective(cost));
         }

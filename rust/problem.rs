@@ -37,6 +37,13 @@ impl Problem {
         if shape.max_leaves == Some(0) {
             return Err(Error::invalid("max_leaf_nodes must be at least 1"));
         }
+        if scaled.task.n_points() != points.len() {
+            return Err(Error::invalid(format!(
+                "weights or costs are given for {} points, but there are {}",
+                scaled.task.n_points(),
+                points.len()
+            )));
+        }
         let features = Features::of(&columns);
         Ok(Problem {
             columns,

@@ -69,6 +69,12 @@ fn check_column(column: &Column, codes: &[u32], n_points: usize) -> Result<()> {
         )));
     }
     if let ColumnKind::Ordered(cuts) = &column.kind {
+        if cuts.iter().any(|cut| matches!(cut, super::Threshold::Float(t) if t.is_nan())) {
+            return Err(Error::invalid(format!(
+                "a cut of column {:?} is not a number",
+                column.name
+            )));
+        }
         let ascending = cuts.windows(2).all(|pair| match (pair[0], pair[1]) {
             (super::Threshold::Float(a), super::Threshold::Float(b)) => a < b,
             (super::Threshold::Int(a), super::Threshold::Int(b)) => a < b,

@@ -4,7 +4,7 @@
 //! the total (class-weighted) row weight.
 
 use super::{Leaf, RowCosts, Scaled, Task};
-use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm};
+use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 
 /// A classification problem as the user states it.
@@ -30,8 +30,8 @@ pub struct ClassCosts {
     n_labels: usize,
     weights: Vec<i64>,
     costs: Vec<Cost>,
-    /// What an integer weight of 1 is in the user's weights.
-    weight_unit: f64,
+    /// Integer weights in a weight of 1 of the user's.
+    weight_units: f64,
 }
 
 impl ClassInput {
@@ -48,6 +48,18 @@ impl ClassInput {
         let bad = |v: &f64| !v.is_finite();
         if self.n_classes == 0 || self.n_labels == 0 {
             return Err(Error::invalid("there must be at least one class and one label"));
+        }
+        let (k, l) = (self.n_classes, self.n_labels);
+        if self.costs.len() != k * l
+            || self.class_weights.len() != k
+            || !self.weights.len().is_multiple_of(k)
+        {
+            return Err(Error::invalid(format!(
+                "{} costs, {} class weights and {} weights do not make {k} classes and {l} labels",
+                self.costs.len(),
+                self.class_weights.len(),
+                self.weights.len()
+            )));
         }
         if self.weights.iter().any(|w| bad(w) || *w < 0.0) {
             return Err(Error::invalid("weights must be finite and not negative"));
@@ -138,10 +150,10 @@ impl ClassInput {
                 n_labels: l,
                 weights,
                 costs: matrix,
-                weight_unit: 1.0 / weight_denominator as f64,
+                weight_units: weight_denominator as f64,
             }),
             leaf_cost,
-            scale: Scale { units: units as f64, offset: offset as f64, slack: 0 },
+            scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
         })
     }
 
@@ -149,18 +161,14 @@ impl ClassInput {
     fn rounded(&self) -> Result<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let mut factors = self.class_weights.clone();
-        let mut totals = vec![0.0; k];
-        for point in self.weights.chunks_exact(k) {
-            for (total, w) in totals.iter_mut().zip(point) {
-                *total += w;
-            }
-        }
+        let totals: Vec<f64> =
+            (0..k).map(|c| sum(self.weights.iter().skip(c).step_by(k).copied())).collect();
         if self.balanced {
             for (factor, total) in factors.iter_mut().zip(&totals) {
                 *factor /= if *total > 0.0 { *total } else { 1.0 };
             }
         }
-        let normalizer: f64 = factors.iter().zip(&totals).map(|(f, t)| f * t).sum();
+        let normalizer = sum(factors.iter().zip(&totals).map(|(f, t)| f * t));
         if normalizer <= 0.0 {
             return Err(Error::invalid("the total class weight of the rows must be positive"));
         }
@@ -170,7 +178,13 @@ impl ClassInput {
                 costs.push((0..k).map(|c| point[c] * factors[c] * self.costs[c * l + label]).sum());
             }
         }
-        RowCosts::build(l, &costs, normalizer, self.leaf_penalty, Some((k, &self.weights)))
+        // Each product and sum above rounds, and so do the factors and the normalizer.
+        let largest =
+            |c: usize| self.costs[c * l..(c + 1) * l].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let size: f64 = (0..k).map(|c| totals[c] * factors[c] * largest(c)).sum();
+        let error = size * (k + 12) as f64 * f64::EPSILON;
+        let shown = Some((k, self.weights.as_slice()));
+        RowCosts::build_rounded(l, &costs, error, normalizer, self.leaf_penalty, shown)
     }
 }
 
@@ -224,6 +238,10 @@ impl ClassCosts {
 }
 
 impl Task for ClassCosts {
+    fn n_points(&self) -> usize {
+        self.weights.len() / self.n_classes
+    }
+
     fn width(&self) -> usize {
         self.n_classes
     }
@@ -254,7 +272,7 @@ impl Task for ClassCosts {
     }
 
     fn shown(&self, stats: &[i64]) -> Vec<f64> {
-        stats.iter().map(|&s| s as f64 * self.weight_unit).collect()
+        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
     }
 
     fn classes(&self) -> Option<&ClassCosts> {

@@ -24,6 +24,9 @@ pub struct Leaf {
 /// Statistics are additive integers: the statistics of a set are the sums of its points'. Losses are
 /// never negative, and some point may have none that is zero (equal rows of two classes).
 pub trait Task: Send + Sync {
+    /// How many points the task knows the losses of.
+    fn n_points(&self) -> usize;
+
     /// How many statistics describe a set of points.
     fn width(&self) -> usize;
 

@@ -5,11 +5,14 @@
 //! searched is regret; each regret is rounded once (see `cost.rs`).
 
 use super::{Leaf, Scaled, Task};
-use crate::cost::{Cost, MAX_TOTAL, Scale};
+use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
 /// Total regret is scaled to about this many units.
 const TARGET: f64 = (1u64 << 56) as f64;
+
+/// The most units that the points' least costs may add up to, far within `i128`.
+const FARTHEST: f64 = (1u128 << 120) as f64;
 
 #[derive(Debug, Clone)]
 pub struct RowCosts {
@@ -32,20 +35,42 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
+        Self::build_rounded(n_labels, costs, 0.0, normalizer, leaf_penalty, shown)
+    }
+
+    /// As `build`, for costs that were themselves rounded: `error` bounds how far all of them together
+    /// are from what they stand for.
+    pub(super) fn build_rounded(
+        n_labels: usize,
+        costs: &[f64],
+        error: f64,
+        normalizer: f64,
+        leaf_penalty: f64,
+        shown: Option<(usize, &[f64])>,
+    ) -> Result<Scaled> {
         if n_labels == 0 || costs.iter().any(|c| !c.is_finite()) {
             return Err(Error::invalid("costs must be finite, with at least one label"));
+        }
+        if !costs.len().is_multiple_of(n_labels) {
+            return Err(Error::invalid(format!(
+                "{} costs are given, which is no multiple of {n_labels} labels",
+                costs.len()
+            )));
         }
         if !(normalizer.is_finite() && normalizer > 0.0) {
             return Err(Error::invalid("the total weight must be positive and finite"));
         }
+        if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
+            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
+        }
         let n_points = costs.len() / n_labels;
-        let mut offset = 0.0;
+        let mut leasts = Vec::with_capacity(n_points);
         let mut regrets = Vec::with_capacity(costs.len());
         let mut total = 0.0;
         for point in costs.chunks_exact(n_labels) {
             let least = point.iter().copied().fold(f64::INFINITY, f64::min);
             let most = point.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            offset += least;
+            leasts.push(least);
             total += most - least;
             regrets.extend(point.iter().map(|c| c - least));
         }
@@ -54,9 +79,16 @@ impl RowCosts {
         let up = TARGET / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
-        if !(units.is_normal() && leaf_cost <= MAX_TOTAL as f64) {
+        let shared = sum(leasts.iter().copied());
+        // A few roundings of the sum, of `units` and of the product, relative to all that was added.
+        let size = sum(leasts.iter().map(|least| least.abs()));
+        let offset = shared * up - size * up * f64::EPSILON * 4.0;
+        let error = error * up;
+        let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
+        if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
-                "leaf_penalty={leaf_penalty} and these costs are too far apart to be added"
+                "these costs, their total weight and leaf_penalty={leaf_penalty} \
+                 are too far apart to be added"
             )));
         }
         let regrets: Vec<Cost> = regrets.iter().map(|r| (r * up).round() as Cost).collect();
@@ -69,9 +101,13 @@ impl RowCosts {
             leaf_cost: leaf_cost.round() as Cost,
             scale: Scale {
                 units,
-                offset: offset * up,
-                // Half a unit for each point and each leaf, and the relative error of the products.
-                slack: n_points as Cost + 1 + (TARGET * f64::EPSILON * 4.0) as Cost,
+                offset: offset.floor() as i128,
+                // Half a unit for each point and each leaf, the relative error of the products, and
+                // what the costs brought along.
+                slack: n_points as Cost
+                    + 1
+                    + (TARGET * f64::EPSILON * 4.0) as Cost
+                    + error.ceil() as Cost,
             },
         })
     }
@@ -95,6 +131,10 @@ fn beside(
 }
 
 impl Task for RowCosts {
+    fn n_points(&self) -> usize {
+        self.regrets.len() / self.n_labels
+    }
+
     fn width(&self) -> usize {
         self.width
     }
