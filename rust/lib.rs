@@ -32,9 +32,13 @@
 //! # Ok::<(), certree::error::Error>(())
 //! ```
 
+// Lanes of several arrays are walked together: an index says so plainly.
+#![allow(clippy::needless_range_loop)]
+
 pub mod error;
 pub mod ids;
 
+pub mod bits;
 pub mod cost;
 pub mod run;
 
@@ -43,6 +47,8 @@ pub mod task;
 pub mod tree;
 
 pub mod problem;
+
+pub mod kernel;
 
 pub mod search;
 

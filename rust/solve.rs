@@ -4,7 +4,7 @@ use crate::check;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::run::{Moment, Run, Status, Work};
-use crate::search::brute;
+use crate::search::best_first::{self, Options};
 use crate::tree::Tree;
 
 /// A tree and what is known about it.
@@ -21,7 +21,7 @@ pub struct Answer {
 }
 
 pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
-    let found = brute::solve(problem);
+    let found = best_first::solve(problem, run, &Options::default());
     let tree = Tree::grow(
         &found.plan,
         &problem.columns,

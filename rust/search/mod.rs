@@ -1,5 +1,6 @@
 //! Searches. Each takes a problem and a run; none knows its siblings.
 
+pub mod best_first;
 pub mod brute;
 
 use crate::cost::Cost;

@@ -225,6 +225,11 @@ impl ClassCosts {
         self.costs[class * self.n_labels + label]
     }
 
+    /// The most that any label costs for a unit of weight of `class`.
+    pub fn worst_of(&self, class: usize) -> Cost {
+        (0..self.n_labels).map(|label| self.cost(class, label)).max().unwrap_or(0)
+    }
+
     /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
     pub fn uniform(&self) -> Option<Cost> {
         if self.n_labels != self.n_classes {

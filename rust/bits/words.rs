@@ -1,0 +1,393 @@
+//! The word kernels, each in a portable version and in versions for the CPU's vector units.
+//!
+//! Bits are counted in *lanes*: 32 columns side by side, 16 rows of each in one `u16`. A column's
+//! count over all its rows stays in one 16-bit lane, so nothing is ever summed across lanes.
+//!
+//! This is the only file with `unsafe`. Each block calls a function compiled for a CPU feature that
+//! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. The
+//! portable versions are the specification; `tests` compares the others with them on random words.
+
+/// Columns in one block of lanes.
+pub const LANES: usize = 32;
+/// Rows in one lane.
+pub const ROWS: usize = 16;
+
+/// 16 rows of 32 columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(align(64))]
+pub struct Lanes(pub [u16; LANES]);
+
+impl Lanes {
+    pub const ZERO: Lanes = Lanes([0; LANES]);
+    pub const MAX: Lanes = Lanes([u16::MAX; LANES]);
+}
+
+/// Which version of the kernels this CPU runs. Found once, then passed along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Portable,
+    Avx2,
+    Avx512,
+}
+
+impl Level {
+    /// The best level of this CPU.
+    pub fn detect() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bitalg")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("gfni")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+            {
+                return Level::Avx512;
+            }
+            if is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+            {
+                return Level::Avx2;
+            }
+        }
+        Level::Portable
+    }
+
+    /// Every level this CPU has, for tests and benches.
+    pub fn all() -> Vec<Level> {
+        let best = Level::detect();
+        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= best).collect()
+    }
+
+    /// Run `work` compiled for this level: what is inlined into it is vectorised for the CPU.
+    #[inline(always)]
+    pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        match self {
+            // SAFETY: a level above `Portable` exists only where `detect` saw its features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::run_avx512(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { x86::run_avx2(work) },
+            _ => work(),
+        }
+    }
+
+    /// For four neighbouring columns of `left` from `lane` on, and each of 32 columns of `right`: how
+    /// many rows have both. The caller keeps both to fewer than 2^16 rows.
+    #[inline(always)]
+    pub fn count_pairs(self, left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+        match self {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::count_pairs_avx512(left, lane, right) },
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { x86::count_pairs_avx2(left, lane, right) },
+            _ => count_pairs(left, lane, right),
+        }
+    }
+
+    /// How many rows each of 32 columns has; fewer than 2^16.
+    #[inline(always)]
+    pub fn count_columns(self, lanes: &[Lanes]) -> Lanes {
+        match self {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::count_columns_avx512(lanes) },
+            _ => self.run(|| count_columns(lanes)),
+        }
+    }
+
+    /// Turn 16 rows of 64 columns into 64 columns of 16 rows.
+    #[inline(always)]
+    pub fn transpose(self, rows: &[u64; ROWS]) -> [Lanes; 2] {
+        match self {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::transpose_avx512(rows) },
+            _ => transpose(rows),
+        }
+    }
+
+    /// The bits of `word` that `mask` selects, side by side at the low end.
+    #[inline(always)]
+    pub fn compress(self, word: u64, mask: u64) -> u64 {
+        match self {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Avx2 => unsafe { x86::compress_bmi2(word, mask) },
+            _ => compress(word, mask),
+        }
+    }
+}
+
+#[inline(always)]
+fn count_pairs(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+    let mut sums = [Lanes::ZERO; 4];
+    for (x, y) in left.iter().zip(right) {
+        for (t, sum) in sums.iter_mut().enumerate() {
+            let word = x.0[lane + t];
+            for l in 0..LANES {
+                sum.0[l] += (y.0[l] & word).count_ones() as u16;
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn count_columns(lanes: &[Lanes]) -> Lanes {
+    let mut sum = Lanes::ZERO;
+    for x in lanes {
+        for l in 0..LANES {
+            sum.0[l] += x.0[l].count_ones() as u16;
+        }
+    }
+    sum
+}
+
+fn transpose(rows: &[u64; ROWS]) -> [Lanes; 2] {
+    let mut out = [Lanes::ZERO; 2];
+    // Eight by eight: swap blocks of 1, 2 and 4 bits across the diagonal.
+    for half in 0..2 {
+        for byte in 0..8 {
+            let mut x = 0u64;
+            for r in 0..8 {
+                x |= (rows[half * 8 + r] >> (byte * 8) & 0xff) << (r * 8);
+            }
+            let t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
+            x ^= t ^ (t << 7);
+            let t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
+            x ^= t ^ (t << 14);
+            let t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
+            x ^= t ^ (t << 28);
+            for j in 0..8 {
+                let column = byte * 8 + j;
+                let bits = (x >> (j * 8) & 0xff) as u16;
+                out[column / LANES].0[column % LANES] |= bits << (half * 8);
+            }
+        }
+    }
+    out
+}
+
+fn compress(word: u64, mut mask: u64) -> u64 {
+    let mut out = 0;
+    let mut at = 0;
+    while mask != 0 {
+        let bit = mask & mask.wrapping_neg();
+        out |= u64::from(word & bit != 0) << at;
+        at += 1;
+        mask ^= bit;
+    }
+    out
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{LANES, Lanes, ROWS};
+    use std::arch::x86_64::*;
+    use std::mem::transmute;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512bitalg,bmi2,popcnt")]
+    pub(super) fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
+    #[target_feature(enable = "avx2,bmi2,popcnt")]
+    pub(super) fn run_avx2<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
+    pub(super) fn count_pairs_avx512(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+        assert!(lane + 4 <= LANES);
+        let mut sums = [_mm512_setzero_si512(); 4];
+        for (x, y) in left.iter().zip(right) {
+            // SAFETY: both are 64 bytes of plain data.
+            let y: __m512i = unsafe { transmute(*y) };
+            for t in 0..4 {
+                let x = _mm512_set1_epi16(x.0[lane + t] as i16);
+                sums[t] = _mm512_add_epi16(sums[t], _mm512_popcnt_epi16(_mm512_and_si512(x, y)));
+            }
+        }
+        // SAFETY: both are 256 bytes of plain data.
+        unsafe { transmute(sums) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
+    pub(super) fn count_columns_avx512(lanes: &[Lanes]) -> Lanes {
+        let mut sum = _mm512_setzero_si512();
+        for x in lanes {
+            // SAFETY: both are 64 bytes of plain data.
+            let x: __m512i = unsafe { transmute(*x) };
+            sum = _mm512_add_epi16(sum, _mm512_popcnt_epi16(x));
+        }
+        // SAFETY: both are 64 bytes of plain data.
+        unsafe { transmute(sum) }
+    }
+
+    /// Counts bytes by looking up their nibbles, and adds the two bytes of each lane at the end of
+    /// every run short enough for bytes not to overflow.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn count_pairs_avx2(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+        assert!(lane + 4 <= LANES);
+        let table = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2,
+            3, 3, 4,
+        );
+        let low = _mm256_set1_epi8(15);
+        let ones = _mm256_set1_epi8(1);
+        let mut sums = [[_mm256_setzero_si256(); 2]; 4];
+        // A byte counts at most 8 a row group: 31 groups fit.
+        for (xs, ys) in left.chunks(31).zip(right.chunks(31)) {
+            let mut bytes = [[_mm256_setzero_si256(); 2]; 4];
+            for (x, y) in xs.iter().zip(ys) {
+                // SAFETY: both are 64 bytes of plain data.
+                let y: [__m256i; 2] = unsafe { transmute(*y) };
+                for t in 0..4 {
+                    let x = _mm256_set1_epi16(x.0[lane + t] as i16);
+                    for h in 0..2 {
+                        let both = _mm256_and_si256(x, y[h]);
+                        let a = _mm256_shuffle_epi8(table, _mm256_and_si256(both, low));
+                        let high = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+                        let b = _mm256_shuffle_epi8(table, high);
+                        bytes[t][h] = _mm256_add_epi8(bytes[t][h], _mm256_add_epi8(a, b));
+                    }
+                }
+            }
+            for t in 0..4 {
+                for h in 0..2 {
+                    let pairs = _mm256_maddubs_epi16(bytes[t][h], ones);
+                    sums[t][h] = _mm256_add_epi16(sums[t][h], pairs);
+                }
+            }
+        }
+        // SAFETY: both are 256 bytes of plain data.
+        unsafe { transmute(sums) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    pub(super) fn transpose_avx512(rows: &[u64; ROWS]) -> [Lanes; 2] {
+        // Byte b of row r, for eight rows, goes to byte r of word b ...
+        const GATHER: [u8; 64] = {
+            let mut at = [0; 64];
+            let mut i = 0;
+            while i < 64 {
+                // ... with the rows upside down, as the affine product wants its matrix.
+                at[i] = ((7 - i % 8) * 8 + i / 8) as u8;
+                i += 1;
+            }
+            at
+        };
+        // Lane c takes byte c of the low rows and byte c of the high rows.
+        const WEAVE: [[u8; 64]; 2] = {
+            let mut at = [[0; 64]; 2];
+            let mut i = 0;
+            while i < 64 {
+                at[0][i] = (i / 2 + i % 2 * 64) as u8;
+                at[1][i] = (i / 2 + 32 + i % 2 * 64) as u8;
+                i += 1;
+            }
+            at
+        };
+        // SAFETY: arrays of the same size of plain data.
+        let rows: [__m512i; 2] = unsafe { transmute(*rows) };
+        // SAFETY: as above.
+        let gather: __m512i = unsafe { transmute(GATHER) };
+        // SAFETY: as above.
+        let weave: [__m512i; 2] = unsafe { transmute(WEAVE) };
+        // Byte j of each word has bit j alone: multiplying it by the matrix takes out column j.
+        let unit = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
+        let turn = |rows: __m512i| {
+            let matrix = _mm512_permutexvar_epi8(gather, rows);
+            _mm512_gf2p8affine_epi64_epi8::<0>(unit, matrix)
+        };
+        let (low, high) = (turn(rows[0]), turn(rows[1]));
+        let out = [
+            _mm512_permutex2var_epi8(low, weave[0], high),
+            _mm512_permutex2var_epi8(low, weave[1], high),
+        ];
+        // SAFETY: both are 128 bytes of plain data.
+        unsafe { transmute(out) }
+    }
+
+    #[target_feature(enable = "bmi2")]
+    pub(super) fn compress_bmi2(word: u64, mask: u64) -> u64 {
+        _pext_u64(word, mask)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fixed stream of words.
+    fn words(mut state: u64) -> impl FnMut() -> u64 {
+        move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        }
+    }
+
+    fn lanes(next: &mut impl FnMut() -> u64) -> Lanes {
+        Lanes(std::array::from_fn(|_| next() as u16))
+    }
+
+    #[test]
+    fn levels_agree_on_counts() {
+        let mut next = words(1);
+        for n in [0, 1, 2, 30, 31, 32, 63, 200, 4095] {
+            let left: Vec<Lanes> = (0..n).map(|_| lanes(&mut next)).collect();
+            let right: Vec<Lanes> = (0..n).map(|_| lanes(&mut next)).collect();
+            for level in Level::all() {
+                assert_eq!(level.count_columns(&left), count_columns(&left));
+                for lane in [0, 4, 28] {
+                    let expected = count_pairs(&left, lane, &right);
+                    assert_eq!(level.count_pairs(&left, lane, &right), expected, "{level:?} {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn full_words_do_not_overflow() {
+        let all = vec![Lanes::MAX; 4095];
+        for level in Level::all() {
+            assert_eq!(level.count_pairs(&all, 0, &all)[3].0[31], 65520);
+        }
+    }
+
+    #[test]
+    fn transpose_moves_every_bit() {
+        let mut next = words(2);
+        for level in Level::all() {
+            for _ in 0..50 {
+                let rows: [u64; ROWS] = std::array::from_fn(|_| next());
+                let out = level.transpose(&rows);
+                for (r, row) in rows.iter().enumerate() {
+                    for c in 0..64 {
+                        let bit = out[c / LANES].0[c % LANES] >> r & 1;
+                        assert_eq!(u64::from(bit), row >> c & 1, "{level:?} row {r} column {c}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn compress_agrees() {
+        let mut next = words(3);
+        for level in Level::all() {
+            for _ in 0..200 {
+                let (word, mask) = (next(), next() & next());
+                assert_eq!(level.compress(word, mask), compress(word, mask));
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The bit view: every cut as one bit of a row, the rows of each class side by side.
+//!
+//! A row of this view is an *entry*: some of a point's weight in one class. Entries that count alike
+//! form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of two:
+//! an entry of weight 5 stands in the segments of 4 and of 1.
+
+use hashbrown::HashMap;
+
+use super::{Features, Points};
+use crate::bits::Level;
+use crate::cost::Cost;
+use crate::ids::FeatureId;
+use crate::task::Task;
+
+/// The random key of a point; a set of points is known by the XOR of its keys. The first entry of a
+/// point carries the key and the others carry 0, so that a set of entries has its points' fingerprint.
+pub type Key = u128;
+
+/// A yes/no question about a row: whether its rank is above a cut. Bit 1 is the right side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    pub feature: FeatureId,
+    pub cut: u32,
+}
+
+/// What each entry of a segment adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Segment {
+    pub class: u32,
+    /// Weight in its class.
+    pub weight: i64,
+    /// Share of the least cost that any tree has to pay (equivalent points).
+    pub least: Cost,
+    /// The largest cost any label gives.
+    pub worst: Cost,
+    pub rows: i64,
+}
+
+/// What all views of one problem share.
+#[derive(Debug, Clone)]
+pub struct BitView {
+    pub questions: Vec<Question>,
+    pub segments: Vec<Segment>,
+    pub n_labels: usize,
+    /// Numbers by entry where the task is not one of classes: its cost by label, its worst cost, and
+    /// its rows if they matter. 0 for classes.
+    pub width: usize,
+    pub root: View,
+}
+
+/// The entries of one node, compact: only their rows, only the questions that still tell them apart.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// Indices into `BitView::questions`, one for each column.
+    pub columns: Vec<u32>,
+    /// Words in a row: enough for all columns.
+    pub stride: usize,
+    /// Row-major bits; bits beyond the last column are 0.
+    pub bits: Vec<u64>,
+    pub keys: Vec<Key>,
+    /// Where each segment ends.
+    pub ends: Vec<u32>,
+    /// `BitView::width` numbers by entry.
+    pub costs: Vec<Cost>,
+}
+
+impl BitView {
+    /// `count_rows`: whether rows matter beside weights (a minimum leaf size).
+    pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
+        let (segments, entries) = segment(points, task, count_rows);
+        let keys = keys(points.len());
+        let questions = distinct_questions(features, points, &entries, &keys);
+        let stride = questions.len().div_ceil(64);
+        let mut root =
+            View { columns: (0..questions.len() as u32).collect(), stride, ..View::default() };
+        let mut seen = vec![false; points.len()];
+        for entries in &entries {
+            for &point in entries {
+                let point = point as usize;
+                let row = root.bits.len();
+                root.bits.resize(row + stride, 0);
+                for (index, question) in questions.iter().enumerate() {
+                    let feature = features.get(question.feature.index());
+                    if !feature.goes_left(points, point, question.cut) {
+                        root.bits[row + index / 64] |= 1 << (index % 64);
+                    }
+                }
+                root.keys.push(if seen[point] { 0 } else { keys[point] });
+                seen[point] = true;
+                if task.classes().is_none() {
+                    root.costs.extend((0..task.n_labels()).map(|k| task.loss(point, k as u32)));
+                    root.costs.push(task.worst(point));
+                    root.costs.extend(count_rows.then(|| points.rows(point) as Cost));
+                }
+            }
+            root.ends.push(root.keys.len() as u32);
+        }
+        BitView {
+            questions,
+            segments,
+            n_labels: task.n_labels(),
+            width: if task.classes().is_some() {
+                0
+            } else {
+                task.n_labels() + 1 + usize::from(count_rows)
+            },
+            root,
+        }
+    }
+}
+
+/// The segments, and the points of each. What costs the same under every label is left out, unless its
+/// rows count: no split is better or worse for it.
+fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> (Vec<Segment>, Vec<Vec<u32>>) {
+    let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
+    let Some(classes) = task.classes() else {
+        let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 0 };
+        let matters = |p: &u32| count_rows || task.worst(*p as usize) > 0;
+        return (vec![segment], vec![(0..points.len() as u32).filter(matters).collect()]);
+    };
+    // Where weights are rows, one entry counts as both.
+    let weights_are_rows =
+        (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
+    for point in 0..points.len() {
+        let label = task.leaf(task.stats(point)).label as usize;
+        for (class, &weight) in classes.weights(point).iter().enumerate() {
+            let worst = classes.worst_of(class);
+            if worst == 0 && !count_rows {
+                continue;
+            }
+            for bit in bits_of(weight as u64) {
+                let weight = 1 << bit;
+                let segment = Segment {
+                    class: class as u32,
+                    weight,
+                    least: weight * classes.cost(class, label),
+                    worst: weight * worst,
+                    rows: if weights_are_rows { weight } else { 0 },
+                };
+                map.entry(segment).or_default().push(point as u32);
+            }
+        }
+    }
+    if count_rows && !weights_are_rows {
+        slice_rows(points, &mut map);
+    }
+    let (mut segments, mut entries) = (Vec::new(), Vec::new());
+    append(&mut segments, &mut entries, map);
+    (segments, entries)
+}
+
+fn slice_rows(points: &Points, map: &mut HashMap<Segment, Vec<u32>>) {
+    for point in 0..points.len() {
+        for bit in bits_of(points.rows(point)) {
+            let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 1 << bit };
+            map.entry(segment).or_default().push(point as u32);
+        }
+    }
+}
+
+fn append(
+    segments: &mut Vec<Segment>,
+    entries: &mut Vec<Vec<u32>>,
+    map: HashMap<Segment, Vec<u32>>,
+) {
+    let mut found: Vec<_> = map.into_iter().collect();
+    found.sort_by_key(|(s, _)| (s.class, s.weight == 0, s.least > 0, s.weight, s.least, s.rows));
+    for (segment, points) in found {
+        segments.push(segment);
+        entries.push(points);
+    }
+}
+
+fn bits_of(x: u64) -> impl Iterator<Item = u32> {
+    (0..64).filter(move |bit| x >> bit & 1 == 1)
+}
+
+/// A fixed random key for each point: the same problem gives the same search.
+fn keys(n: usize) -> Vec<Key> {
+    let mut state = 0x5eed_cafe_f00d_d1ceu64;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    };
+    (0..n).map(|_| Key::from(next()) << 64 | Key::from(next())).collect()
+}
+
+/// Questions that split the entries, the first of each set of equal or opposite ones.
+fn distinct_questions(
+    features: &Features,
+    points: &Points,
+    entries: &[Vec<u32>],
+    keys: &[Key],
+) -> Vec<Question> {
+    let mut alive = vec![false; points.len()];
+    for &point in entries.iter().flatten() {
+        alive[point as usize] = true;
+    }
+    let alive: Vec<usize> = (0..points.len()).filter(|&p| alive[p]).collect();
+    let whole = alive.iter().fold(0, |sum, &p| sum ^ keys[p]);
+    let mut seen: HashMap<Key, ()> = HashMap::new();
+    let mut questions = Vec::new();
+    for (index, feature) in features.iter().enumerate() {
+        // Keys by rank, then the sets above each cut from the top down.
+        let mut by_rank = vec![0; feature.cuts as usize + 1];
+        for &p in &alive {
+            by_rank[feature.rank(points, p) as usize] ^= keys[p];
+        }
+        let mut left = 0;
+        for cut in 0..feature.cuts {
+            left ^= by_rank[cut as usize];
+            let canonical = left.min(left ^ whole);
+            if left != 0 && left != whole && seen.insert(canonical, ()).is_none() {
+                questions.push(Question { feature: FeatureId::from(index), cut });
+            }
+        }
+    }
+    questions
+}
+
+impl View {
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bits.len() * 8 + self.keys.len() * 16 + self.costs.len() * 8
+    }
+
+    /// Where a segment's rows are.
+    pub fn segment(&self, index: usize) -> std::ops::Range<usize> {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        start..self.ends[index] as usize
+    }
+
+    fn bit(&self, row: usize, column: usize) -> bool {
+        self.bits[row * self.stride + column / 64] >> (column % 64) & 1 == 1
+    }
+
+    /// The fingerprints of the two sides of a column.
+    pub fn fingerprints(&self, column: usize) -> [Key; 2] {
+        let (word, shift) = (column / 64, column % 64);
+        let mut sides = [0, 0];
+        if self.stride == 0 {
+            return sides;
+        }
+        let mut all = 0;
+        for (row, key) in self.bits.chunks_exact(self.stride).zip(&self.keys) {
+            let take = (row[word] >> shift & 1) as Key;
+            all ^= key;
+            sides[1] ^= key & take.wrapping_neg();
+        }
+        sides[0] = all ^ sides[1];
+        sides
+    }
+
+    /// The rows on one side of a column, into `out`. Columns that are constant there stay.
+    pub fn child(&self, column: usize, side: bool, out: &mut View) {
+        out.columns.clear();
+        out.columns.extend_from_slice(&self.columns);
+        out.stride = self.stride;
+        out.bits.clear();
+        out.keys.clear();
+        out.ends.clear();
+        out.costs.clear();
+        let width = if self.is_empty() { 0 } else { self.costs.len() / self.len() };
+        for index in 0..self.ends.len() {
+            for row in self.segment(index) {
+                if self.bit(row, column) == side {
+                    let at = row * self.stride;
+                    out.bits.extend_from_slice(&self.bits[at..at + self.stride]);
+                    out.keys.push(self.keys[row]);
+                    out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
+                }
+            }
+            out.ends.push(out.keys.len() as u32);
+        }
+    }
+
+    /// A mask of the columns that are not constant over the rows.
+    pub fn varying(&self, mask: &mut Vec<u64>) {
+        mask.clear();
+        if self.stride == 0 {
+            return;
+        }
+        let mut any = vec![0u64; self.stride];
+        let mut all = vec![u64::MAX; self.stride];
+        for row in self.bits.chunks_exact(self.stride) {
+            for (word, &bits) in row.iter().enumerate() {
+                any[word] |= bits;
+                all[word] &= bits;
+            }
+        }
+        mask.extend(any.iter().zip(&all).map(|(any, all)| any & !all));
+    }
+
+    /// Keep only the columns of a mask.
+    pub fn keep(&mut self, mask: &[u64], level: Level) {
+        let kept = |column: usize| mask[column / 64] >> (column % 64) & 1 == 1;
+        let mut at = 0;
+        self.columns.retain(|_| {
+            at += 1;
+            kept(at - 1)
+        });
+        let stride = self.columns.len().div_ceil(64);
+        let counts: Vec<usize> = mask.iter().map(|m| m.count_ones() as usize).collect();
+        level.run(
+            #[inline(always)]
+            || {
+                let mut row = vec![0u64; stride + 1];
+                for r in 0..self.keys.len() {
+                    row.fill(0);
+                    let mut at = 0;
+                    for (word, &mask) in mask.iter().enumerate() {
+                        let bits = level.compress(self.bits[r * self.stride + word], mask);
+                        row[at / 64] |= bits << (at % 64);
+                        if at % 64 + counts[word] > 64 {
+                            row[at / 64 + 1] |= bits >> (64 - at % 64);
+                        }
+                        at += counts[word];
+                    }
+                    // Rows shrink, so writing never overtakes reading.
+                    self.bits[r * stride..(r + 1) * stride].copy_from_slice(&row[..stride]);
+                }
+            },
+        );
+        self.stride = stride;
+        self.bits.truncate(stride * self.keys.len());
+    }
+}

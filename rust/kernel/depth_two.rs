@@ -1,0 +1,174 @@
+//! The depth-two look-ahead: for one node, every split, and the best stump on each side of it.
+//!
+//! Pair counts C[i][j] = rows that have both columns i and j give the four cells of every pair of
+//! splits, hence the best left and right stump for every split. One pass over the pairs serves
+//! both "i, then j" and "j, then i".
+
+use super::lanes::Blocks;
+use super::rows::CostTally;
+use super::wide::ClassTally;
+use super::{narrow, wide};
+use crate::bits::Level;
+use crate::cost::{Cost, INFINITE};
+use crate::data::{BitView, View};
+use crate::task::ClassCosts;
+
+/// What is known of a set of rows without looking at its splits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Cost as one leaf, without the leaf penalty.
+    pub leaf: Cost,
+    /// Least cost that any tree pays (equivalent points).
+    pub least: Cost,
+    /// Most that any labels cost.
+    pub worst: Cost,
+    pub rows: i64,
+}
+
+/// What one kernel call tells about a node.
+#[derive(Debug, Default)]
+pub struct Lookahead {
+    pub whole: Side,
+    /// By column: its 0 side and its 1 side.
+    pub sides: Vec<[Side; 2]>,
+    /// By column: the least loss of a stump on each side, or `INFINITE` where none is allowed.
+    pub stumps: Vec<[Cost; 2]>,
+    /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
+    /// down to a multiple of `overlap_unit`.
+    overlaps: Vec<u32>,
+    overlap_stride: usize,
+    overlap_unit: Cost,
+    /// How much less than the truth an overlap may be.
+    overlap_slack: Cost,
+}
+
+impl Lookahead {
+    /// At least the worst loss of the rows on side `a` of column i that are not on side `b` of column j.
+    pub fn difference(&self, i: usize, a: usize, j: usize, b: usize) -> Cost {
+        let (x, y) = if j / 32 >= i / 32 { (i, j) } else { (j, i) };
+        let low = Cost::from(self.overlaps[x * self.overlap_stride + y]) * self.overlap_unit;
+        // Rows with both, as an upper and as a lower bound.
+        let high = low + self.overlap_slack;
+        let one = |c: usize| self.sides[c][1].worst;
+        match (a, b) {
+            (1, 0) => high,
+            (1, _) => one(i) - low,
+            (_, 1) => self.whole.worst - one(i) - one(j) + high,
+            _ => one(j) - low,
+        }
+    }
+
+    pub fn has_overlaps(&self) -> bool {
+        !self.overlaps.is_empty()
+    }
+
+    /// Whether overlaps are what they say. If they are for some rows, they are for all subsets of them.
+    pub fn has_exact_overlaps(&self) -> bool {
+        self.has_overlaps() && self.overlap_slack == 0
+    }
+
+    pub(super) fn start_overlaps(&mut self, stride: usize, unit: Cost, slack: Cost) {
+        self.overlap_slack = slack;
+        let n = self.sides.len();
+        self.overlap_stride = stride;
+        self.overlap_unit = unit;
+        self.overlaps.clear();
+        self.overlaps.resize(n * stride, 0);
+    }
+
+    pub(super) fn overlap_row(&mut self, column: usize, block: usize) -> &mut [u32] {
+        let at = column * self.overlap_stride + block * 32;
+        &mut self.overlaps[at..at + 32]
+    }
+
+    fn clear(&mut self, n: usize) {
+        self.whole = Side::default();
+        self.sides.clear();
+        self.sides.resize(n, [Side::default(); 2]);
+        self.stumps.clear();
+        self.stumps.resize(n, [INFINITE; 2]);
+        self.overlaps.clear();
+    }
+}
+
+/// What to find out.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// Rows that each side of a split must hold; 1 or less: any split that is one.
+    pub min_rows: i64,
+    pub overlaps: bool,
+    /// Whether stumps on the sides are wanted, or only the sides.
+    pub stumps: bool,
+}
+
+/// One worker's kernel with its scratch memory.
+pub struct Kernel<'a> {
+    bits: &'a BitView,
+    classes: Option<&'a ClassCosts>,
+    level: Level,
+    blocks: Blocks,
+    narrow: narrow::Scratch,
+    wide: wide::Scratch,
+    /// The unit of error, and the total weight, if counts can stay in 16 bits.
+    uniform: Option<Cost>,
+}
+
+impl<'a> Kernel<'a> {
+    pub fn new(bits: &'a BitView, classes: Option<&'a ClassCosts>, level: Level) -> Self {
+        Kernel {
+            bits,
+            classes,
+            level,
+            blocks: Blocks::default(),
+            narrow: narrow::Scratch::default(),
+            wide: wide::Scratch::default(),
+            uniform: classes.and_then(ClassCosts::uniform),
+        }
+    }
+
+    /// Look at a node. Only columns that vary in the view should be in it; others cost time.
+    pub fn look(&mut self, view: &View, ask: Ask, out: &mut Lookahead) {
+        out.clear(view.columns.len());
+        let Some(classes) = self.classes else {
+            let (n_labels, width) = (self.bits.n_labels, self.bits.width);
+            let mut tally = CostTally { view, n_labels, width };
+            let scratch = &mut self.wide;
+            self.level.run(
+                #[inline(always)]
+                || wide::look(&mut tally, ask, scratch, out),
+            );
+            return;
+        };
+        self.blocks.fill(view, self.level);
+        let level = self.level;
+        if let Some(unit) = self.uniform
+            && self.fits_narrow(view, ask)
+        {
+            let k = classes.n_classes();
+            let (blocks, segments) = (&self.blocks, &self.bits.segments);
+            let scratch = &mut self.narrow;
+            level.run(
+                #[inline(always)]
+                || narrow::look(level, blocks, segments, k, unit, ask, scratch, out),
+            );
+            return;
+        }
+        let mut tally = ClassTally { level, blocks: &self.blocks, bits: self.bits, classes };
+        let scratch = &mut self.wide;
+        level.run(
+            #[inline(always)]
+            || wide::look(&mut tally, ask, scratch, out),
+        );
+    }
+
+    /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.
+    fn fits_narrow(&self, view: &View, ask: Ask) -> bool {
+        let segments = &self.bits.segments;
+        if ask.min_rows > 1 && segments.iter().any(|s| s.rows != s.weight) {
+            return false;
+        }
+        let total: i64 =
+            (0..view.ends.len()).map(|s| view.segment(s).len() as i64 * segments[s].weight).sum();
+        total < 1 << 16
+    }
+}

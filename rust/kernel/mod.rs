@@ -1,0 +1,9 @@
+//! Kernels: everything about a node that counting can tell, in one pass.
+
+mod depth_two;
+mod lanes;
+mod narrow;
+mod rows;
+mod wide;
+
+pub use depth_two::{Ask, Kernel, Lookahead, Side};

@@ -1,0 +1,291 @@
+//! The fast path: one cost for every error, and weights that sum to less than 2^16.
+//!
+//! Everything stays in 16-bit lanes. The errors of a cell are its weight less its largest class; for
+//! two classes that is the smaller class.
+
+use super::depth_two::{Ask, Lookahead, Side};
+use super::lanes::Blocks;
+use crate::bits::{LANES, Lanes, Level};
+use crate::cost::{Cost, INFINITE};
+use crate::data::Segment;
+
+/// A stump that is not allowed; larger than any count that is reached, and sums saturate.
+const NONE: u16 = u16::MAX;
+
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// By class and column block: weight of the 1 side.
+    ones: Vec<Lanes>,
+    /// By column: weight of the 1 side by class.
+    column_ones: Vec<u16>,
+    /// The best stump on the 0 and the 1 side so far, by column block.
+    best: Vec<[Lanes; 2]>,
+    /// Pair weights of the current tile by class.
+    tile: Vec<[Lanes; 4]>,
+    totals: Vec<u16>,
+}
+
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub fn look(
+    level: Level,
+    blocks: &Blocks,
+    segments: &[Segment],
+    n_classes: usize,
+    unit: Cost,
+    ask: Ask,
+    scratch: &mut Scratch,
+    out: &mut Lookahead,
+) {
+    singles(level, blocks, segments, n_classes, unit, scratch, out);
+    if !ask.stumps || blocks.n_columns == 0 {
+        return;
+    }
+    if ask.overlaps {
+        out.start_overlaps(blocks.n_blocks() * LANES, unit, 0);
+    }
+    let min_rows = ask.min_rows.clamp(0, i64::from(u16::MAX)) as u16;
+    match (n_classes, min_rows > 1) {
+        (2, false) => pairs::<2, false>(level, blocks, segments, min_rows, ask, scratch, out),
+        (2, true) => pairs::<2, true>(level, blocks, segments, min_rows, ask, scratch, out),
+        (_, false) => pairs::<0, false>(level, blocks, segments, min_rows, ask, scratch, out),
+        (_, true) => pairs::<0, true>(level, blocks, segments, min_rows, ask, scratch, out),
+    }
+    for (column, stumps) in out.stumps.iter_mut().enumerate() {
+        for (side, stump) in stumps.iter_mut().enumerate() {
+            let best = scratch.best[column / LANES][side].0[column % LANES];
+            *stump = if best == NONE { INFINITE } else { Cost::from(best) * unit };
+        }
+    }
+}
+
+/// Weights, costs and bounds of both sides of every column.
+#[inline(always)]
+fn singles(
+    level: Level,
+    blocks: &Blocks,
+    segments: &[Segment],
+    n_classes: usize,
+    unit: Cost,
+    scratch: &mut Scratch,
+    out: &mut Lookahead,
+) {
+    let n_blocks = blocks.n_blocks();
+    scratch.ones.clear();
+    scratch.ones.resize(n_classes * n_blocks, Lanes::ZERO);
+    scratch.totals.clear();
+    scratch.totals.resize(n_classes, 0);
+    let mut whole = Side::default();
+    for &(index, from, to) in &blocks.segments {
+        let segment = &segments[index];
+        let n = blocks.rows(index);
+        scratch.totals[segment.class as usize] += (n * segment.weight) as u16;
+        whole.least += n * segment.least;
+        whole.rows += n * segment.rows;
+        for block in 0..n_blocks {
+            let counts = level.count_columns(blocks.block(block, from, to));
+            let weight = segment.weight as u16;
+            let sum = &mut scratch.ones[segment.class as usize * n_blocks + block];
+            for l in 0..LANES {
+                sum.0[l] += counts.0[l] * weight;
+            }
+            if segment.least > 0 {
+                let columns =
+                    &mut out.sides[block * LANES..blocks.n_columns.min((block + 1) * LANES)];
+                for (l, side) in columns.iter_mut().enumerate() {
+                    side[1].least += Cost::from(counts.0[l]) * segment.least;
+                }
+            }
+        }
+    }
+    let total: u16 = scratch.totals.iter().sum();
+    whole.leaf = Cost::from(total - scratch.totals.iter().max().unwrap_or(&0)) * unit;
+    whole.worst = Cost::from(total) * unit;
+    out.whole = whole;
+
+    scratch.column_ones.clear();
+    for (column, side) in out.sides.iter_mut().enumerate() {
+        let (block, lane) = (column / LANES, column % LANES);
+        let (mut most, mut sum) = ([0; 2], 0);
+        for (class, total) in scratch.totals.iter().enumerate() {
+            let one = scratch.ones[class * n_blocks + block].0[lane];
+            scratch.column_ones.push(one);
+            sum += one;
+            most = [most[0].max(total - one), most[1].max(one)];
+        }
+        let least = side[1].least;
+        let make = |weight: u16, most: u16, least: Cost| Side {
+            leaf: Cost::from(weight - most) * unit,
+            least,
+            worst: Cost::from(weight) * unit,
+            // Only read where rows are weights.
+            rows: i64::from(weight),
+        };
+        *side = [make(total - sum, most[0], whole.least - least), make(sum, most[1], least)];
+    }
+}
+
+#[inline(always)]
+fn pairs<const K: usize, const MIN: bool>(
+    level: Level,
+    blocks: &Blocks,
+    segments: &[Segment],
+    min_rows: u16,
+    ask: Ask,
+    scratch: &mut Scratch,
+    out: &mut Lookahead,
+) {
+    let n_classes = if K > 0 { K } else { scratch.totals.len() };
+    let n_blocks = blocks.n_blocks();
+    scratch.best.clear();
+    scratch.best.resize(n_blocks, [Lanes::MAX; 2]);
+    scratch.tile.clear();
+    scratch.tile.resize(n_classes, [Lanes::ZERO; 4]);
+
+    for first in (0..blocks.n_columns).step_by(4) {
+        let (i_block, i_lane) = (first / LANES, first % LANES);
+        let mut best_i = [[Lanes::MAX; 2]; 4];
+        for j_block in i_block..n_blocks {
+            count(level, blocks, segments, (i_block, i_lane), j_block, &mut scratch.tile);
+            let (mut best_0, mut best_1) = (scratch.best[j_block][0], scratch.best[j_block][1]);
+            for t in 0..4 {
+                let column = first + t;
+                if column >= blocks.n_columns {
+                    break;
+                }
+                let ones_i = &scratch.column_ones[column * n_classes..(column + 1) * n_classes];
+                let cells = Cells {
+                    tile: &scratch.tile,
+                    t,
+                    ones_i,
+                    ones_j: &scratch.ones,
+                    n_blocks,
+                    j_block,
+                    totals: &scratch.totals,
+                };
+                let cell = cells.errors::<K, MIN>(min_rows);
+                for l in 0..LANES {
+                    // Columns past the last are all 0: they would be stumps that split nothing.
+                    let (e00, e01, e10, e11) =
+                        (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
+                    best_i[t][0].0[l] = best_i[t][0].0[l].min(e00.saturating_add(e01));
+                    best_i[t][1].0[l] = best_i[t][1].0[l].min(e10.saturating_add(e11));
+                    best_0.0[l] = best_0.0[l].min(e00.saturating_add(e10));
+                    best_1.0[l] = best_1.0[l].min(e01.saturating_add(e11));
+                }
+                if ask.overlaps {
+                    let row = out.overlap_row(column, j_block);
+                    for l in 0..LANES {
+                        let both: u16 = scratch.tile[..n_classes].iter().map(|c| c[t].0[l]).sum();
+                        row[l] = u32::from(both);
+                    }
+                }
+            }
+            scratch.best[j_block] = [best_0, best_1];
+        }
+        for (t, best) in
+            best_i.iter().enumerate().take(blocks.n_columns - first.min(blocks.n_columns))
+        {
+            for side in 0..2 {
+                let least = best[side].0.iter().copied().min().unwrap_or(NONE);
+                let known = &mut scratch.best[i_block][side].0[i_lane + t];
+                *known = least.min(*known);
+            }
+        }
+    }
+}
+
+/// Pair weights by class of four columns against a block.
+#[inline(always)]
+fn count(
+    level: Level,
+    blocks: &Blocks,
+    segments: &[Segment],
+    (i_block, i_lane): (usize, usize),
+    j_block: usize,
+    tile: &mut [[Lanes; 4]],
+) {
+    for class in tile.iter_mut() {
+        *class = [Lanes::ZERO; 4];
+    }
+    for &(index, from, to) in &blocks.segments {
+        let segment = &segments[index];
+        let counts = level.count_pairs(
+            blocks.block(i_block, from, to),
+            i_lane,
+            blocks.block(j_block, from, to),
+        );
+        let (weight, sums) = (segment.weight as u16, &mut tile[segment.class as usize]);
+        for t in 0..4 {
+            for l in 0..LANES {
+                sums[t].0[l] += counts[t].0[l] * weight;
+            }
+        }
+    }
+}
+
+/// The four cells of one column against a block of columns.
+struct Cells<'a> {
+    tile: &'a [[Lanes; 4]],
+    t: usize,
+    ones_i: &'a [u16],
+    ones_j: &'a [Lanes],
+    n_blocks: usize,
+    j_block: usize,
+    totals: &'a [u16],
+}
+
+impl Cells<'_> {
+    /// Errors of the cells 00, 01, 10, 11 (side of i, side of j); `NONE` for a cell with too few rows.
+    #[inline(always)]
+    fn errors<const K: usize, const MIN: bool>(&self, min_rows: u16) -> [Lanes; 4] {
+        let n_classes = if K > 0 { K } else { self.totals.len() };
+        if K == 2 && !MIN {
+            let mut least = [Lanes::MAX; 4];
+            for class in 0..2 {
+                let cell = self.weights(class);
+                for s in 0..4 {
+                    for l in 0..LANES {
+                        least[s].0[l] = least[s].0[l].min(cell[s].0[l]);
+                    }
+                }
+            }
+            return least;
+        }
+        let (mut most, mut sum) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
+        for class in 0..n_classes {
+            let cell = self.weights(class);
+            for s in 0..4 {
+                for l in 0..LANES {
+                    most[s].0[l] = most[s].0[l].max(cell[s].0[l]);
+                    sum[s].0[l] += cell[s].0[l];
+                }
+            }
+        }
+        for s in 0..4 {
+            for l in 0..LANES {
+                let errors = sum[s].0[l] - most[s].0[l];
+                most[s].0[l] = if MIN && sum[s].0[l] < min_rows { NONE } else { errors };
+            }
+        }
+        most
+    }
+
+    /// Weight of one class in the four cells.
+    #[inline(always)]
+    fn weights(&self, class: usize) -> [Lanes; 4] {
+        let both = &self.tile[class][self.t];
+        let ones_j = &self.ones_j[class * self.n_blocks + self.j_block];
+        let one = self.ones_i[class];
+        let zero = self.totals[class] - one;
+        let mut cell = [Lanes::ZERO; 4];
+        for l in 0..LANES {
+            let (b, j) = (both.0[l], ones_j.0[l]);
+            cell[3].0[l] = b;
+            cell[2].0[l] = one - b;
+            cell[1].0[l] = j - b;
+            cell[0].0[l] = zero - (j - b);
+        }
+        cell
+    }
+}

@@ -1,0 +1,277 @@
+//! The main loop: follow the least lower bound down, expand, and tighten bounds on the way back.
+//!
+//! A worker stays below a child until the child's bound has risen past the next best alternative, so
+//! that views are built once for many steps. Every bound in the shared graph is valid at every moment.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::alternatives::{Alternatives, Pick};
+use super::look::Rules;
+use super::node::{Budget, Node, NodeKey};
+use super::table::{Entry, Table, lock};
+use crate::bits::Level;
+use crate::cost::Cost;
+use crate::data::{BitView, View};
+use crate::kernel::{Ask, Kernel, Lookahead};
+use crate::run::Run;
+
+/// What all workers share.
+pub struct Shared<'a, 'run> {
+    pub bits: &'a BitView,
+    pub table: Table,
+    pub rules: Rules,
+    pub run: &'a Run<'run>,
+    pub root: Arc<Node>,
+}
+
+/// One worker: the shared graph, and its own scratch memory for each depth of its path.
+pub struct Worker<'a, 'run> {
+    pub shared: &'a Shared<'a, 'run>,
+    kernel: Kernel<'a>,
+    level: Level,
+    frames: Vec<Frame>,
+    mask: Vec<u64>,
+}
+
+/// The rows and the look-ahead of the node at one depth of the path.
+#[derive(Default)]
+pub struct Frame {
+    pub view: View,
+    pub look: Lookahead,
+    /// Columns that repeat an earlier one on these rows.
+    repeats: Vec<bool>,
+    /// By question: its column in the view, if it is there.
+    columns: Vec<u32>,
+}
+
+impl<'a, 'run> Worker<'a, 'run> {
+    pub fn new(shared: &'a Shared<'a, 'run>, kernel: Kernel<'a>, level: Level) -> Self {
+        let mut worker = Worker { shared, kernel, level, frames: Vec::new(), mask: Vec::new() };
+        worker.frames.push(Frame { view: shared.bits.root.clone(), ..Frame::default() });
+        worker
+    }
+
+    /// Work on the whole problem until it is solved or the run is stopped.
+    pub fn work(&mut self) {
+        let root = self.shared.root.clone();
+        while !root.solved() && self.shared.run.stopped().is_none() {
+            self.descend(0, &root, root.upper());
+        }
+    }
+
+    /// Raise a node's lower bound to `target` or solve it. Its rows are in frame `at`.
+    fn descend(&mut self, at: usize, node: &Arc<Node>, target: Cost) {
+        let mut frame = std::mem::take(&mut self.frames[at]);
+        node.busy.fetch_add(1, Ordering::Relaxed);
+        self.look(&mut frame, node.key.budget);
+        self.expand(&frame, node);
+        while self.shared.run.stopped().is_none() {
+            let Some(pick) = self.pick(node, target) else { break };
+            let bounds = self.child(at, &frame, &pick);
+            self.tighten(&frame, node, &pick, bounds);
+        }
+        node.busy.fetch_sub(1, Ordering::Relaxed);
+        self.frames[at] = frame;
+    }
+
+    /// One kernel call for the rows of a frame.
+    pub fn look(&mut self, frame: &mut Frame, budget: Budget) {
+        let rules = &self.shared.rules;
+        let ask = Ask {
+            min_rows: rules.min_rows,
+            overlaps: rules.similarity && !budget.is_small(),
+            stumps: budget.allows(2, 3),
+        };
+        self.kernel.look(&frame.view, ask, &mut frame.look);
+        self.shared.run.add_kernel_calls(1);
+        frame.index();
+    }
+
+    /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
+    fn expand(&self, frame: &Frame, node: &Node) {
+        let mut state = lock(&node.state);
+        if state.expanded {
+            return;
+        }
+        state.expanded = true;
+        let rules = &self.shared.rules;
+        let bounds = rules.whole(&frame.look, node.key.budget);
+        node.lower_to(bounds.upper);
+        node.raise(bounds.lower);
+        if !node.solved() {
+            let all = Alternatives::new(frame, node.key.budget, rules, node.upper());
+            self.shared.run.add_bytes(all.bytes());
+            state.alternatives = Some(Box::new(all));
+            self.settle(&mut state, node);
+        }
+    }
+
+    /// Choose what to do next, and mark it.
+    fn pick(&self, node: &Node, target: Cost) -> Option<Pick> {
+        let mut state = lock(&node.state);
+        let target = target.min(node.upper());
+        if node.lower() >= target {
+            return None;
+        }
+        let patience = (target - node.lower()) / 4;
+        let pick = state.alternatives.as_mut()?.pick(target, node.key.budget, patience);
+        match pick {
+            Some(pick) => {
+                state.alternatives.as_mut()?.busy[pick.index] += 1;
+                Some(pick)
+            }
+            None => {
+                self.settle(&mut state, node);
+                None
+            }
+        }
+    }
+
+    /// Work on a child, and return its bounds.
+    fn child(&mut self, at: usize, frame: &Frame, pick: &Pick) -> (Cost, Cost, Option<Arc<Node>>) {
+        let column = frame.column(pick.question);
+        let rows = frame.view.fingerprints(column)[pick.side];
+        let key = NodeKey { rows, budget: pick.budget };
+        if pick.budget.is_small() {
+            if let Some(Entry::Solved(value)) = self.shared.table.get(&key) {
+                return (value, value, None);
+            }
+            self.build(at + 1, frame, column, pick.side);
+            let mut child = std::mem::take(&mut self.frames[at + 1]);
+            self.look(&mut child, pick.budget);
+            let value = self.shared.rules.whole(&child.look, pick.budget).upper;
+            self.frames[at + 1] = child;
+            self.shared.table.insert_solved(key, value, self.shared.run);
+            return (value, value, None);
+        }
+        let child = match self.shared.table.open(key, self.shared.run) {
+            Entry::Solved(value) => return (value, value, None),
+            Entry::Open(child) => child,
+        };
+        // What the parent knows of these rows and this budget holds for the node.
+        child.raise(pick.lower);
+        if child.lower() < pick.target && !child.solved() {
+            self.build(at + 1, frame, column, pick.side);
+            self.descend(at + 1, &child, pick.target);
+        }
+        (child.lower(), child.upper(), Some(child))
+    }
+
+    /// Put the rows of a child into frame `at`.
+    pub fn build(&mut self, at: usize, parent: &Frame, column: usize, side: usize) {
+        if self.frames.len() <= at {
+            self.frames.resize_with(at + 1, Frame::default);
+        }
+        let view = &mut self.frames[at].view;
+        parent.view.child(column, side == 1, view);
+        view.varying(&mut self.mask);
+        for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
+            self.mask[column / 64] &= !(1 << (column % 64));
+        }
+        view.keep(&self.mask, self.level);
+    }
+
+    pub fn take_frame(&mut self, at: usize) -> Frame {
+        std::mem::take(&mut self.frames[at])
+    }
+
+    pub fn put_frame(&mut self, at: usize, frame: Frame) {
+        self.frames[at] = frame;
+    }
+
+    /// Take in a child's bounds, and pass them on to its siblings and its parent.
+    fn tighten(
+        &self,
+        frame: &Frame,
+        node: &Node,
+        pick: &Pick,
+        (lower, upper, child): (Cost, Cost, Option<Arc<Node>>),
+    ) {
+        let mut state = lock(&node.state);
+        let Some(all) = state.alternatives.as_mut() else { return };
+        let (i, side) = (pick.index, pick.side);
+        let mut choice = None;
+        all.busy[i] -= 1;
+        all.lower[side][i] = all.lower[side][i].max(lower);
+        all.upper[side][i] = all.upper[side][i].min(upper);
+        if let Some(child) = child {
+            all.children[i][side] = Some(child);
+        }
+        if frame.look.has_overlaps() && lower > pick.lower {
+            all.spread(frame, node.key.budget, pick, lower);
+        }
+        // Other paths may have lowered it before: compare with the node, not with what it was.
+        let sum = all.upper[0][i] + all.upper[1][i];
+        if sum < node.upper() {
+            node.lower_to(sum);
+            choice = Some(all.choice(i));
+            all.prune(sum);
+        }
+        let lower = all.bounds().0;
+        state.choice = choice.or(state.choice);
+        node.raise(lower.min(node.upper()));
+        if node.solved() {
+            self.settle(&mut state, node);
+        }
+    }
+
+    /// Give back what a solved node holds.
+    fn settle(&self, state: &mut super::node::State, node: &Node) {
+        let Some(all) = state.alternatives.as_mut() else { return };
+        node.raise(all.bounds().0.min(node.upper()));
+        if node.solved() && all.busy.iter().all(|&busy| busy == 0) {
+            self.shared.run.add_bytes(-all.bytes());
+            state.alternatives = None;
+        }
+    }
+}
+
+impl Frame {
+    /// The column of a question that is not constant here, nor a repeat of an earlier one.
+    pub fn column(&self, question: u32) -> usize {
+        self.columns[question as usize] as usize
+    }
+
+    pub fn repeats(&self, column: usize) -> bool {
+        self.repeats.get(column).copied().unwrap_or(false)
+    }
+
+    fn index(&mut self) {
+        self.find_repeats();
+        let most = self.view.columns.last().map_or(0, |&q| q as usize + 1);
+        self.columns.clear();
+        self.columns.resize(most, u32::MAX);
+        for (column, &question) in self.view.columns.iter().enumerate() {
+            self.columns[question as usize] = column as u32;
+        }
+    }
+
+    /// Columns whose split is that of an earlier column, up to rows that cost nothing.
+    fn find_repeats(&mut self) {
+        self.repeats.clear();
+        if !self.look.has_exact_overlaps() {
+            return;
+        }
+        let n = self.look.sides.len();
+        self.repeats.resize(n, false);
+        let worst = |c: usize, s: usize| self.look.sides[c][s].worst;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&c| (worst(c, 0).min(worst(c, 1)), c));
+        for (at, &i) in order.iter().enumerate() {
+            if self.repeats[i] {
+                continue;
+            }
+            let size = worst(i, 0).min(worst(i, 1));
+            for &j in &order[at + 1..] {
+                if worst(j, 0).min(worst(j, 1)) != size {
+                    break;
+                }
+                let look = &self.look;
+                let same =
+                    |b: usize| look.difference(i, 1, j, b) <= 0 && look.difference(j, b, i, 1) <= 0;
+                self.repeats[j] |= same(1) || same(0);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What one kernel call proves about a node: bounds on it, and on both children of every split.
+
+use super::node::Budget;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::{Lookahead, Side};
+
+/// What the bounds need to know of the problem.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// ℓ: the penalty of a leaf.
+    pub leaf_cost: Cost,
+    pub min_rows: i64,
+    /// Equivalent points, child support, similarity: switches for tests.
+    pub equivalent_points: bool,
+    pub child_support: bool,
+    pub similarity: bool,
+}
+
+/// lower <= optimum <= upper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    pub lower: Cost,
+    pub upper: Cost,
+}
+
+impl Rules {
+    pub fn least(&self, side: &Side) -> Cost {
+        if self.equivalent_points { side.least } else { 0 }
+    }
+
+    /// Whether both sides of a column are large enough to be split off.
+    pub fn allows(&self, sides: &[Side; 2]) -> bool {
+        self.min_rows <= 1 || sides.iter().all(|side| side.rows >= self.min_rows)
+    }
+
+    /// Child support: a side that no labels can make worth a leaf is never split off, since its rows
+    /// could go with its sibling: that adds at most `worst` and saves `least` and a leaf.
+    pub fn supports(&self, sides: &[Side; 2]) -> bool {
+        !self.child_support
+            || sides.iter().all(|side| side.worst - self.least(side) > self.leaf_cost)
+    }
+
+    /// A child of a split, from its leaf and its best stump. Trees that are neither have at least
+    /// three leaves (look-ahead).
+    pub fn child(&self, side: &Side, stump: Cost, budget: Budget) -> Bounds {
+        let mut upper = side.leaf + self.leaf_cost;
+        if budget.allows(1, 2) && stump < INFINITE {
+            upper = upper.min(stump + 2 * self.leaf_cost);
+        }
+        let lower = if budget.depth <= 1 || budget.leaves <= 2 {
+            upper
+        } else {
+            upper.min(self.least(side) + 3 * self.leaf_cost)
+        };
+        Bounds { lower, upper }
+    }
+
+    /// The node itself, from the best tree of depth two. All others have at least four leaves.
+    pub fn whole(&self, look: &Lookahead, budget: Budget) -> Bounds {
+        let mut upper = look.whole.leaf + self.leaf_cost;
+        for (column, left_leaves) in self.splits(look, budget) {
+            let [a, b] = self.children(look, column, left_leaves, budget);
+            upper = upper.min(a.upper + b.upper);
+        }
+        let lower = if budget.is_small() {
+            upper
+        } else {
+            upper.min(self.least(&look.whole) + 4 * self.leaf_cost)
+        };
+        Bounds { lower, upper }
+    }
+
+    /// Bounds on both children of a split.
+    pub fn children(
+        &self,
+        look: &Lookahead,
+        column: usize,
+        left_leaves: u32,
+        budget: Budget,
+    ) -> [Bounds; 2] {
+        let budgets = child_budgets(budget, left_leaves);
+        [0, 1].map(|s| self.child(&look.sides[column][s], look.stumps[column][s], budgets[s]))
+    }
+
+    /// Every split that is allowed: a column, and the leaves that its 0 side may have.
+    pub fn splits<'a>(
+        &'a self,
+        look: &'a Lookahead,
+        budget: Budget,
+    ) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let n = if budget.depth == 0 { 0 } else { look.sides.len() };
+        (0..n)
+            .filter(|&column| self.allows(&look.sides[column]))
+            .flat_map(move |column| shares(budget).map(move |share| (column, share)))
+    }
+}
+
+/// The ways to share a budget's leaves: only limited budgets have more than one.
+fn shares(budget: Budget) -> std::ops::Range<u32> {
+    match budget.leaves {
+        u32::MAX => u32::MAX - 1..u32::MAX,
+        leaves => 1..leaves,
+    }
+}
+
+/// The budgets of both children, if the 0 side may have `left_leaves`.
+pub fn child_budgets(budget: Budget, left_leaves: u32) -> [Budget; 2] {
+    match budget.leaves {
+        u32::MAX => [budget.child(u32::MAX); 2],
+        leaves => [budget.child(left_leaves), budget.child(leaves - left_leaves)],
+    }
+}

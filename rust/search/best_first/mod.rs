@@ -1,0 +1,16 @@
+//! Best-first search over AND/OR nodes: exact for every task whose cost is a sum over rows.
+//!
+//! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each a
+//! split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
+//! [`alternatives`] → [`descend`] (the main loop) → [`extract`] → [`workers`].
+
+mod alternatives;
+mod descend;
+mod extract;
+mod look;
+mod node;
+mod table;
+mod workers;
+
+pub use node::Budget;
+pub use workers::{Options, solve};

@@ -1,0 +1,143 @@
+//! A node: a set of rows and what is left to spend, with bounds that only ever tighten.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+use super::alternatives::Alternatives;
+use crate::cost::{Cost, INFINITE};
+use crate::data::Key;
+use crate::problem::Shape;
+
+/// What a subtree may still use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// `UNLIMITED`, or the depth left.
+    pub depth: u32,
+    /// `UNLIMITED`, or the leaves left (at least 1).
+    pub leaves: u32,
+}
+
+pub const UNLIMITED: u32 = u32::MAX;
+
+impl Budget {
+    pub fn of(shape: &Shape) -> Budget {
+        Budget {
+            depth: shape.max_depth.unwrap_or(UNLIMITED),
+            leaves: shape.max_leaves.unwrap_or(UNLIMITED),
+        }
+        .tight()
+    }
+
+    /// The same trees in the fewest words: a depth allows 2^depth leaves, k leaves a depth of k − 1.
+    pub fn tight(self) -> Budget {
+        let depth = match self.leaves {
+            UNLIMITED => self.depth,
+            leaves => self.depth.min(leaves - 1),
+        };
+        let most = 1u32.checked_shl(depth).unwrap_or(UNLIMITED);
+        Budget { depth, leaves: if self.leaves >= most { UNLIMITED } else { self.leaves } }
+    }
+
+    /// A child's budget, if it may have `leaves` of them.
+    pub fn child(self, leaves: u32) -> Budget {
+        let depth = if self.depth == UNLIMITED { UNLIMITED } else { self.depth - 1 };
+        Budget { depth, leaves }.tight()
+    }
+
+    /// Whether a tree with this many leaves, all at this depth or above, is within the budget.
+    pub fn allows(self, depth: u32, leaves: u32) -> bool {
+        depth <= self.depth && leaves <= self.leaves
+    }
+
+    /// Whether the depth-two look-ahead sees every tree.
+    pub fn is_small(self) -> bool {
+        self.depth <= 2 || self.leaves <= 3
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NodeKey {
+    pub rows: Key,
+    pub budget: Budget,
+}
+
+/// The split that gave a node its upper bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    pub question: u32,
+    /// Leaves that the 0 side may have.
+    pub left_leaves: u32,
+}
+
+/// Shared by all workers. `lower` never falls, `upper` never rises, and `lower <= optimum <= upper`
+/// at every moment.
+#[derive(Debug)]
+pub struct Node {
+    pub key: NodeKey,
+    lower: AtomicI64,
+    upper: AtomicI64,
+    /// Workers that are below this node now: others choose something else if they can.
+    pub busy: AtomicU32,
+    pub state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub struct State {
+    /// `None` before the node is expanded, and again once it is solved.
+    pub alternatives: Option<Box<Alternatives>>,
+    pub expanded: bool,
+    /// Set with every fall of `upper` that comes from a split deeper than the look-ahead sees.
+    pub choice: Option<Choice>,
+}
+
+impl Node {
+    pub fn new(key: NodeKey, lower: Cost, upper: Cost) -> Node {
+        Node {
+            key,
+            lower: AtomicI64::new(lower),
+            upper: AtomicI64::new(upper),
+            busy: AtomicU32::new(0),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    pub fn unknown(key: NodeKey) -> Node {
+        Node::new(key, 0, INFINITE)
+    }
+
+    pub fn lower(&self) -> Cost {
+        self.lower.load(Ordering::Acquire)
+    }
+
+    pub fn upper(&self) -> Cost {
+        self.upper.load(Ordering::Acquire)
+    }
+
+    pub fn raise(&self, lower: Cost) {
+        self.lower.fetch_max(lower, Ordering::AcqRel);
+    }
+
+    pub fn lower_to(&self, upper: Cost) {
+        self.upper.fetch_min(upper, Ordering::AcqRel);
+    }
+
+    pub fn solved(&self) -> bool {
+        self.lower() >= self.upper()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_tight() {
+        let tight = |depth, leaves| Budget { depth, leaves }.tight();
+        assert_eq!(tight(3, 8), Budget { depth: 3, leaves: UNLIMITED });
+        assert_eq!(tight(9, 3), Budget { depth: 2, leaves: 3 });
+        assert_eq!(tight(UNLIMITED, 2), Budget { depth: 1, leaves: UNLIMITED });
+        assert_eq!(tight(UNLIMITED, 1), Budget { depth: 0, leaves: UNLIMITED });
+        assert_eq!(tight(0, 5), Budget { depth: 0, leaves: UNLIMITED });
+        assert_eq!(tight(40, UNLIMITED), Budget { depth: 40, leaves: UNLIMITED });
+    }
+}
