@@ -33,6 +33,8 @@ struct PyTree {
 }
 
 type NodeParts = (Option<Py<PyTuple>>, u32, u64, Vec<f64>, f64);
+/// The arguments of `Tree(parts)`: one, a list.
+type AllParts<'py> = (Vec<Bound<'py, PyTuple>>,);
 
 #[pymethods]
 impl PyTree {
@@ -83,10 +85,7 @@ impl PyTree {
         Ok(PyArray1::from_vec(py, leaves))
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Py<PyAny>, (Vec<Bound<'py, PyTuple>>,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, AllParts<'py>)> {
         Ok((py.get_type::<PyTree>().into_any().unbind(), (self.parts(py)?,)))
     }
 }
