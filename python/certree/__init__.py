@@ -1,9 +1,17 @@
 """Provably optimal decision trees, with a certificate."""
 
 from certree._core import __version__
+from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
 from certree.estimators import OptimalTreeClassifier
 from certree.progress import Progress
 from certree.tree import Tree
 
-__all__ = ["Certificate", "OptimalTreeClassifier", "Progress", "Tree", "__version__"]
+__all__ = [
+    "Certificate",
+    "OptimalTreeClassifier",
+    "Progress",
+    "ThresholdBinarizer",
+    "Tree",
+    "__version__",
+]

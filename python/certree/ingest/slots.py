@@ -118,7 +118,7 @@ def _refuse_missing(pairs: list[tuple[Column, pl.Series]]) -> None:
         missing = series.null_count()
         infinite = 0
         # A finite sum means that every value is finite; otherwise they are counted.
-        if series.dtype.is_float() and not np.isfinite(series.sum()):
+        if series.dtype.is_float() and not np.isfinite(float(series.sum())):
             missing += int(series.is_nan().sum())
             infinite = int(series.is_infinite().sum())
         if missing:

@@ -66,19 +66,20 @@ def _check_type(name: str, dtype: pl.DataType) -> None:
 
 
 def _check_values(name: str, counts: pl.DataFrame) -> None:
-    missing = counts.filter(pl.col("y").is_null())["len"].sum()
     label = counts["y"]
-    if label.dtype.is_float():
-        odd = counts.filter(label.is_nan())["len"].sum()
-        missing += odd
-        infinite = counts.filter(label.is_infinite())["len"].sum()
-        if infinite:
-            raise ValueError(f"target {name!r} has {values(infinite)} infinite (inf); drop those rows")
+    floats = label.dtype.is_float()
+
+    def rows(where: pl.Series) -> int:
+        return int(counts["len"].filter(where).sum())
+
+    if floats and (infinite := rows(label.is_infinite())):
+        raise ValueError(f"target {name!r} has {values(infinite)} infinite (inf); drop those rows")
+    missing = rows(label.is_null()) + (rows(label.is_nan()) if floats else 0)
     if missing:
         raise ValueError(
             f"target {name!r} has {values(missing)} missing (null or NaN); drop those rows"
         )
-    if label.dtype.is_float() and (label != label.floor()).any():
+    if floats and (label != label.floor()).any():
         fraction = label.filter(label != label.floor())[0]
         raise ValueError(
             f"Unknown label type: continuous. The target {name!r} has values with a fraction, such as "

@@ -1,0 +1,137 @@
+"""Columns of any kind as Boolean columns whose names say what they ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from certree import conditions, ingest
+from certree.estimators import parameters
+from certree.ingest.midpoints import rounded_down
+
+
+class ThresholdBinarizer(TransformerMixin, BaseEstimator):
+    """Ask each column of numbers or dates whether it is at most each of its thresholds, and each column of
+    strings or categories whether it is each of its values. Boolean columns stay as they are.
+
+    A column of numbers or dates that are all equal has no output. A fitted binarizer can also be given to
+    an estimator as its ``thresholds``: the tree then keeps the original columns.
+
+    Parameters
+    ----------
+    thresholds : "all", int or dict, default="all"
+        All midpoints between neighbouring values, so many quantiles for each column, or a dict that
+        says for some columns by name which thresholds they have: a list, an int or "all" (the others have
+        all midpoints).
+
+    Attributes
+    ----------
+    thresholds_ : dict
+        The thresholds of each column of numbers or dates, ascending; dates as integers in their
+        physical unit.
+    columns_ : list of certree.schema.Column
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The names of the columns, if X came with names.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import ThresholdBinarizer
+    >>> frame = pl.DataFrame({"age": [20, 30, 40], "sex": ["female", "male", "male"]})
+    >>> binarizer = ThresholdBinarizer().set_output(transform="polars")
+    >>> binarizer.fit_transform(frame).columns
+    ['age <= 25', 'age <= 35', 'sex = female', 'sex = male']
+    """
+
+    _rules = {
+        "thresholds": parameters.Rule(
+            lambda value: not hasattr(value, "thresholds_") and parameters.THRESHOLDS.holds(value),
+            parameters.THRESHOLDS.allowed.replace(", or a fitted ThresholdBinarizer", ""),
+        )
+    }
+
+    def __init__(self, thresholds: Any = "all") -> None:
+        self.thresholds = thresholds
+
+    def fit(self, X: Any, y: Any = None) -> ThresholdBinarizer:
+        """Choose the thresholds and values of each column. ``y`` is not looked at."""
+        parameters.check(self, self._rules)
+        training = ingest.read_features(X)
+        cuts = ingest.make_cuts(training.frame, training.columns, self.thresholds)
+        self.columns_ = [each.column for each in cuts]
+        self.thresholds_ = {
+            each.column.name: each.thresholds for each in cuts if each.thresholds is not None
+        }
+        self.n_features_in_ = len(cuts)
+        if training.named:
+            self.feature_names_in_ = np.array([c.name for c in self.columns_], dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.bool_]:
+        """A Boolean matrix with one column for each question; a frame after
+        ``set_output(transform="polars")`` or ``"pandas"``."""
+        check_is_fitted(self)
+        ingest.check_whole(X)
+        slots: list[tuple[int, str | None]] = []
+        for index, column in enumerate(self.columns_):
+            if column.kind == "category":
+                slots += [(index, value) for value in column.values]
+            elif column.kind == "boolean" or self.thresholds_[column.name]:
+                slots.append((index, None))
+        arrays, n_rows = ingest.slot_arrays(X, self.columns_, slots)
+        out = np.empty((n_rows, len(self._questions())), dtype=bool, order="F")
+        at = 0
+        for (index, _), values in zip(slots, arrays):
+            column = self.columns_[index]
+            if column.kind in ("boolean", "category"):
+                out[:, at] = values
+                at += 1
+                continue
+            for bound in rounded_down(self.thresholds_[column.name], values.dtype):
+                np.less_equal(values, bound, out=out[:, at])
+                at += 1
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The question each output column answers: ``age <= 38.5``, ``sex = female``.
+
+        ``input_features`` is there for scikit-learn: names for columns that came without.
+        """
+        check_is_fitted(self)
+        names = [column.name for column in self.columns_]
+        if input_features is None:
+            return np.array(self._questions(), dtype=object)
+        given = list(input_features)
+        if hasattr(self, "feature_names_in_") and given != names:
+            raise ValueError("input_features is not equal to feature_names_in_")
+        if len(given) != len(names):
+            raise ValueError(
+                f"input_features should have length equal to number of features ({len(names)}), got "
+                f"{len(given)}"
+            )
+        return np.array(self._questions(given), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _questions(self, names: list[str] | None = None) -> list[str]:
+        found = []
+        for index, column in enumerate(self.columns_):
+            name = column.name if names is None else names[index]
+            shown = type(column)(name, column.kind, column.dtype, column.values)
+            if column.kind == "boolean":
+                found.append(name)
+            elif column.kind == "category":
+                found += [conditions.question(shown, value) for value in column.values]
+            else:
+                found += [conditions.question(shown, t) for t in self.thresholds_[column.name]]
+        return found

@@ -1,0 +1,13 @@
+"""scikit-learn's own checks, none skipped and none expected to fail."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from certree import OptimalTreeClassifier, ThresholdBinarizer
+
+
+@parametrize_with_checks(
+    [OptimalTreeClassifier(max_depth=2, time_limit=20), ThresholdBinarizer()]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
