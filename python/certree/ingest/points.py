@@ -16,6 +16,10 @@ from certree.ingest.cuts import Cuts
 from certree.ingest.training import Training
 
 
+#: The code of a row, and how many codes there are.
+Digit = tuple[pl.Expr, int]
+
+
 @dataclass(frozen=True)
 class Points:
     """In the order of their codes, first column first: the order of rows does not matter."""
@@ -37,35 +41,42 @@ class Points:
 
 def group(training: Training, cuts: Sequence[Cuts]) -> Points:
     """Group the rows of a training set."""
-    packs = _packs([each.n_codes for each in cuts])
-    keys = [_key(cuts, pack).alias(f"key{index}") for index, pack in enumerate(packs)]
-    names = [f"key{index}" for index in range(len(packs))]
-    amounts = [pl.len().alias("rows")]
-    if training.unit:
-        amounts.append(pl.col(training.weight_column).sum().alias("weight"))
-    found = (
-        training.frame.group_by(*keys, pl.col(training.class_column).alias("class"))
-        .agg(amounts)
-        .collect(engine="streaming")
-        .sort(*names, "class")
-    )
-    parts = [found[name].to_numpy() for name in names]
+    # The class is the last digit of the last key, so that sorting by keys brings the classes of a
+    # point together.
+    n_classes = len(training.labels)
+    digits = [*((each.code, each.n_codes) for each in cuts), (pl.col(training.class_column), n_classes)]
+    packs = _packs([n for _, n in digits])
+    found = _grouped(training, [_key(digits, pack) for pack in packs])
+    codes = [np.zeros(found.height, dtype=np.uint32) for _ in digits]
     starts = np.zeros(found.height, dtype=bool)
     starts[0] = True
-    for part in parts:
-        starts[1:] |= part[1:] != part[:-1]
+    for index, pack in enumerate(packs):
+        key = found[f"key{index}"].to_numpy()
+        _unpack(codes, key, pack, digits)
+        if pack[-1] == len(cuts):
+            key = key // np.uint64(n_classes)
+        starts[1:] |= key[1:] != key[:-1]
+    *codes, classes = codes
     first = np.flatnonzero(starts)
-    point = np.cumsum(starts) - 1
-    rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)
-    weights = np.zeros((len(first), len(training.labels)))
     amount = found["rows"].to_numpy().astype(np.float64)
     if training.unit:
         amount = training.unit.restore(found["weight"].to_numpy())
-    weights[point, found["class"].to_numpy()] = amount
-    codes = [np.zeros(len(first), dtype=np.uint32) for _ in cuts]
-    for pack, part in zip(packs, parts):
-        _unpack(codes, part[first], pack, [each.n_codes for each in cuts])
-    return Points(codes, rows, weights)
+    weights = np.zeros((len(first), n_classes))
+    weights[np.cumsum(starts) - 1, classes] = amount
+    rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)
+    return Points([code[first] for code in codes], rows, weights)
+
+
+def _grouped(training: Training, keys: Sequence[pl.Expr]) -> pl.DataFrame:
+    """The rows and weight of each distinct key, in order."""
+    names = [f"key{index}" for index in range(len(keys))]
+    amounts = [pl.len().alias("rows")]
+    if training.unit:
+        amounts.append(pl.col(training.weight_column).sum().alias("weight"))
+    if not keys:
+        return training.frame.select(amounts).collect(engine="streaming")
+    named = [key.alias(name) for key, name in zip(keys, names)]
+    return training.frame.group_by(named).agg(amounts).collect(engine="streaming").sort(names)
 
 
 def _packs(n_codes: Sequence[int]) -> list[list[int]]:
@@ -83,17 +94,18 @@ def _packs(n_codes: Sequence[int]) -> list[list[int]]:
     return packs
 
 
-def _key(cuts: Sequence[Cuts], pack: Sequence[int]) -> pl.Expr:
+def _key(digits: Sequence[Digit], pack: Sequence[int]) -> pl.Expr:
     first, *others = pack
-    key = cuts[first].code.cast(pl.UInt64)
-    for column in others:
-        key = key * cuts[column].n_codes + cuts[column].code.cast(pl.UInt64)
+    key = digits[first][0].cast(pl.UInt64)
+    for place in others:
+        code, n_codes = digits[place]
+        key = key * n_codes + code.cast(pl.UInt64)
     return key
 
 
 def _unpack(
-    codes: list[np.ndarray], key: np.ndarray, pack: Sequence[int], n_codes: Sequence[int]
+    codes: list[np.ndarray], key: np.ndarray, pack: Sequence[int], digits: Sequence[Digit]
 ) -> None:
-    for column in reversed(pack):
-        key, code = np.divmod(key, np.uint64(n_codes[column]))
-        codes[column] = code.astype(np.uint32)
+    for place in reversed(pack):
+        key, code = np.divmod(key, np.uint64(digits[place][1]))
+        codes[place][:] = code

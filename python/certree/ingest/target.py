@@ -48,12 +48,13 @@ def codes(name: str, dtype: pl.DataType, labels: np.ndarray) -> pl.Expr:
     known: list[Any] = labels.tolist()
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
-    elif dtype == pl.Boolean:
-        column, known = column.cast(pl.UInt8), [int(label) for label in known]
-    old = pl.Series(known, dtype=pl.UInt8 if dtype == pl.Boolean else None)
-    if dtype.is_numeric():
-        old = pl.Series(known).cast(dtype)
-    return column.replace_strict(old, pl.Series(range(len(known)), dtype=pl.UInt32), return_dtype=pl.UInt32)
+    elif len(known) <= 8:
+        # Comparisons with a few labels are much faster than a lookup.
+        above = [(column >= label).cast(pl.UInt32) for label in known[1:]]
+        return pl.sum_horizontal(pl.lit(0, dtype=pl.UInt32), *above)
+    numbers = pl.Series(range(len(known)), dtype=pl.UInt32)
+    old = pl.Series(known, dtype=dtype if dtype.is_numeric() else None)
+    return column.replace_strict(old, numbers, return_dtype=pl.UInt32)
 
 
 def _check_type(name: str, dtype: pl.DataType) -> None:
