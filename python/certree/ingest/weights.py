@@ -11,7 +11,8 @@ import polars as pl
 from certree.ingest import vectors
 from certree.ingest.checks import values
 
-_DECIMALS = tuple(10**digits for digits in range(7))
+#: Weights with at most so many decimals are counted exactly.
+_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,13 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         raise ValueError(f"sample weights must be numbers, but {name!r} has the type {dtype}; cast it")
     weight = pl.col(name).cast(pl.Float64)
-    short = [
-        (((weight * d).round() / d) == weight).all().alias(f"short {d}") for d in _DECIMALS
-    ]
     found = frame.select(
         missing=weight.null_count().cast(pl.Int64) + weight.is_nan().sum().cast(pl.Int64),
         infinite=weight.is_infinite().sum(),
         negative=(weight < 0).sum(),
         least=weight.min(),
         total=weight.sum(),
-        **{f"short {d}": expr for d, expr in zip(_DECIMALS, short)},
+        digits=weight.map_batches(_digits, return_dtype=pl.UInt8, is_elementwise=True).max(),
     ).collect(engine="streaming").row(0, named=True)
     for what, note in (("missing", "null or NaN"), ("infinite", "inf")):
         if found[what]:
@@ -76,7 +74,21 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
         raise ValueError(f"sample weights are all zero in {name!r}; at least one row must count")
     if not np.isfinite(found["total"]):
         raise ValueError(f"sample weights in {name!r} add up to more than a float holds; scale them down")
-    for d in _DECIMALS:
-        if found[f"short {d}"] and found["total"] * d < 2**53:
-            return Unit(d)
+    denominator = 10 ** found["digits"]
+    if found["digits"] <= _DIGITS and found["total"] * denominator < 2**53:
+        return Unit(denominator)
     return Unit(1, shift=60 - int(np.frexp(found["total"])[1]))
+
+
+def _digits(weight: pl.Series) -> pl.Series:
+    """How many decimals each weight has; more than ``_DIGITS`` for those that are not short.
+
+    By numpy, whose division is rounded correctly where polars multiplies by the reciprocal.
+    """
+    values = weight.to_numpy()
+    digits = np.full(len(values), _DIGITS + 1, dtype=np.uint8)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for power in reversed(range(_DIGITS + 1)):
+            scaled = np.rint(values * 10.0**power)
+            digits[scaled / 10.0**power == values] = power
+    return pl.Series(digits)
