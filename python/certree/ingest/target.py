@@ -24,6 +24,10 @@ def read(y: Any) -> pl.Series:
         return vectors.series(y, "y")
     except TypeError as error:
         raise ValueError(f"Unknown label type: {error}") from None
+    except ValueError as error:
+        if "inhomogeneous" in str(error):  # numpy's word for a list of lists of several lengths
+            raise ValueError("Unknown label type: y holds lists; it must hold labels") from None
+        raise
 
 
 def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
