@@ -48,6 +48,8 @@ pub mod tree;
 
 pub mod problem;
 
+pub mod view;
+
 pub mod kernel;
 
 pub mod search;

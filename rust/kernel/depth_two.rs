@@ -10,8 +10,8 @@ use super::wide::ClassTally;
 use super::{narrow, wide};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
-use crate::data::{BitView, View};
 use crate::task::ClassCosts;
+use crate::view::{BitView, View};
 
 /// What is known of a set of rows without looking at its splits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::depth_two::{Ask, Lookahead, Side};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Lanes, Level};
 use crate::cost::{Cost, INFINITE};
-use crate::data::Segment;
+use crate::view::Segment;
 
 /// A stump that is not allowed; larger than any count that is reached, and sums saturate.
 const NONE: u16 = u16::MAX;

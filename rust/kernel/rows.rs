@@ -3,7 +3,7 @@
 use super::wide::{Row, Tally, Tile};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::data::View;
+use crate::view::View;
 
 /// The numbers that `View::costs` holds: costs by label, the worst cost, and rows if they matter.
 pub struct CostTally<'a> {

@@ -7,8 +7,8 @@ use super::depth_two::{Ask, Lookahead, Side};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
-use crate::data::{BitView, Segment};
 use crate::task::{ClassCosts, Task};
+use crate::view::{BitView, Segment};
 
 /// One statistic of 32 columns.
 pub type Row = [i64; LANES];

@@ -12,9 +12,9 @@ use super::node::{Budget, Node, NodeKey};
 use super::table::{Entry, Table, lock};
 use crate::bits::Level;
 use crate::cost::Cost;
-use crate::data::{BitView, View};
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::run::Run;
+use crate::view::{BitView, View};
 
 /// What all workers share.
 pub struct Shared<'a, 'run> {

@@ -73,6 +73,6 @@ impl Worker<'_, '_> {
 }
 
 /// The budget of the whole problem is the root's.
-pub fn root_key(view: &crate::data::View, budget: Budget) -> NodeKey {
+pub fn root_key(view: &crate::view::View, budget: Budget) -> NodeKey {
     NodeKey { rows: view.keys.iter().fold(0, |sum, key| sum ^ key), budget }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use super::alternatives::Alternatives;
 use crate::cost::{Cost, INFINITE};
-use crate::data::Key;
 use crate::problem::Shape;
+use crate::view::Key;
 
 /// What a subtree may still use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

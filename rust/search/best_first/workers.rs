@@ -9,11 +9,11 @@ use super::look::Rules;
 use super::node::Budget;
 use super::table::{Entry, Table, lock};
 use crate::bits::Level;
-use crate::data::BitView;
 use crate::kernel::Kernel;
 use crate::problem::Problem;
 use crate::run::Run;
 use crate::search::Found;
+use crate::view::BitView;
 
 /// Switches for tests and benches: every setting gives the same optimum.
 #[derive(Debug, Clone, Copy)]

@@ -6,9 +6,9 @@
 
 use hashbrown::HashMap;
 
-use super::{Features, Points};
 use crate::bits::Level;
 use crate::cost::Cost;
+use crate::data::{Features, Points};
 use crate::ids::FeatureId;
 use crate::task::Task;
 
