@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, and one line for everything that goes wrong."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -230,3 +231,11 @@ def test_help_names_every_command(capsys):
     assert stop.value.code == 0
     out = capsys.readouterr().out
     assert all(command in out for command in ("fit", "predict", "show", "demo"))
+
+
+def test_demo_proves_a_tree_and_compares_it_with_cart(capsys):
+    assert run("demo") == 0
+    out = capsys.readouterr().out
+    assert "Proved: no such tree has a lower objective." in out
+    wrong = [int(found) for found in re.findall(r": (\d+) (?:of 569 rows )?wrong", out)]
+    assert len(wrong) == 2 and wrong[0] < wrong[1]
