@@ -6,7 +6,7 @@ use crate::cost::Cost;
 use crate::data::{Column, ColumnKind, Points};
 use crate::error::{Error, Result};
 use crate::task::Task;
-use crate::tree::{Test, Tree};
+use crate::tree::{Split, Test, Tree};
 
 /// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests,
 /// and pays the loss of the label it arrives at.
@@ -17,10 +17,16 @@ pub fn recompute(
     task: &dyn Task,
     leaf_cost: Cost,
 ) -> Cost {
+    let splits: Vec<Option<Answered>> = (tree.nodes.iter())
+        .map(|node| node.split.as_ref().map(|split| Answered::of(split, columns, points)))
+        .collect();
     let mut cost = leaf_cost * tree.n_leaves() as Cost;
     for point in 0..points.len() {
-        let label = tree.nodes[leaf_of(tree, columns, points, point)].label;
-        cost += task.loss(point, label);
+        let mut at = 0;
+        while let Some(split) = &splits[at] {
+            at = split.next(point);
+        }
+        cost += task.loss(point, tree.nodes[at].label);
     }
     cost
 }
@@ -33,21 +39,93 @@ pub fn confirm(claimed: Cost, recomputed: Cost) -> Result<()> {
     Err(Error::Mismatch { searched: claimed.to_string(), recomputed: recomputed.to_string() })
 }
 
-fn leaf_of(tree: &Tree, columns: &[Column], points: &Points, point: usize) -> usize {
-    let mut at = 0;
-    while let Some(split) = &tree.nodes[at].split {
+/// A split with its test answered for each code that its column can have.
+struct Answered<'a> {
+    codes: &'a [u32],
+    left: Lefts,
+    children: [usize; 2],
+}
+
+/// Which codes go left.
+enum Lefts {
+    /// Those up to this one; `None` do if the column has no such cut.
+    UpTo(Option<u32>),
+    AllBut(Option<u32>),
+}
+
+impl<'a> Answered<'a> {
+    fn of(split: &Split, columns: &[Column], points: &'a Points) -> Self {
         let column = split.column.index();
-        let code = points.codes(column)[point];
+        let index = |found: Option<usize>| found.map(|index| index as u32);
         let left = match (&split.test, &columns[column].kind) {
             (Test::AtMost(threshold), ColumnKind::Ordered(cuts)) => {
-                let cut = cuts.iter().position(|cut| cut == threshold);
-                cut.is_some_and(|cut| code as usize <= cut)
+                Lefts::UpTo(index(cuts.iter().position(|cut| cut == threshold)))
             }
-            (Test::IsTrue, _) => code == 0,
-            (Test::Is(value), ColumnKind::Category(values)) => values[code as usize] != *value,
-            _ => false,
+            (Test::IsTrue, ColumnKind::Boolean) => Lefts::UpTo(Some(0)),
+            (Test::Is(value), ColumnKind::Category(values)) => {
+                Lefts::AllBut(index(values.iter().position(|known| known == value)))
+            }
+            // A test that does not fit its column holds for no point.
+            _ => Lefts::UpTo(None),
         };
-        at = if left { split.left } else { split.right }.index();
+        let children = [split.left.index(), split.right.index()];
+        Answered { codes: points.codes(column), left, children }
     }
-    at
+
+    fn next(&self, point: usize) -> usize {
+        let code = self.codes[point];
+        let left = match self.left {
+            Lefts::UpTo(cut) => cut.is_some_and(|cut| code <= cut),
+            Lefts::AllBut(value) => Some(code) != value,
+        };
+        self.children[usize::from(!left)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Threshold;
+    use crate::ids::{ColumnId, TreeNodeId};
+    use crate::task::RowCosts;
+    use crate::tree::Node;
+
+    /// What a stump costs beside its leaves, if its left leaf answers 1 and its right leaf 0.
+    fn cost(kind: ColumnKind, codes: [u32; 4], test: Test) -> Cost {
+        let columns = [Column { name: "a".into(), kind }];
+        let points = Points::new(&columns, vec![codes.to_vec()], vec![1; 4]).unwrap();
+        // Regrets 1, 2, 4, 8 for answering 1; answering 0 is free.
+        let costs = [0.0, 1.0, 0.0, 2.0, 0.0, 4.0, 0.0, 8.0];
+        let scaled = RowCosts::build(2, &costs, 15.0, 0.0, None).unwrap();
+        let unit = scaled.task.loss(0, 1);
+        let leaf = |label| Node { split: None, label, rows: 0, value: Vec::new(), loss: 0.0 };
+        let split = Split { column: ColumnId(0), test, left: TreeNodeId(1), right: TreeNodeId(2) };
+        let root = Node { split: Some(split), ..leaf(0) };
+        let tree = Tree { nodes: vec![root, leaf(1), leaf(0)] };
+        let with_leaves = recompute(&tree, &columns, &points, scaled.task.as_ref(), 5 * unit);
+        // Rounding moves each regret by half a unit of 2^-56 of them all.
+        ((with_leaves - 10 * unit) as f64 / unit as f64).round() as Cost
+    }
+
+    #[test]
+    fn points_pay_where_the_tests_send_them() {
+        let cuts = ColumnKind::Ordered(vec![Threshold::Float(0.5), Threshold::Float(1.5)]);
+        let at_most = |t| Test::AtMost(Threshold::Float(t));
+        assert_eq!(cost(cuts.clone(), [0, 1, 2, 0], at_most(0.5)), 1 + 8);
+        assert_eq!(cost(cuts.clone(), [0, 1, 2, 0], at_most(1.5)), 1 + 2 + 8);
+        assert_eq!(cost(ColumnKind::Boolean, [0, 1, 1, 0], Test::IsTrue), 1 + 8);
+        let values = ColumnKind::Category(vec!["r".into(), "g".into(), "b".into()]);
+        assert_eq!(cost(values.clone(), [0, 1, 2, 1], Test::Is("g".into())), 1 + 4);
+        // A value that the column does not know is nobody's; a cut that it does not have, too.
+        assert_eq!(cost(values, [0, 1, 2, 1], Test::Is("x".into())), 15);
+        assert_eq!(cost(cuts.clone(), [0, 1, 2, 0], at_most(0.7)), 0);
+        assert_eq!(cost(cuts, [0, 1, 2, 0], Test::IsTrue), 0);
+    }
+
+    #[test]
+    fn a_claim_that_is_off_by_one_is_a_mismatch() {
+        assert_eq!(confirm(7, 7), Ok(()));
+        let error = confirm(7, 8).unwrap_err().to_string();
+        assert!(error.contains("costs 8 but the search claimed 7"), "{error}");
+    }
 }

@@ -16,10 +16,9 @@ pub fn solve(problem: &Problem) -> Found {
     assert!(problem.points.len() <= MAX_POINTS, "too many points for the oracle");
     let n = problem.points.len();
     let all = if n == 64 { u64::MAX } else { (1 << n) - 1 };
-    let depth = problem.shape.max_depth.unwrap_or(n as u32).min(n as u32);
-    let leaves = problem.shape.max_leaves.map(|leaves| leaves.min(n as u32));
+    let depth = problem.shape.max_depth.unwrap_or(u32::MAX);
     let mut brute = Brute { problem, memo: HashMap::new() };
-    let (cost, plan) = brute.best(all, depth, leaves);
+    let (cost, plan) = brute.best(all, depth, problem.shape.max_leaves);
     Found { plan, upper: cost, lower: cost }
 }
 
@@ -30,6 +29,11 @@ struct Brute<'a> {
 
 impl Brute<'_> {
     fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
+        // Every leaf holds a point, so a tree over m of them has at most m leaves and depth m - 1:
+        // what may be spent beyond that makes no difference, and the memo need not tell it apart.
+        let m = set.count_ones();
+        let depth = depth.min(m - 1);
+        let leaves = leaves.filter(|&leaves| leaves < m);
         let key = (set, depth, leaves);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
@@ -81,5 +85,74 @@ fn shares(leaves: Option<u32>) -> Vec<(Option<u32>, Option<u32>)> {
     match leaves {
         None => vec![(None, None)],
         Some(leaves) => (1..leaves).map(|left| (Some(left), Some(leaves - left))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Column, ColumnKind, Points};
+    use crate::problem::Shape;
+    use crate::task::ClassInput;
+
+    /// Boolean columns; `points`: codes and the class of one row each.
+    fn problem(points: &[(&[u32], usize)], leaf_penalty: f64, shape: Shape) -> Problem {
+        let n_columns = points[0].0.len();
+        let columns: Vec<Column> = (0..n_columns)
+            .map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean })
+            .collect();
+        let codes = (0..n_columns).map(|c| points.iter().map(|p| p.0[c]).collect()).collect();
+        let task = ClassInput {
+            n_classes: 2,
+            n_labels: 2,
+            weights: points
+                .iter()
+                .flat_map(|p| [f64::from(p.1 == 0), f64::from(p.1 == 1)])
+                .collect(),
+            costs: vec![0.0, 1.0, 1.0, 0.0],
+            class_weights: vec![1.0; 2],
+            balanced: false,
+            leaf_penalty,
+        };
+        let rows = vec![1; points.len()];
+        let points = Points::new(&columns, codes, rows).unwrap();
+        Problem::new(columns, points, task.build().unwrap(), shape).unwrap()
+    }
+
+    const XOR: [(&[u32], usize); 4] = [(&[0, 0], 0), (&[0, 1], 1), (&[1, 0], 1), (&[1, 1], 0)];
+
+    fn objective(problem: &Problem) -> (f64, u32) {
+        let found = solve(problem);
+        assert_eq!(found.lower, found.upper);
+        (problem.scale.objective(found.upper), found.plan.leaves())
+    }
+
+    #[test]
+    fn xor_needs_two_levels() {
+        let within = |shape| objective(&problem(&XOR, 0.01, shape));
+        let any = Shape::default();
+        assert_eq!(within(any), (0.04, 4));
+        assert_eq!(within(Shape { max_depth: Some(2), ..any }), (0.04, 4));
+        assert_eq!(within(Shape { max_depth: Some(1), ..any }), (0.51, 1));
+        assert_eq!(within(Shape { max_depth: Some(0), ..any }), (0.51, 1));
+        assert_eq!(within(Shape { max_leaves: Some(3), ..any }), (0.28, 3));
+        assert_eq!(within(Shape { max_leaves: Some(2), ..any }), (0.51, 1));
+        assert_eq!(within(Shape { min_leaf_rows: 2, ..any }), (0.51, 1));
+    }
+
+    #[test]
+    fn a_penalty_decides_whether_to_split() {
+        assert_eq!(objective(&problem(&XOR, 0.16, Shape::default())), (0.64, 4));
+        assert_eq!(objective(&problem(&XOR, 0.17, Shape::default())), (0.67, 1));
+    }
+
+    #[test]
+    fn among_equals_the_first_stays() {
+        let both = [(&[0, 0][..], 0), (&[1, 1], 1)];
+        let plan = solve(&problem(&both, 0.1, Shape::default())).plan;
+        assert_eq!(plan, Plan::split(FeatureId(0), 0, Plan::Leaf, Plan::Leaf));
+        // A split that saves exactly its leaf is not made.
+        let plan = solve(&problem(&both, 0.5, Shape::default())).plan;
+        assert_eq!(plan, Plan::Leaf);
     }
 }

@@ -7,6 +7,7 @@
 #![allow(dead_code)]
 
 pub mod case;
+pub mod corpus;
 pub mod judge;
 pub mod naive;
 pub mod problems;
