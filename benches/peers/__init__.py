@@ -1,0 +1,1 @@
+"""The parts of `benches/peers.py`; see there how to run it."""

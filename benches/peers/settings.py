@@ -1,0 +1,66 @@
+"""What is measured: each setting is a list of problems, the peers that can solve them, and who stands beside them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    depths: tuple = (None,)
+    penalties: tuple = (0.0,)
+    peers: tuple = ()
+    # Sets with more features than this are left out.
+    max_features: int = 10**9
+    # The solver that runs right after the peer, and is compared with it.
+    beside: str = "certree"
+    # The second solver is not run where the first took less: there is nothing to share among threads.
+    skip_below: float = 0.0
+
+
+DEPTH_PEERS = ("pystreed", "pydl85", "pytrees")
+SPARSE_PENALTIES = (0.02, 0.01, 0.005, 0.002)
+
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        Setting("accuracy-depth2", (2,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth3", (3,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth4", (4,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth5", (5,), peers=("pystreed",)),
+        Setting("sparse", penalties=SPARSE_PENALTIES, peers=("gosdt",), max_features=60),
+        Setting("threads-depth", (4, 5), peers=("certree",), beside="certree-2-threads", skip_below=1.0),
+        Setting(
+            "threads-sparse",
+            penalties=SPARSE_PENALTIES,
+            peers=("certree",),
+            max_features=60,
+            beside="certree-2-threads",
+            skip_below=1.0,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    setting: str
+    set: str
+    max_depth: int | None
+    leaf_penalty: float
+
+    def __str__(self):
+        depth = "" if self.max_depth is None else f" depth {self.max_depth}"
+        penalty = "" if self.leaf_penalty == 0 else f" λ={self.leaf_penalty:g}"
+        return f"{self.set}{depth}{penalty}"
+
+
+def cases_of(setting, tables):
+    """The problems of a setting on the given tables, the quick sets first so that figures come early."""
+    chosen = [table for table in tables if table.features <= setting.max_features]
+    chosen.sort(key=lambda table: table.rows * table.features**2)
+    return [
+        Case(setting.name, table.name, depth, penalty)
+        for penalty in setting.penalties
+        for depth in setting.depths
+        for table in chosen
+    ]
