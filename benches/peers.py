@@ -6,8 +6,8 @@
 `peers/settings.py`; the peers and their options in `peers/solvers.py`, one adapter for each in `peers/adapters/`. This
 interpreter needs numpy and polars; certree is taken from it unless `--certree-python` names another.
 
-- Each peer gets a virtual environment of its own, made when it is first needed under `--envs`, from pinned wheels of the
-  package registry. It needs a Python that these wheels exist for: one on the path, one of pyenv's, or `--python`.
+- Each peer gets a virtual environment of its own, made when it is first needed under `--envs`, from pinned wheels of
+  the package registry. It needs a Python that these wheels exist for: on the path, of pyenv's, or given by `--python`.
 - One process runs at a time. Each fit is a child process; its peer and certree run right after one another on each
   problem. Only the call of `fit` is timed, after a warm-up fit on a table of eight rows.
 - A fit that is not proved optimal within `--limit` seconds, or takes more than `--memory` bytes, counts as the limit.

@@ -17,11 +17,11 @@ def pairs(records):
     """(peer's record, the record of the solver beside it or None), in the order they were measured; the last wins."""
     latest = {}
     for record in records:
-        latest[record["setting"], record["peer"], *key(record), record["solver"]] = record
+        latest[record["setting"], record["peer"], key(record), record["solver"]] = record
     groups = {}
-    for record in latest.values():
-        groups.setdefault((record["setting"], record["peer"], *key(record)), {})[record["solver"]] = record
-    for (_, peer, *_), group in groups.items():
+    for (setting, peer, problem_key, solver), record in latest.items():
+        groups.setdefault((setting, peer, problem_key), {})[solver] = record
+    for (_, peer, _), group in groups.items():
         if peer in group:
             beside = next((record for name, record in group.items() if name != peer), None)
             yield group[peer], beside
@@ -42,8 +42,8 @@ def disagreements(records):
         # Objectives are multiples of 1/rows plus multiples of the penalty: anything above rounding is real.
         if other is not None and record["objective"] is not None and record["objective"] > other["objective"] + 1e-9:
             yield (
-                f"!!! DISAGREEMENT on {problem(record)}: {record['solver']} claims {record['objective']:.9f} is optimal, "
-                f"but {other['solver']} has a tree of {other['objective']:.9f}"
+                f"!!! DISAGREEMENT on {problem(record)}: {record['solver']} claims that "
+                f"{record['objective']:.9f} is optimal, but {other['solver']} has a tree of {other['objective']:.9f}"
             )
 
 
@@ -84,7 +84,7 @@ def table(chosen):
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip() for row in rows]
 
 
 def seconds(record):

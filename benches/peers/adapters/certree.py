@@ -7,6 +7,7 @@ PYTHONS = ()
 def prepare(table, job):
     import polars
     from certree import OptimalTreeClassifier
+
     model = OptimalTreeClassifier(
         objective="accuracy",
         leaf_penalty=job["leaf_penalty"],

@@ -8,6 +8,7 @@ PYTHONS = ("3.12", "3.11", "3.10")
 def prepare(table, job):
     import pandas
     from gosdt import GOSDTClassifier
+
     model = GOSDTClassifier(
         regularization=job["leaf_penalty"],
         # Without it a penalty below 1/rows is raised to 1/rows: another problem than the one asked for.

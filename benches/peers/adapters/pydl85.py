@@ -7,6 +7,7 @@ PYTHONS = ("3.9", "3.8")
 def prepare(table, job):
     import dl85Optimizer  # noqa: F401  fit imports it, which is not to be timed
     from pydl85 import DL85Classifier
+
     if job["leaf_penalty"] != 0 or job["max_depth"] is None:
         raise ValueError("pydl8.5 has no leaf penalty and needs a depth limit")
     model = DL85Classifier(

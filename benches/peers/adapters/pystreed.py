@@ -6,6 +6,7 @@ PYTHONS = ("3.12", "3.11", "3.10")
 
 def prepare(table, job):
     from pystreed import STreeDClassifier
+
     if job["leaf_penalty"] != 0 or job["max_depth"] is None:
         # Its sparsity cost is known to miss the optimum, and it needs a depth.
         raise ValueError("pystreed is only measured without a leaf penalty and with a depth limit")

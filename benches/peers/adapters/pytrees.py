@@ -6,6 +6,7 @@ PYTHONS = ("3.12", "3.11", "3.10")
 
 def prepare(table, job):
     from pytrees import DL85Classifier
+
     if job["leaf_penalty"] != 0 or job["max_depth"] is None:
         raise ValueError("pytrees-rs has no leaf penalty and needs a depth limit")
     model = DL85Classifier(

@@ -1,0 +1,99 @@
+"""The parts of the peers bench that decide what a figure means: limits, who is right, and the means."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
+
+from peers import report  # noqa: E402
+from peers import run as runner  # noqa: E402
+from peers.tables import objective  # noqa: E402
+
+
+class Limits:
+    def __init__(self, seconds, memory):
+        self.seconds, self.memory = seconds, memory
+
+
+def record(solver, objective, outcome="optimal", seconds=1.0, peer="pystreed", name="vote"):
+    return {
+        "setting": "accuracy-depth4",
+        "peer": peer,
+        "set": name,
+        "max_depth": 4,
+        "leaf_penalty": 0.0,
+        "solver": solver,
+        "rows": 10,
+        "features": 3,
+        "limit": 300.0,
+        "outcome": outcome,
+        "seconds": seconds,
+        "objective": objective,
+        "peak_bytes": 30_000_000,
+        "loaded_bytes": 10_000_000,
+        "detail": {},
+    }
+
+
+def python(code):
+    return subprocess.Popen([sys.executable, "-c", code])
+
+
+def test_objective_counts_errors_and_leaves():
+    assert objective([0, 1, 1, 2], [0, 1, 0, 0], 3, 0.01) == (2, pytest.approx(0.53))
+
+
+def test_a_slow_child_is_killed(monkeypatch):
+    monkeypatch.setattr(runner, "GRACE_SECONDS", 0.2)
+    assert runner.watch(python("import time; time.sleep(60)"), Limits(0.1, None))[0] == "time"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of others is read from /proc")
+def test_a_large_child_is_killed():
+    hog = "x = b'x' * 300_000_000; import time; time.sleep(60)"
+    reason, peak = runner.watch(python(hog), Limits(60, 100e6))
+    assert reason == "memory" and peak > 100e6
+
+
+def test_a_failing_child_is_an_error():
+    assert runner.watch(python("raise SystemExit(3)"), Limits(60, None))[0] == "error"
+
+
+def test_two_proofs_that_differ_disagree():
+    complaints = list(report.disagreements([record("pystreed", 0.2), record("certree", 0.1)]))
+    assert len(complaints) == 1 and "pystreed claims" in complaints[0]
+
+
+def test_a_tree_without_a_proof_can_refute_one():
+    complaints = list(report.disagreements([record("pystreed", 0.1, "time"), record("certree", 0.2)]))
+    assert len(complaints) == 1 and "certree claims" in complaints[0]
+
+
+def test_a_worse_tree_without_a_proof_is_no_disagreement():
+    assert not list(report.disagreements([record("pystreed", 0.2, "time"), record("certree", 0.1)]))
+
+
+def test_means_leave_out_what_is_too_quick_to_measure():
+    records = [
+        record("pystreed", 0.1, seconds=8.0),
+        record("certree", 0.1, seconds=1.0),
+        record("pystreed", 0.1, seconds=2.0, name="lymph"),
+        record("certree", 0.1, seconds=1.0, name="lymph"),
+        record("pystreed", 0.1, seconds=0.01, name="anneal"),
+        record("certree", 0.1, seconds=1.0, name="anneal"),
+    ]
+    text = report.report(records, threshold=0.05)
+    assert "over the 2 cases" in text and "geometric mean 4.00, worst 2.00 (lymph d4)" in text
+
+
+def test_a_case_solved_by_the_peer_only_is_said_loudly():
+    text = report.report([record("pystreed", 0.1), record("certree", 0.2, "time", 300.0)], threshold=0.05)
+    assert "!!! solved by the peer only: vote d4" in text
+
+
+def test_the_last_measurement_of_a_problem_wins():
+    pairs = list(report.pairs([record("pystreed", 0.1, "time", 60.0), record("pystreed", 0.1, seconds=70.0)]))
+    assert len(pairs) == 1 and pairs[0][0]["seconds"] == 70.0
