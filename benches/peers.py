@@ -11,6 +11,8 @@ interpreter needs numpy and polars; certree is taken from it unless `--certree-p
 - One process runs at a time. Each fit is a child process; its peer and certree run right after one another on each
   problem. Only the call of `fit` is timed, after a warm-up fit on a table of eight rows.
 - A fit that is not proved optimal within `--limit` seconds, or takes more than `--memory` bytes, counts as the limit.
+- On a machine that others use too, `--clock cpu` compares processor time. The report says which fits had to wait. It
+  means nothing for more than one thread.
 - Memory is the peak of the child less what it held right before `fit`.
 - Objectives are recomputed here from the predictions on the training rows and the number of leaves.
 
@@ -46,7 +48,7 @@ def main():
             raise SystemExit(f"{arguments.out} exists: give --resume to go on with it, or another name")
         with tempfile.TemporaryDirectory() as folder:
             measure(arguments, load_tables(arguments.data, arguments.sets, folder), records)
-    print(report.report(records, arguments.threshold))
+    print(report.report(records, arguments.threshold, arguments.clock))
 
 
 def measure(arguments, tables, records):
@@ -125,6 +127,7 @@ def parse():
     parser.add_argument("--report", action="store_true", help="print what --out holds, run nothing")
     parser.add_argument("--repeat", type=int, default=1, help="run fits of less than a second so often, take the least")
     parser.add_argument("--threshold", type=float, default=0.05, help="seconds a peer must need to count in the means")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="which time the table compares")
     parser.add_argument("--envs", default=environments.default_folder(), help="folder for the environments")
     parser.add_argument("--python", action="append", default=[], help="an interpreter that peers may use")
     parser.add_argument("--certree-python", help="the interpreter that has certree; default: this one")

@@ -31,6 +31,7 @@ def record(solver, objective, outcome="optimal", seconds=1.0, peer="pystreed", n
         "limit": 300.0,
         "outcome": outcome,
         "seconds": seconds,
+        "cpu_seconds": seconds,
         "objective": objective,
         "peak_bytes": 30_000_000,
         "loaded_bytes": 10_000_000,
@@ -97,3 +98,10 @@ def test_a_case_solved_by_the_peer_only_is_said_loudly():
 def test_the_last_measurement_of_a_problem_wins():
     pairs = list(report.pairs([record("pystreed", 0.1, "time", 60.0), record("pystreed", 0.1, seconds=70.0)]))
     assert len(pairs) == 1 and pairs[0][0]["seconds"] == 70.0
+
+
+def test_a_fit_that_waited_for_a_processor_is_named():
+    waited = {**record("pystreed", 0.1, seconds=8.0), "cpu_seconds": 4.0}
+    other = record("certree", 0.1, seconds=1.0)
+    assert "vote d4 pystreed (50% on a processor)" in report.report([waited, other], threshold=0.05)
+    assert "geometric mean 4.00" in report.report([waited, other], threshold=0.05, clock="cpu")

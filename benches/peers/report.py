@@ -47,8 +47,25 @@ def disagreements(records):
             )
 
 
-def report(records, threshold):
+def on_clock(record, clock):
+    """The record with `seconds` read off the clock asked for; a fit that is not solved counts as its limit on both."""
+    if clock == "wall" or record["outcome"] != "optimal":
+        return record
+    return {**record, "seconds": record["cpu_seconds"]}
+
+
+def disturbed(records):
+    """Fits that waited for a processor: something else ran, and their wall clock says more than they took."""
+    for record in records:
+        waited = record["outcome"] == "optimal" and record["cpu_seconds"] < 0.9 * record["seconds"]
+        if waited and record["seconds"] >= 0.05:
+            yield f"{problem(record)} {record['solver']} ({record['cpu_seconds'] / record['seconds']:.0%} on a processor)"
+
+
+def report(records, threshold, clock="wall"):
     lines = []
+    waited = list(disturbed(records))
+    records = [on_clock(record, clock) for record in records]
     paired = list(pairs(records))
     for setting, peer in dict.fromkeys((a["setting"], a["peer"]) for a, _ in paired):
         chosen = [(a, b) for a, b in paired if (a["setting"], a["peer"]) == (setting, peer)]
@@ -56,8 +73,10 @@ def report(records, threshold):
         lines += ["", f"## {setting}: {peer}" + (f" | {beside}" if beside else ""), ""]
         lines += table(chosen)
         lines += [""] + summary(chosen, threshold)
-    complaints = list(dict.fromkeys(disagreements(records)))
-    return "\n".join(lines + [""] + (complaints or ["every proved objective agrees"]))
+    complaints = list(dict.fromkeys(disagreements(records))) or ["every proved objective agrees"]
+    if waited and clock == "wall":
+        lines += ["", "disturbed, so measure again or use --clock cpu: " + ", ".join(waited)]
+    return "\n".join(lines + [""] + complaints)
 
 
 COLUMNS = "problem rows features peer_s own_s ratio peer_objective own_objective peer_MB own_MB nodes kernel_calls"
