@@ -57,9 +57,11 @@ def on_clock(record, clock):
 def disturbed(records):
     """Fits that waited for a processor: something else ran, and their wall clock says more than they took."""
     for record in records:
-        waited = record["outcome"] == "optimal" and record["cpu_seconds"] < 0.9 * record["seconds"]
-        if waited and record["seconds"] >= 0.05:
-            yield f"{problem(record)} {record['solver']} ({record['cpu_seconds'] / record['seconds']:.0%} on a processor)"
+        if record["outcome"] != "optimal" or record["seconds"] < 0.05:
+            continue
+        share = record["cpu_seconds"] / record["seconds"]
+        if share < 0.9:
+            yield f"{problem(record)} {record['solver']} ({share:.0%} on a processor)"
 
 
 def report(records, threshold, clock="wall"):
