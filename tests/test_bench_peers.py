@@ -105,3 +105,14 @@ def test_a_fit_that_waited_for_a_processor_is_named():
     other = record("certree", 0.1, seconds=1.0)
     assert "vote d4 pystreed (50% on a processor)" in report.report([waited, other], threshold=0.05)
     assert "geometric mean 4.00" in report.report([waited, other], threshold=0.05, clock="cpu")
+
+
+def test_a_crash_is_said_loudly_and_moves_no_mean():
+    records = [
+        record("pystreed", 0.1, seconds=8.0),
+        record("certree", 0.1, seconds=2.0),
+        record("pystreed", None, "error", seconds=300.0, name="lymph"),
+        record("certree", 0.1, seconds=1.0, name="lymph"),
+    ]
+    text = report.report(records, threshold=0.05)
+    assert "geometric mean 4.00" in text and "!!! failed, and not in the means: lymph d4 pystreed" in text

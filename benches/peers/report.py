@@ -95,7 +95,7 @@ def table(chosen):
                 str(a["features"]),
                 seconds(a),
                 seconds(b),
-                f"{a['seconds'] / b['seconds']:.1f}" if b else "-",
+                f"{a['seconds'] / b['seconds']:.1f}" if b and not failed(a, b) else "-",
                 value(a),
                 value(b),
                 megabytes(a),
@@ -122,6 +122,11 @@ def value(record):
     return f"{record['objective']:.6f}" + ("" if record["outcome"] == "optimal" else "?")
 
 
+def failed(*records):
+    """A fit that crashed is no measurement: neither a peer's nor our own may move a mean."""
+    return any(record["outcome"] == "error" for record in records)
+
+
 def search_bytes(record):
     """What the search took: the peak less what was held before it, with the libraries and the data loaded."""
     if record is None or not record["peak_bytes"] or not record["loaded_bytes"]:
@@ -136,7 +141,7 @@ def megabytes(record):
 
 def summary(chosen, threshold):
     lines = [f"cases: {len(chosen)}; solved by the peer: {sum(a['outcome'] == 'optimal' for a, _ in chosen)}"]
-    counted = [(a, b) for a, b in chosen if b and a["seconds"] >= threshold]
+    counted = [(a, b) for a, b in chosen if b and a["seconds"] >= threshold and not failed(a, b)]
     ratios = [(a["seconds"] / b["seconds"], problem(a)) for a, b in counted]
     if ratios:
         worst, where = min(ratios)
@@ -153,6 +158,9 @@ def summary(chosen, threshold):
         unsolved = [pair[side] for pair in chosen if pair[side] and pair[side]["outcome"] != "optimal"]
         if unsolved:
             lines.append(f"not solved, {label}: " + ", ".join(f"{problem(r)} ({r['outcome']})" for r in unsolved))
+    broken = [f"{problem(r)} {r['solver']}" for pair in chosen for r in pair if r and r["outcome"] == "error"]
+    if broken:
+        lines.append("!!! failed, and not in the means: " + ", ".join(broken))
     lost = [problem(a) for a, b in chosen if b and a["outcome"] == "optimal" and b["outcome"] != "optimal"]
     if lost:
         lines.append("!!! solved by the peer only: " + ", ".join(lost))

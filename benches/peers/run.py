@@ -44,6 +44,7 @@ def make_job(solver, case, table, limits, folder):
         "max_depth": case.max_depth,
         "leaf_penalty": case.leaf_penalty,
         "limit": limits.seconds,
+        "memory": limits.memory,
         "answer": str(folder / "answer.json"),
         "predictions": str(folder / "predictions.npy"),
         "job": str(folder / "job.json"),

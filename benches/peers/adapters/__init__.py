@@ -11,6 +11,7 @@ An adapter is a module with
                          say it has proved it), and `detail`, figures of the solver's own
 
 `table` has `X` (rows × features, bool), `y` (integer labels from 0) and `names`. `job` has `max_depth`
-(None: no limit), `leaf_penalty`, `limit` in seconds and `options`. The peer itself is imported inside the
-functions, because the adapters are also read by the parent process, where it is not installed.
+(None: no limit), `leaf_penalty`, `limit` in seconds, `memory` in bytes and `options`. The peer itself is
+imported inside the functions, because the adapters are also read by the parent process, where it is not
+installed.
 """

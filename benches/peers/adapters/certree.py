@@ -13,6 +13,8 @@ def prepare(table, job):
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
+        # The bench stops the process at this size, libraries and data included: leave room for them.
+        memory_limit=0.9 * job["memory"],
         **job["options"],
     )
     X = polars.DataFrame({name: table["X"][:, i] for i, name in enumerate(table["names"])})
