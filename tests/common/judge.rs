@@ -13,8 +13,17 @@ use super::{Case, naive};
 
 /// Solve without limits (but for a clock, so that a search that hangs fails) and judge the answer.
 pub fn agrees_with_oracle(case: &Case, threads: usize) -> Result<(), String> {
+    agrees_with(case, threads, brute::solve)
+}
+
+/// The same by another oracle.
+pub fn agrees_with(
+    case: &Case,
+    threads: usize,
+    oracle: impl Fn(&Problem) -> Found,
+) -> Result<(), String> {
     let problem = case.problem().map_err(|e| format!("the case does not build: {e}"))?;
-    let oracle = brute::solve(&problem);
+    let oracle = oracle(&problem);
     let limits = Limits { time: Some(Duration::from_secs(20)), threads, ..Limits::default() };
     let run = Run::new(limits, problem.scale, None);
     let answer = solve(&problem, &run).map_err(|e| e.to_string())?;

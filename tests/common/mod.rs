@@ -8,6 +8,7 @@
 
 pub mod case;
 pub mod corpus;
+pub mod exhaustive;
 pub mod judge;
 pub mod naive;
 pub mod problems;

@@ -199,7 +199,7 @@ fn class_input(rng: &mut Random, kind: LossKind, rows: &[u64], codes: &[Vec<u32>
     let k = rng.pick(&[1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5]);
     let truth = classes(rng, n, k, codes);
     let mut weights = vec![0.0; n * k];
-    let style = if kind == LossKind::Accuracy { rng.below(2) } else { rng.below(7) };
+    let style = if kind == LossKind::Accuracy { rng.pick(&[0, 1, 7]) } else { rng.below(8) };
     for point in 0..n {
         for row in 0..rows[point] {
             let class = if row > 0 && rng.chance(0.3) { rng.below(k) } else { truth[point] };
@@ -209,9 +209,15 @@ fn class_input(rng: &mut Random, kind: LossKind, rows: &[u64], codes: &[Vec<u32>
                 3 => rng.pick(&[0.1, 0.25, 0.5, 1.5, 3.0]),
                 4 => rng.unit() * 3.0,
                 5 => rng.pick(&[1e6, 123_456_789.0, 2e9, 1.0]),
-                _ => rng.pick(&[1e-9, 0.0, 1.0, 1.0 / 3.0]),
+                6 => rng.pick(&[1e-9, 0.0, 1.0, 1.0 / 3.0]),
+                _ => rng.pick(&[1.0, 2.0, 255.0, 256.0, 4096.0]),
             };
         }
+    }
+    if style == 7 {
+        // At the edge of what fits in 16 bits.
+        let short = rng.pick(&[65534.0, 65535.0, 65536.0, 32768.0]) - weights.iter().sum::<f64>();
+        weights[truth[0]] += short.max(0.0);
     }
     if weights.iter().sum::<f64>() <= 0.0 {
         weights[truth[0]] = 1.0;
