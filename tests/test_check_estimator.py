@@ -7,7 +7,7 @@ from certree import OptimalTreeClassifier, ThresholdBinarizer
 
 
 @parametrize_with_checks(
-    [OptimalTreeClassifier(max_depth=2, time_limit=20), ThresholdBinarizer()]
+    [OptimalTreeClassifier(), ThresholdBinarizer()]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
