@@ -12,7 +12,9 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from certree import OptimalTreeClassifier, ThresholdBinarizer
 
-X = pl.DataFrame({"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"], "flag": [True, True, False, False]})
+X = pl.DataFrame(
+    {"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"], "flag": [True, True, False, False]}
+)
 Y = ["no", "no", "yes", "yes"]
 
 
@@ -31,7 +33,12 @@ def refused(match, *args, error=ValueError, **kwargs):
 
 def test_missing_and_infinite_values():
     bad = pl.DataFrame(
-        {"a": [1, None, None, 2], "b": [1.0, float("nan"), None, 2.0], "c": [0.0, 1.0, 2.0, float("inf")], "d": ["x", None, "y", "z"]}
+        {
+            "a": [1, None, None, 2],
+            "b": [1.0, float("nan"), None, 2.0],
+            "c": [0.0, 1.0, 2.0, float("inf")],
+            "d": ["x", None, "y", "z"],
+        }
     )
     message = (
         "features must be complete and finite, but column 'a' has 2 values missing .null or NaN., "
@@ -42,14 +49,19 @@ def test_missing_and_infinite_values():
         refused(message, container, "y" if isinstance(container, pl.LazyFrame) else Y)
     refused("column 'x1' has 1 value missing", [[1, 2], [3, None], [4, 5], [6, 7]])
     refused("column 'x0' has 1 value missing", np.array([[1.0], [np.nan], [0], [0]]))
-    refused("column 'x0' has 1 value missing", np.array([["a"], [np.nan], ["b"], ["c"]], dtype=object))
+    refused(
+        "column 'x0' has 1 value missing", np.array([["a"], [np.nan], ["b"], ["c"]], dtype=object)
+    )
     refused("column 'x0' has 4 values infinite", np.full((4, 1), -np.inf))
     with pytest.raises(ValueError, match="column 'a' has 2 values missing"):
         ThresholdBinarizer().fit(bad)
 
 
 def test_many_bad_columns_are_summed_up():
-    refused("'c9' has 1 value .* and 5 more columns", pl.DataFrame({f"c{i}": [None, 1.0, 2.0, 3.0] for i in range(15)}))
+    refused(
+        "'c9' has 1 value .* and 5 more columns",
+        pl.DataFrame({f"c{i}": [None, 1.0, 2.0, 3.0] for i in range(15)}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,11 +69,26 @@ def test_many_bad_columns_are_summed_up():
     [
         ([[1], [2]], "column 'x' has the unsupported type List.Int64.; explode or aggregate"),
         ([{"a": 1}, {"a": 2}], "column 'x' has the unsupported type Struct.*; unnest it"),
-        ([dt.time(1), dt.time(2)], "column 'x' has the unsupported type Time; cast it to an integer"),
-        ([dt.timedelta(1)] * 2, "column 'x' has the unsupported type Duration.*; cast it to a number"),
-        ([b"a", b"b"], "column 'x' has the unsupported type Binary; cast it to a number, a Boolean"),
-        ([None, None], "column 'x' has the unsupported type Null; all its values are missing: drop it"),
-        (pl.Series([1, 2], dtype=pl.Int128), "unsupported type Int128; cast it to Int64 or Float64"),
+        (
+            [dt.time(1), dt.time(2)],
+            "column 'x' has the unsupported type Time; cast it to an integer",
+        ),
+        (
+            [dt.timedelta(1)] * 2,
+            "column 'x' has the unsupported type Duration.*; cast it to a number",
+        ),
+        (
+            [b"a", b"b"],
+            "column 'x' has the unsupported type Binary; cast it to a number, a Boolean",
+        ),
+        (
+            [None, None],
+            "column 'x' has the unsupported type Null; all its values are missing: drop it",
+        ),
+        (
+            pl.Series([1, 2], dtype=pl.Int128),
+            "unsupported type Int128; cast it to Int64 or Float64",
+        ),
         ([object(), object()], "column 'x' has the unsupported type Object"),
     ],
 )
@@ -79,12 +106,18 @@ def test_unsupported_arrays():
     refused("'x0' holds values of the types int, str", [[1], ["a"], [2], ["b"]], error=TypeError)
     refused("'x0' has integers beyond 64 bits", [[1], [2**70], [2], [3]])
     refused("'x0' has the unsupported type timedelta64", np.zeros((4, 1), dtype="m8[s]"))
-    refused("column 'p' has the unsupported type period", pd.DataFrame({"p": pd.period_range("2020", periods=4, freq="M")}))
+    refused(
+        "column 'p' has the unsupported type period",
+        pd.DataFrame({"p": pd.period_range("2020", periods=4, freq="M")}),
+    )
 
 
 def test_integers_whose_thresholds_do_not_fit():
     frame = pl.DataFrame({"id": pl.Series([1, 2, 2**64 - 2, 2**64 - 1], dtype=pl.UInt64)})
-    refused("column 'id' has thresholds beyond 64-bit signed integers, .* cast it to Float64, or to strings", frame)
+    refused(
+        "column 'id' has thresholds beyond 64-bit signed integers, .* cast it to Float64, or to strings",
+        frame,
+    )
 
 
 def test_empty_frames():
@@ -96,7 +129,11 @@ def test_empty_frames():
 
 
 def test_one_row_one_class_and_constant_columns_are_a_leaf():
-    for frame, y in ((X[:1], ["yes"]), (X, ["yes"] * 4), (X.select(pl.lit(1).alias("one"), "age").with_columns(age=3), Y)):
+    for frame, y in (
+        (X[:1], ["yes"]),
+        (X, ["yes"] * 4),
+        (X.select(pl.lit(1).alias("one"), "age").with_columns(age=3), Y),
+    ):
         model = fit(frame, y)
         assert model.get_n_leaves() == 1 and model.get_depth() == 0 and model.status_ == "optimal"
         assert (model.predict(frame) == model.classes_[0]).all()
@@ -118,7 +155,10 @@ def test_duplicate_and_odd_column_names():
 
 def test_targets_of_the_wrong_type():
     refused("requires y to be passed, but the target y is None", y=None)
-    refused("Unknown label type: continuous. The target 'y' has values with a fraction, such as 0.5", y=[0.5, 1, 2, 3])
+    refused(
+        "Unknown label type: continuous. The target 'y' has values with a fraction, such as 0.5",
+        y=[0.5, 1, 2, 3],
+    )
     refused("Unknown label type", y=[dt.date(2020, 1, 1)] * 4)
     refused("Unknown label type", y=[[1], [2, 3], [4], [5]])
     refused("Unknown label type", y=[1, "a", 2, "b"])
@@ -130,15 +170,23 @@ def test_targets_of_the_wrong_type():
 
 
 def test_missing_labels():
-    refused("target 'y' has 1 value missing .null or NaN.; drop those rows", y=["a", None, "b", "c"])
+    refused(
+        "target 'y' has 1 value missing .null or NaN.; drop those rows", y=["a", None, "b", "c"]
+    )
     refused("target 'y' has 2 values missing", y=np.array([0, np.nan, 1, np.nan]))
     refused("target 'y' has 1 value infinite", y=[0.0, float("inf"), 1.0, 1.0])
-    refused("target 'label' has 1 value missing", X.with_columns(label=pl.Series([1, 2, None, 1])).lazy(), "label")
+    refused(
+        "target 'label' has 1 value missing",
+        X.with_columns(label=pl.Series([1, 2, None, 1])).lazy(),
+        "label",
+    )
 
 
 def test_lengths():
     refused("inconsistent numbers of samples: X has 4 rows, y has 3", y=Y[:3])
-    refused("inconsistent numbers of samples: X has 4 rows, sample_weight has 5", sample_weight=[1] * 5)
+    refused(
+        "inconsistent numbers of samples: X has 4 rows, sample_weight has 5", sample_weight=[1] * 5
+    )
 
 
 def test_names_of_target_and_weight_columns():
@@ -150,7 +198,9 @@ def test_names_of_target_and_weight_columns():
 
 
 def test_a_million_labels_are_no_classes():
-    refused("has 20,000 distinct values, too many to be classes", np.zeros((20000, 1)), np.arange(20000))
+    refused(
+        "has 20,000 distinct values, too many to be classes", np.zeros((20000, 1)), np.arange(20000)
+    )
 
 
 # Weights
@@ -159,7 +209,10 @@ def test_a_million_labels_are_no_classes():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, -1, -2, 1], "must not be negative, but 'sample_weight' has 2 values below zero, the least -2.0"),
+        (
+            [1, -1, -2, 1],
+            "must not be negative, but 'sample_weight' has 2 values below zero, the least -2.0",
+        ),
         ([1, np.nan, 1, 1], "must be finite, but 'sample_weight' has 1 value missing"),
         ([1, np.inf, 1, np.inf], "must be finite, but 'sample_weight' has 2 values infinite"),
         ([0, 0, 0, 0], "sample weights are all zero"),
@@ -218,25 +271,53 @@ def test_parameters_out_of_range(name, value, allowed):
 
 
 def test_extreme_parameters_are_fine():
-    model = fit(max_depth=10**30, max_leaf_nodes=10**30, min_samples_leaf=1, time_limit=1e300, memory_limit=1e300, leaf_penalty=1e9)
+    model = fit(
+        max_depth=10**30,
+        max_leaf_nodes=10**30,
+        min_samples_leaf=1,
+        time_limit=1e300,
+        memory_limit=1e300,
+        leaf_penalty=1e9,
+    )
     assert model.get_n_leaves() == 1
     assert fit(min_samples_leaf=10**30).get_n_leaves() == 1
 
 
 def test_class_weights_and_costs():
-    refused(r"class_weight names the labels \['maybe'\], but the classes in y are \['no', 'yes'\]", class_weight={"maybe": 1})
-    refused(r"class_weight\['no'\]=-1 is not valid: weights are finite and at least 0", class_weight={"no": -1})
+    refused(
+        r"class_weight names the labels \['maybe'\], but the classes in y are \['no', 'yes'\]",
+        class_weight={"maybe": 1},
+    )
+    refused(
+        r"class_weight\['no'\]=-1 is not valid: weights are finite and at least 0",
+        class_weight={"no": -1},
+    )
     refused("total class weight of the rows must be positive", class_weight={"no": 0, "yes": 0})
-    refused(r"cost_matrix has the shape \(1, 2\), but must be \(2, 2\): one row for each true class", cost_matrix=[[0, 1]])
+    refused(
+        r"cost_matrix has the shape \(1, 2\), but must be \(2, 2\): one row for each true class",
+        cost_matrix=[[0, 1]],
+    )
     refused("cost_matrix must be a square table of numbers", cost_matrix="costs")
     refused("cost_matrix has 1 values that are not finite", cost_matrix=[[0, 1], [np.inf, 0]])
 
 
 def test_thresholds():
-    refused("thresholds names 'old', which X does not have; its columns are 'age', 'sex', 'flag'", thresholds={"old": [1]})
-    refused("thresholds names 'sex', 'flag', but only numbers and dates have thresholds", thresholds={"sex": 3, "flag": 3})
-    refused("thresholds of column 'age' has nan, which is not a finite number", thresholds={"age": [float("nan")]})
-    refused("thresholds of column 'age' has 'x', which is not a finite number", thresholds={"age": ["x"]})
+    refused(
+        "thresholds names 'old', which X does not have; its columns are 'age', 'sex', 'flag'",
+        thresholds={"old": [1]},
+    )
+    refused(
+        "thresholds names 'sex', 'flag', but only numbers and dates have thresholds",
+        thresholds={"sex": 3, "flag": 3},
+    )
+    refused(
+        "thresholds of column 'age' has nan, which is not a finite number",
+        thresholds={"age": [float("nan")]},
+    )
+    refused(
+        "thresholds of column 'age' has 'x', which is not a finite number",
+        thresholds={"age": ["x"]},
+    )
 
 
 # Prediction
@@ -248,9 +329,13 @@ def test_prediction_wants_the_fitted_columns_by_name():
     assert model.predict(X.select(reversed(X.columns))).tolist() == wanted
     assert model.predict(X.with_columns(more=pl.lit(None))).tolist() == wanted
     assert model.predict(X.rows()).tolist() == wanted
-    with pytest.raises(ValueError, match="X lacks 2 of the 3 columns that the tree was fitted with: 'age', 'flag'"):
+    with pytest.raises(
+        ValueError, match="X lacks 2 of the 3 columns that the tree was fitted with: 'age', 'flag'"
+    ):
         model.predict(X.select("sex"))
-    with pytest.raises(ValueError, match="X has 2 features, but Tree is expecting 3 features as input"):
+    with pytest.raises(
+        ValueError, match="X has 2 features, but Tree is expecting 3 features as input"
+    ):
         model.predict([[1, "f"]])
     with pytest.raises(NotFittedError):
         OptimalTreeClassifier().predict(X)
@@ -260,21 +345,31 @@ def test_prediction_checks_what_the_tree_tests():
     model = fit(X.select("age", other=pl.Series([1.0, 2.0, 1.0, 2.0])))
     assert model.tree_.nodes[0].column == "age"
     gaps = pl.DataFrame({"age": [1, None, None], "other": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match="'age' has 2 missing values .null or NaN.; fill them first"):
+    with pytest.raises(
+        ValueError, match="'age' has 2 missing values .null or NaN.; fill them first"
+    ):
         model.predict(gaps)
-    assert model.predict(pl.DataFrame({"age": [1, 60], "other": [None, None]})).tolist() == ["no", "yes"]
+    assert model.predict(pl.DataFrame({"age": [1, 60], "other": [None, None]})).tolist() == [
+        "no",
+        "yes",
+    ]
     with pytest.raises(ValueError, match="column 'x1' has 1 value missing"):
         model.predict(np.array([[1, np.nan]]))
     with pytest.raises(ValueError, match="'age' has 1 infinite"):
         model.predict(pl.DataFrame({"age": [float("inf")], "other": [1.0]}))
-    with pytest.raises(ValueError, match="column 'age' was Int64 when the tree was fitted but is String here; cast it"):
+    with pytest.raises(
+        ValueError,
+        match="column 'age' was Int64 when the tree was fitted but is String here; cast it",
+    ):
         model.predict(pl.DataFrame({"age": ["1"], "other": [1.0]}))
 
 
 def test_a_zone_is_not_dropped():
     days = pl.Series(["2020-01-01", "2020-01-02"]).str.to_datetime()
     model = fit(pl.DataFrame({"d": days}), [0, 1])
-    with pytest.raises(ValueError, match="column 'd' was Datetime.* but is Datetime.*UTC.* here; cast it"):
+    with pytest.raises(
+        ValueError, match="column 'd' was Datetime.* but is Datetime.*UTC.* here; cast it"
+    ):
         model.predict(pl.DataFrame({"d": days.dt.replace_time_zone("UTC")}))
 
 

@@ -6,8 +6,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from certree import OptimalTreeClassifier, ThresholdBinarizer
 
 
-@parametrize_with_checks(
-    [OptimalTreeClassifier(), ThresholdBinarizer()]
-)
+@parametrize_with_checks([OptimalTreeClassifier(), ThresholdBinarizer()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -47,7 +47,11 @@ def dense_ranks(values):
 
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
-near = st.builds(lambda x, n: float(np.nextafter(x, np.inf)) if n else x, st.sampled_from([0.0, 1.0, -1.0, 5e-324, 1e308, 0.1]), st.booleans())
+near = st.builds(
+    lambda x, n: float(np.nextafter(x, np.inf)) if n else x,
+    st.sampled_from([0.0, 1.0, -1.0, 5e-324, 1e308, 0.1]),
+    st.booleans(),
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -60,7 +64,9 @@ def test_floats(values):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=12))
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=12)
+)
 def test_single_floats(values):
     _, codes = check_codes_and_routes(pl.Series(values, dtype=pl.Float32))
     assert codes == dense_ranks(values)
@@ -88,7 +94,10 @@ def test_integers_around_two_to_the_53(values):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(-50, 50), min_size=1, max_size=10), st.lists(st.floats(-60, 60), max_size=6))
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=10),
+    st.lists(st.floats(-60, 60), max_size=6),
+)
 def test_given_thresholds(values, thresholds):
     for dtype in (pl.Int8, pl.Int64, pl.Float32, pl.Float64):
         cuts, codes = check_codes_and_routes(pl.Series(values, dtype=dtype), {"x": thresholds})
@@ -120,13 +129,17 @@ def test_thresholds_of_dates_are_whole_ticks():
 
 def test_dates_as_given_thresholds():
     days = pl.Series([dt.date(2020, 1, d) for d in range(1, 10)])
-    cuts, codes = check_codes_and_routes(days, {"x": [dt.date(2020, 1, 5), dt.datetime(2020, 1, 2, 12)]})
+    cuts, codes = check_codes_and_routes(
+        days, {"x": [dt.date(2020, 1, 5), dt.datetime(2020, 1, 2, 12)]}
+    )
     assert cuts.thresholds == [18263, 18266] and codes == [0, 0, 1, 1, 1, 2, 2, 2, 2]
     utc = dt.timezone.utc
     zoned = days.cast(pl.Datetime("ms")).dt.replace_time_zone("UTC")
     cuts, codes = check_codes_and_routes(zoned, {"x": [dt.datetime(2020, 1, 5, tzinfo=utc)]})
     assert codes == [0] * 5 + [1] * 4
-    with pytest.raises(ValueError, match="column 'x': .* must have a time zone, as the column does"):
+    with pytest.raises(
+        ValueError, match="column 'x': .* must have a time zone, as the column does"
+    ):
         cuts_of(zoned, {"x": [dt.datetime(2020, 1, 5)]})
 
 
@@ -145,7 +158,9 @@ def test_quantiles_follow_the_weights():
 def test_quantiles_and_lists_for_some_columns():
     frame = pl.DataFrame({"a": range(9), "b": range(9), "c": range(9), "s": ["u", "v", "w"] * 3})
     training = ingest.read_features(frame)
-    cuts = ingest.make_cuts(training.frame, training.columns, {"a": 2, "b": [3, 100, 3.2], "c": "all"})
+    cuts = ingest.make_cuts(
+        training.frame, training.columns, {"a": 2, "b": [3, 100, 3.2], "c": "all"}
+    )
     assert [each.count for each in cuts] == [2, 1, 8, 3]
     assert cuts[1].thresholds == [3.0]
 

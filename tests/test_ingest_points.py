@@ -19,7 +19,14 @@ def points_of(X, y, sample_weight=None, thresholds="all"):
 
 
 rows_of = st.lists(
-    st.tuples(st.integers(-2, 2), st.booleans(), st.sampled_from("abc"), st.sampled_from([0.5, 0.25, 1e9]), st.sampled_from("pqr"), st.integers(0, 3)),
+    st.tuples(
+        st.integers(-2, 2),
+        st.booleans(),
+        st.sampled_from("abc"),
+        st.sampled_from([0.5, 0.25, 1e9]),
+        st.sampled_from("pqr"),
+        st.integers(0, 3),
+    ),
     min_size=1,
     max_size=30,
 ).filter(lambda rows: any(row[-1] for row in rows))
@@ -59,7 +66,9 @@ def test_points_are_the_rows_counted(rows, weighted):
 def big(n=2000, columns=70):
     rng = np.random.default_rng(1)
     data = {f"c{i}": rng.integers(0, 3, n) for i in range(columns)}
-    return pl.DataFrame(data).with_columns(y=pl.Series(rng.integers(0, 12, n)), w=pl.Series(rng.random(n)))
+    return pl.DataFrame(data).with_columns(
+        y=pl.Series(rng.integers(0, 12, n)), w=pl.Series(rng.random(n))
+    )
 
 
 def same(a, b):
@@ -91,7 +100,9 @@ def test_keys_spill_into_more_words():
 
 def test_many_codes_in_one_key_do_not_overflow():
     rng = np.random.default_rng(0)
-    frame = pl.DataFrame({f"c{i}": rng.permutation(2**16) for i in range(4)}).with_columns(y=pl.lit(1))
+    frame = pl.DataFrame({f"c{i}": rng.permutation(2**16) for i in range(4)}).with_columns(
+        y=pl.lit(1)
+    )
     _, cuts, points = points_of(frame, "y")
     assert [each.n_codes for each in cuts] == [2**16] * 4
     for i, codes in enumerate(points.codes):
@@ -106,7 +117,9 @@ def test_constant_columns_and_one_class_make_one_point():
 
 
 def test_column_names_of_the_user_are_never_taken():
-    frame = pl.DataFrame({"y": [1, 2], "y_": [1, 1], "key0": [0, 1], "rows": [3, 4], "sample_weight": [1, 2]})
+    frame = pl.DataFrame(
+        {"y": [1, 2], "y_": [1, 1], "key0": [0, 1], "rows": [3, 4], "sample_weight": [1, 2]}
+    )
     _, cuts, points = points_of(frame, ["a", "b"], [1.0, 2.0])
     assert len(cuts) == 5 and points.weights.tolist() == [[1, 0], [0, 2]]
 
@@ -118,13 +131,26 @@ def test_weights_of_any_size_keep_their_proportions(scale):
     assert np.allclose(points.weights.sum(1) / points.weights.sum(), [1 / 6, 1 / 3, 1 / 2])
 
 
-@pytest.mark.parametrize("y", [
-    [True, False, True], [2, 1, 2], ["b", "a", "b"], [1.0, 0.0, 1.0],
-    np.array(["b", "a", "b"]), np.array(["b", "a", "b"], dtype=object), np.array([2, 1, 2], dtype=np.int8),
-    pl.Series(["b", "a", "b"], dtype=pl.Categorical), pl.Series([2, 1, 2], dtype=pl.UInt64), pl.Series([True, False, True]),
-    pl.DataFrame({"y": ["b", "a", "b"]}), pl.Series(["b", "a", "b"]).to_pandas(), pl.Series([2, 1, 2]).to_frame().to_pandas(),
-    pl.Series([2, 1, 2]).to_arrow(),
-], ids=lambda y: f"{type(y).__module__}.{type(y).__name__}")
+@pytest.mark.parametrize(
+    "y",
+    [
+        [True, False, True],
+        [2, 1, 2],
+        ["b", "a", "b"],
+        [1.0, 0.0, 1.0],
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        np.array([2, 1, 2], dtype=np.int8),
+        pl.Series(["b", "a", "b"], dtype=pl.Categorical),
+        pl.Series([2, 1, 2], dtype=pl.UInt64),
+        pl.Series([True, False, True]),
+        pl.DataFrame({"y": ["b", "a", "b"]}),
+        pl.Series(["b", "a", "b"]).to_pandas(),
+        pl.Series([2, 1, 2]).to_frame().to_pandas(),
+        pl.Series([2, 1, 2]).to_arrow(),
+    ],
+    ids=lambda y: f"{type(y).__module__}.{type(y).__name__}",
+)
 def test_labels_of_any_container(y):
     training, _, points = points_of(np.array([[0], [1], [2]]), y)
     first, second = training.labels

@@ -27,7 +27,17 @@ FRAME = pl.DataFrame(
 )
 KINDS = ["boolean", "number", "number", *["category"] * 3, *["date"] * 3]
 COLUMNS = [Column(n, k, str(t)) for (n, t), k in zip(FRAME.schema.items(), KINDS, strict=True)]
-SLOTS = [(0, None), (1, None), (2, None), (3, "a"), (4, "v"), (5, "high"), (6, None), (7, None), (8, None)]
+SLOTS = [
+    (0, None),
+    (1, None),
+    (2, None),
+    (3, "a"),
+    (4, "v"),
+    (5, "high"),
+    (6, None),
+    (7, None),
+    (8, None),
+]
 WANTED = [
     [True, False, True],
     [1, 2, 2**62],
@@ -67,7 +77,9 @@ def test_every_container_has_the_same_values(name):
         assert array.tolist() == wanted
 
 
-@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", ">f8", ">i4"])
+@pytest.mark.parametrize(
+    "dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", ">f8", ">i4"]
+)
 def test_numbers_keep_their_type(dtype):
     array = np.array([[1, 2], [3, 4]], dtype=dtype)
     columns = [Column("x0", "number", "?"), Column("x1", "number", "?")]
@@ -113,7 +125,9 @@ def test_datetimes_compare_as_instants_in_any_unit(unit, fitted):
 
 def test_datetimes_beyond_a_finer_unit_stay_on_their_side():
     given = pl.DataFrame({"t": pl.Series([-(2**62), 2**62]).cast(pl.Datetime("ms"))})
-    (found,), _ = ingest.slot_arrays(given, [Column("t", "date", str(pl.Datetime("ns")))], [(0, None)])
+    (found,), _ = ingest.slot_arrays(
+        given, [Column("t", "date", str(pl.Datetime("ns")))], [(0, None)]
+    )
     assert (found <= 0).tolist() == [True, False]
 
 
@@ -122,7 +136,9 @@ def test_dates_and_datetimes_compare_as_midnights():
     (found,), _ = ingest.slot_arrays(noon, [Column("d", "date", "Date")], [(0, None)])
     assert found.tolist() == [2, 1]
     (found,), _ = ingest.slot_arrays(
-        noon.with_columns(pl.col("d").dt.date()), [Column("d", "date", str(pl.Datetime("us")))], [(0, None)]
+        noon.with_columns(pl.col("d").dt.date()),
+        [Column("d", "date", str(pl.Datetime("us")))],
+        [(0, None)],
     )
     assert found.tolist() == [86_400_000_000] * 2
 
@@ -130,7 +146,9 @@ def test_dates_and_datetimes_compare_as_midnights():
 def test_values_that_were_never_seen_are_no_value():
     frame = pl.DataFrame({"e": pl.Series(["new"], dtype=pl.Enum(["new"]))})
     for X in (frame, frame.cast(pl.String), frame.cast(pl.Categorical)):
-        (found,), _ = ingest.slot_arrays(X, [Column("e", "category", "Enum", ("old",))], [(0, "old")])
+        (found,), _ = ingest.slot_arrays(
+            X, [Column("e", "category", "Enum", ("old",))], [(0, "old")]
+        )
         assert found.tolist() == [False]
 
 
@@ -138,7 +156,9 @@ def test_booleans_and_numbers_stand_in_for_each_other():
     column = Column("b", "boolean", "Boolean")
     (found,), _ = ingest.slot_arrays(pl.DataFrame({"b": [0, 1]}), [column], [(0, None)])
     assert found.tolist() == [False, True]
-    with pytest.raises(ValueError, match="column 'b' was Boolean .* has 2 values here that are neither"):
+    with pytest.raises(
+        ValueError, match="column 'b' was Boolean .* has 2 values here that are neither"
+    ):
         ingest.slot_arrays(pl.DataFrame({"b": [0, 2, 3]}), [column], [(0, None)])
     number = Column("b", "number", "Int64")
     (found,), _ = ingest.slot_arrays(pl.DataFrame({"b": [False, True]}), [number], [(0, None)])
@@ -155,7 +175,11 @@ def test_decimals_and_half_floats_are_numbers():
 
 
 def test_columns_without_names_are_numbered():
-    for X in ([[1, "a"], [2, "b"]], np.array([[1, "a"], [2, "b"]], dtype=object), pd.DataFrame([[1, "a"], [2, "b"]])):
+    for X in (
+        [[1, "a"], [2, "b"]],
+        np.array([[1, "a"], [2, "b"]], dtype=object),
+        pd.DataFrame([[1, "a"], [2, "b"]]),
+    ):
         source = sources.read(X)
         assert source.names == ["x0", "x1"] and not source.named and source.height == 2
         assert source.lazy().collect().rows() == [(1, "a"), (2, "b")]
@@ -175,4 +199,6 @@ def test_pandas_categories_of_numbers_are_their_text():
 def test_numpy_dates_are_dates():
     array = np.array([["2020-01-01"], ["2020-01-02"]], dtype="datetime64[D]")
     assert sources.read(array).lazy().collect().dtypes == [pl.Date]
-    assert sources.read(array.astype("datetime64[s]")).lazy().collect().dtypes == [pl.Datetime("ms")]
+    assert sources.read(array.astype("datetime64[s]")).lazy().collect().dtypes == [
+        pl.Datetime("ms")
+    ]

@@ -102,7 +102,9 @@ class Certificate:
         return self.statement()
 
     def _shape(self) -> str:
-        limits = ["of any depth" if self.max_depth is None else f"of depth at most {self.max_depth}"]
+        limits = [
+            "of any depth" if self.max_depth is None else f"of depth at most {self.max_depth}"
+        ]
         if self.max_leaf_nodes is not None:
             limits.append(f"with at most {_count(self.max_leaf_nodes, 'leaf', 'leaves')}")
         if self.min_samples_leaf > 1:

@@ -97,9 +97,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         "objective": parameters.one_of(*LOSSES),
         **parameters.COMMON,
         "class_weight": Rule(
-            lambda value: value is None
-            or (isinstance(value, str) and value == "balanced")
-            or isinstance(value, Mapping),
+            lambda value: (
+                value is None
+                or (isinstance(value, str) and value == "balanced")
+                or isinstance(value, Mapping)
+            ),
             "a dict of labels to weights, 'balanced', or None",
         ),
     }
@@ -204,10 +206,14 @@ def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
         return [1.0] * len(known)
     unknown = [label for label in class_weight if label not in known]
     if unknown:
-        raise ValueError(f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}")
+        raise ValueError(
+            f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}"
+        )
     for label, weight in class_weight.items():
         if not is_number(weight) or weight < 0:
-            raise ValueError(f"class_weight[{label!r}]={weight!r} is not valid: weights are finite and at least 0")
+            raise ValueError(
+                f"class_weight[{label!r}]={weight!r} is not valid: weights are finite and at least 0"
+            )
     return [float(class_weight.get(label, 1.0)) for label in known]
 
 
@@ -226,5 +232,7 @@ def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
             f"and one column for each label, in the order {labels.tolist()!r}"
         )
     if not np.isfinite(costs).all():
-        raise ValueError(f"cost_matrix has {int((~np.isfinite(costs)).sum())} values that are not finite")
+        raise ValueError(
+            f"cost_matrix has {int((~np.isfinite(costs)).sum())} values that are not finite"
+        )
     return costs.ravel().tolist()

@@ -111,5 +111,7 @@ def threads(n_jobs: int | None) -> int:
         return 1
     if n_jobs > 0:
         return int(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(1, cores + 1 + int(n_jobs))

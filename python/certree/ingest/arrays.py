@@ -66,7 +66,9 @@ def _datetimes(name: str, column: np.ndarray) -> pl.Series:
 def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
     """Columns of a list of rows."""
     if not rows:
-        raise ValueError("Found array with 0 sample(s) (an empty list) while a minimum of 1 is required.")
+        raise ValueError(
+            "Found array with 0 sample(s) (an empty list) while a minimum of 1 is required."
+        )
     if any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
         raise ValueError(
             "Expected 2D array, got 1D array instead. Reshape your data: X must be a list of rows, "

@@ -73,9 +73,7 @@ def _wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
         raise ValueError(
             f"thresholds names {listed(unknown)}, which X does not have; its columns are {listed(names)}"
         )
-    fixed = [
-        c.name for c in columns if c.kind in ("boolean", "category") and c.name in thresholds
-    ]
+    fixed = [c.name for c in columns if c.kind in ("boolean", "category") and c.name in thresholds]
     if fixed:
         raise ValueError(
             f"thresholds names {listed(fixed)}, but only numbers and dates have thresholds; leave it out"
@@ -103,7 +101,9 @@ def _ordered(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> Cu
         values, sums = _distribution(frame, value, weight)
         found = midpoints.between(values, midpoints.quantiles(sums, wish), column)
     else:
-        values = frame.select(value).unique().collect(engine="streaming").to_series().sort().to_numpy()
+        values = (
+            frame.select(value).unique().collect(engine="streaming").to_series().sort().to_numpy()
+        )
         values = midpoints.unsigned_zero(values)
         if isinstance(wish, str):
             found = midpoints.between(values, np.arange(len(values) - 1), column)

@@ -63,9 +63,7 @@ def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
     return np.unique(np.minimum(places, len(weights) - 2))
 
 
-def separating(
-    values: np.ndarray, thresholds: list[float] | list[int]
-) -> list[float] | list[int]:
+def separating(values: np.ndarray, thresholds: list[float] | list[int]) -> list[float] | list[int]:
     """The thresholds that separate some of the values; the lowest of those that do so alike."""
     below = np.searchsorted(values, rounded_down(thresholds, values.dtype), side="right")
     kept, last = [], 0

@@ -44,7 +44,10 @@ def group(training: Training, cuts: Sequence[Cuts]) -> Points:
     # The class is the last digit of the last key, so that sorting by keys brings the classes of a
     # point together.
     n_classes = len(training.labels)
-    digits = [*((each.code, each.n_codes) for each in cuts), (pl.col(training.class_column), n_classes)]
+    digits = [
+        *((each.code, each.n_codes) for each in cuts),
+        (pl.col(training.class_column), n_classes),
+    ]
     packs = _packs([n for _, n in digits])
     found = _grouped(training, [_key(digits, pack) for pack in packs])
     codes = [np.zeros(found.height, dtype=np.uint32) for _ in digits]

@@ -126,4 +126,6 @@ def _refuse_missing(pairs: list[tuple[Column, pl.Series]]) -> None:
         if infinite:
             found.append(f"{column.name!r} has {infinite} infinite values (inf)")
     if found:
-        raise ValueError(f"columns that the tree tests must be complete: {', '.join(found)}; fill them first")
+        raise ValueError(
+            f"columns that the tree tests must be complete: {', '.join(found)}; fill them first"
+        )

@@ -77,7 +77,9 @@ def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
     unit = None
     if "sample_weight" in roles:
         raw = pl.col(roles["sample_weight"])
-        unit = weights.measure(lazy.select(raw.alias(shown["sample_weight"])), shown["sample_weight"])
+        unit = weights.measure(
+            lazy.select(raw.alias(shown["sample_weight"])), shown["sample_weight"]
+        )
         lazy = lazy.filter(raw > 0)
         wanted.append(unit.whole(raw.cast(pl.Float64)).alias(roles["sample_weight"]))
     return Training(

@@ -30,7 +30,9 @@ def series(values: Any, role: str) -> pl.Series:
             return found.alias(role)
         _one_column(role, found.width)
         return found.to_series().alias(role)
-    if isinstance(values, (list, tuple)) and not any(hasattr(v, "__len__") and not isinstance(v, str) for v in values):
+    if isinstance(values, (list, tuple)) and not any(
+        hasattr(v, "__len__") and not isinstance(v, str) for v in values
+    ):
         return arrays.objects(role, arrays.plain(values))
     array = np.asarray(values)
     if role != "y" and array.ndim != 1:

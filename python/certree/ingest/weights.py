@@ -50,16 +50,22 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
     """Check the weights and choose their unit."""
     dtype = frame.collect_schema()[name]
     if not (dtype.is_numeric() or dtype == pl.Boolean):
-        raise ValueError(f"sample weights must be numbers, but {name!r} has the type {dtype}; cast it")
+        raise ValueError(
+            f"sample weights must be numbers, but {name!r} has the type {dtype}; cast it"
+        )
     weight = pl.col(name).cast(pl.Float64)
-    found = frame.select(
-        missing=weight.null_count().cast(pl.Int64) + weight.is_nan().sum().cast(pl.Int64),
-        infinite=weight.is_infinite().sum(),
-        negative=(weight < 0).sum(),
-        least=weight.min(),
-        total=weight.sum(),
-        digits=weight.map_batches(_digits, return_dtype=pl.UInt8, is_elementwise=True).max(),
-    ).collect(engine="streaming").row(0, named=True)
+    found = (
+        frame.select(
+            missing=weight.null_count().cast(pl.Int64) + weight.is_nan().sum().cast(pl.Int64),
+            infinite=weight.is_infinite().sum(),
+            negative=(weight < 0).sum(),
+            least=weight.min(),
+            total=weight.sum(),
+            digits=weight.map_batches(_digits, return_dtype=pl.UInt8, is_elementwise=True).max(),
+        )
+        .collect(engine="streaming")
+        .row(0, named=True)
+    )
     for what, note in (("missing", "null or NaN"), ("infinite", "inf")):
         if found[what]:
             raise ValueError(
@@ -73,7 +79,9 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
     if found["total"] == 0:
         raise ValueError(f"sample weights are all zero in {name!r}; at least one row must count")
     if not np.isfinite(found["total"]):
-        raise ValueError(f"sample weights in {name!r} add up to more than a float holds; scale them down")
+        raise ValueError(
+            f"sample weights in {name!r} add up to more than a float holds; scale them down"
+        )
     denominator = 10 ** found["digits"]
     if found["digits"] <= _DIGITS and found["total"] * denominator < 2**53:
         return Unit(denominator)
