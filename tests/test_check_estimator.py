@@ -1,6 +1,5 @@
 """scikit-learn's own checks, none skipped and none expected to fail."""
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certree import OptimalTreeClassifier, ThresholdBinarizer

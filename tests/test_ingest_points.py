@@ -105,7 +105,7 @@ def test_many_codes_in_one_key_do_not_overflow():
     )
     _, cuts, points = points_of(frame, "y")
     assert [each.n_codes for each in cuts] == [2**16] * 4
-    for i, codes in enumerate(points.codes):
+    for codes in points.codes:
         assert sorted(codes.tolist()) == list(range(2**16))
     order = np.argsort(points.codes[0])
     assert (points.codes[3][order] == frame.sort("c0")["c3"].to_numpy()).all()

@@ -5,7 +5,6 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from certree import ingest

@@ -60,6 +60,11 @@ class _Line:
         print(line(now), end=self.end, file=sys.stderr, flush=True)
 
 
+def finish(now: Progress, status: str) -> None:
+    """The last line, which stays."""
+    print(f"{line(now)}  {status}", file=sys.stderr, flush=True)
+
+
 def line(now: Progress) -> str:
     speed = now.nodes / now.seconds if now.seconds > 0 else 0.0
     return (

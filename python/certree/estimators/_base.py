@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, ingest
+from certree import _core, ingest, progress
 from certree.certificate import ENDINGS, Certificate
 from certree.estimators import parameters
 from certree.tree import Tree
@@ -85,6 +85,10 @@ class TreeEstimator(BaseEstimator):
                 (answer.seconds, answer.objective, answer.lower_bound),
             ],
         )
+        if self.verbose:
+            work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
+            bounds = (answer.objective, answer.lower_bound)
+            progress.finish(progress.Progress(answer.seconds, *bounds, *work), answer.status)
         self.objective_ = answer.objective
         self.lower_bound_ = answer.lower_bound
         self.gap_ = self.certificate_.gap

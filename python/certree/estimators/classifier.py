@@ -48,7 +48,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         midpoints): a list of thresholds, an int or "all". Thresholds that separate no
         rows, or the same rows as a lower one, are left out.
     time_limit : float or None, default=60.0
-        Seconds that the search may take.
+        Seconds that the search may take. Where it ends a fit before the proof, the best tree so far is
+        kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
     memory_limit : float or None, default=None
         Bytes that the search may hold.
     gap_limit : float, default=0.0
@@ -78,6 +79,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     X may be a polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, a numpy array or a list of
     rows. At prediction, frames are matched by column name, in any order, and other columns are
     ignored. A category that was not seen in training is "not" any of the known ones.
+
+    ``score`` is the accuracy, whatever the objective is.
+
+    A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over parameters;
+    there, give its ``thresholds_``.
 
     Rows whose ``sample_weight`` is zero are left out: their values make no cuts.
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from certree.ingest import midpoints
-from certree.ingest.kinds import machine, physical
+from certree.ingest.kinds import physical
 from certree.ingest.slots import listed
 from certree.ingest.thresholds import read_list
 from certree.schema import Column

@@ -31,7 +31,7 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
         return "category"
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return "date"
-    if dtype.is_float() or isinstance(dtype, _WIDTHS) or isinstance(dtype, pl.Decimal):
+    if dtype.is_float() or isinstance(dtype, (*_WIDTHS, pl.Decimal)):
         return "number"
     hint = _HINTS.get(dtype.base_type(), CAST)
     raise ValueError(f"column {name!r} has the unsupported type {dtype}; {hint}")
@@ -52,7 +52,7 @@ def machine(dtype: pl.DataType) -> pl.DataType:
 
 
 def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A number or date as its machine type. Zeros have no sign."""
+    """A number or date as its machine type."""
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return column.to_physical()
     return column.cast(machine(dtype)) if dtype != machine(dtype) else column
