@@ -11,15 +11,16 @@ from certree.ingest.arrays import CAST
 from certree.schema import Column, Kind
 
 _WIDTHS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+#: By name, since older releases of polars lack some.
 _HINTS = {
-    pl.Time: "cast it to an integer with pl.col(...).to_physical()",
-    pl.Duration: "cast it to a number, for example with pl.col(...).dt.total_seconds()",
-    pl.Int128: "cast it to Int64 or Float64",
-    pl.UInt128: "cast it to Int64 or Float64",
-    pl.List: "explode or aggregate it to one value for each row",
-    pl.Array: "explode or aggregate it to one value for each row",
-    pl.Struct: "unnest it",
-    pl.Null: "all its values are missing: drop it",
+    "Time": "cast it to an integer with pl.col(...).to_physical()",
+    "Duration": "cast it to a number, for example with pl.col(...).dt.total_seconds()",
+    "Int128": "cast it to Int64 or Float64",
+    "UInt128": "cast it to Int64 or Float64",
+    "List": "explode or aggregate it to one value for each row",
+    "Array": "explode or aggregate it to one value for each row",
+    "Struct": "unnest it",
+    "Null": "all its values are missing: drop it",
 }
 
 
@@ -33,7 +34,7 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
         return "date"
     if dtype.is_float() or isinstance(dtype, (*_WIDTHS, pl.Decimal)):
         return "number"
-    hint = _HINTS.get(dtype.base_type(), CAST)
+    hint = _HINTS.get(dtype.base_type().__name__, CAST)
     raise ValueError(f"column {name!r} has the unsupported type {dtype}; {hint}")
 
 
@@ -48,7 +49,7 @@ def machine(dtype: pl.DataType) -> pl.DataType:
         return pl.Int64()
     if isinstance(dtype, pl.Decimal):
         return pl.Float64()
-    return pl.Float32() if dtype == pl.Float16 else dtype
+    return pl.Float32() if str(dtype) == "Float16" else dtype
 
 
 def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -31,7 +31,9 @@ def slot_arrays(
     used = sorted({column for column, _ in slots})
     if not used:
         return [], sources.height(source)
-    frame = source.take([places[column] for column in used]).lazy().collect(engine="streaming")
+    frame = source.take([places[column] for column in used])
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect(engine="streaming")
     series = dict(zip(used, frame.get_columns()))
     for index in used:
         check_kind(columns[index], series[index].dtype)
