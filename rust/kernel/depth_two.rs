@@ -81,7 +81,8 @@ impl Lookahead {
         &mut self.overlaps[at..at + 32]
     }
 
-    fn clear(&mut self, n: usize) {
+    /// Nothing is known, of `n` columns.
+    pub fn clear(&mut self, n: usize) {
         self.whole = Side::default();
         self.sides.clear();
         self.sides.resize(n, [Side::default(); 2]);

@@ -53,10 +53,13 @@ pub struct BitView {
 pub struct View {
     /// Indices into `BitView::questions`, one for each column.
     pub columns: Vec<u32>,
+    /// How many rows.
+    len: usize,
     /// Words in a row: enough for all columns.
     pub stride: usize,
     /// Row-major bits; bits beyond the last column are 0.
     pub bits: Vec<u64>,
+    /// One for each row, or none where nobody will ask for fingerprints.
     pub keys: Vec<Key>,
     /// Where each segment ends.
     pub ends: Vec<u32>,
@@ -95,6 +98,7 @@ impl BitView {
             }
             root.ends.push(root.keys.len() as u32);
         }
+        root.len = root.keys.len();
         BitView {
             questions,
             segments,
@@ -222,11 +226,11 @@ fn distinct_questions(
 
 impl View {
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.len == 0
     }
 
     pub fn bytes(&self) -> usize {
@@ -237,10 +241,6 @@ impl View {
     pub fn segment(&self, index: usize) -> std::ops::Range<usize> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         start..self.ends[index] as usize
-    }
-
-    fn bit(&self, row: usize, column: usize) -> bool {
-        self.bits[row * self.stride + column / 64] >> (column % 64) & 1 == 1
     }
 
     /// The fingerprints of the two sides of a column.
@@ -260,44 +260,124 @@ impl View {
         sides
     }
 
-    /// The rows on one side of a column, into `out`. Columns that are constant there stay.
-    pub fn child(&self, column: usize, side: bool, out: &mut View) {
-        out.columns.clear();
-        out.columns.extend_from_slice(&self.columns);
-        out.stride = self.stride;
-        out.bits.clear();
-        out.keys.clear();
-        out.ends.clear();
-        out.costs.clear();
-        let width = if self.is_empty() { 0 } else { self.costs.len() / self.len() };
-        for index in 0..self.ends.len() {
-            for row in self.segment(index) {
-                if self.bit(row, column) == side {
-                    let at = row * self.stride;
-                    out.bits.extend_from_slice(&self.bits[at..at + self.stride]);
-                    out.keys.push(self.keys[row]);
-                    out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
-                }
-            }
-            out.ends.push(out.keys.len() as u32);
+    /// The rows on one side of a column, into `out`, and a mask of the columns that vary there into
+    /// `varying`. Columns that are constant stay; keys are left out unless asked for.
+    pub fn child(
+        &self,
+        column: usize,
+        side: bool,
+        keys: bool,
+        out: &mut View,
+        varying: &mut Vec<u64>,
+    ) {
+        match self.stride {
+            1 => self.child_of::<1>(column, side, keys, out, varying),
+            2 => self.child_of::<2>(column, side, keys, out, varying),
+            3 => self.child_of::<3>(column, side, keys, out, varying),
+            4 => self.child_of::<4>(column, side, keys, out, varying),
+            _ => self.child_of::<0>(column, side, keys, out, varying),
         }
     }
 
-    /// A mask of the columns that are not constant over the rows.
-    pub fn varying(&self, mask: &mut Vec<u64>) {
-        mask.clear();
-        if self.stride == 0 {
-            return;
+    /// `STRIDE`: the stride if it is known to the compiler, else 0.
+    fn child_of<const STRIDE: usize>(
+        &self,
+        column: usize,
+        side: bool,
+        keys: bool,
+        out: &mut View,
+        varying: &mut Vec<u64>,
+    ) {
+        let stride = if STRIDE > 0 { STRIDE } else { self.stride };
+        let width = if self.len == 0 { 0 } else { self.costs.len() / self.len };
+        out.columns.clear();
+        out.columns.extend_from_slice(&self.columns);
+        out.stride = stride;
+        out.ends.clear();
+        out.costs.clear();
+        // Rows are written whether they stay or not, and the next one overwrites those that do not.
+        out.bits.resize((self.len + 1) * stride, 0);
+        out.keys.resize(if keys { self.len + 1 } else { 0 }, 0);
+        let mut any = [0u64; STRIDE];
+        let mut all = [u64::MAX; STRIDE];
+        varying.clear();
+        varying.resize(if STRIDE > 0 { 0 } else { 2 * stride }, 0);
+        let (word, shift, flip) = (column / 64, column % 64, u64::from(!side));
+        let mut n = 0;
+        for segment in 0..self.ends.len() {
+            for row in self.segment(segment) {
+                let bits = &self.bits[row * stride..(row + 1) * stride];
+                let take = (bits[word] >> shift & 1) ^ flip;
+                let mask = take.wrapping_neg();
+                let to = &mut out.bits[n * stride..(n + 1) * stride];
+                for w in 0..stride {
+                    to[w] = bits[w];
+                    if STRIDE > 0 {
+                        any[w] |= bits[w] & mask;
+                        all[w] &= bits[w] | !mask;
+                    } else {
+                        varying[w] |= bits[w] & mask;
+                        varying[stride + w] |= !bits[w] & mask;
+                    }
+                }
+                if keys {
+                    out.keys[n] = self.keys[row];
+                }
+                if width > 0 && take == 1 {
+                    out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
+                }
+                n += take as usize;
+            }
+            out.ends.push(n as u32);
         }
-        let mut any = vec![0u64; self.stride];
-        let mut all = vec![u64::MAX; self.stride];
-        for row in self.bits.chunks_exact(self.stride) {
-            for (word, &bits) in row.iter().enumerate() {
-                any[word] |= bits;
-                all[word] &= bits;
+        out.len = n;
+        out.bits.truncate(n * stride);
+        out.keys.truncate(n);
+        if STRIDE > 0 {
+            varying.extend(any.iter().zip(&all).map(|(any, all)| any & !all));
+        } else {
+            for w in 0..stride {
+                varying[w] &= varying[stride + w];
+            }
+            varying.truncate(stride);
+        }
+    }
+
+    /// For every column, the worst loss of the rows that are on side `from.1` of column `from.0` but not
+    /// on side `to.1` of column `to.0`, and have the column; and of all such rows.
+    pub fn lost(
+        &self,
+        segments: &[Segment],
+        n_labels: usize,
+        from: (usize, usize),
+        to: (usize, usize),
+        by_column: &mut Vec<Cost>,
+    ) -> Cost {
+        by_column.clear();
+        by_column.resize(self.columns.len(), 0);
+        let width = if self.len == 0 { 0 } else { self.costs.len() / self.len };
+        let bit = |row: usize, column: usize| {
+            (self.bits[row * self.stride + column / 64] >> (column % 64) & 1) as usize
+        };
+        let mut total = 0;
+        for (index, segment) in segments.iter().enumerate() {
+            for row in self.segment(index) {
+                if bit(row, from.0) != from.1 || bit(row, to.0) == to.1 {
+                    continue;
+                }
+                let worst =
+                    if width > 0 { self.costs[row * width + n_labels] } else { segment.worst };
+                total += worst;
+                for word in 0..self.stride {
+                    let mut bits = self.bits[row * self.stride + word];
+                    while bits != 0 {
+                        by_column[word * 64 + bits.trailing_zeros() as usize] += worst;
+                        bits &= bits - 1;
+                    }
+                }
             }
         }
-        mask.extend(any.iter().zip(&all).map(|(any, all)| any & !all));
+        total
     }
 
     /// Keep only the columns of a mask.
@@ -314,7 +394,7 @@ impl View {
             #[inline(always)]
             || {
                 let mut row = vec![0u64; stride + 1];
-                for r in 0..self.keys.len() {
+                for r in 0..self.len {
                     row.fill(0);
                     let mut at = 0;
                     for (word, &mask) in mask.iter().enumerate() {
@@ -331,6 +411,6 @@ impl View {
             },
         );
         self.stride = stride;
-        self.bits.truncate(stride * self.keys.len());
+        self.bits.truncate(stride * self.len);
     }
 }

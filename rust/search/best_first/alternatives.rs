@@ -22,6 +22,16 @@ pub struct Alternatives {
     pub busy: Vec<u32>,
 }
 
+/// Lower bounds on the children of every split of one child of a node.
+#[derive(Debug)]
+pub struct Proved {
+    /// Which child.
+    pub column: usize,
+    pub side: usize,
+    questions: Vec<u32>,
+    lower: [Vec<Cost>; 2],
+}
+
 /// What to do next in a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Pick {
@@ -37,14 +47,25 @@ pub struct Pick {
 
 impl Alternatives {
     /// The splits whose lower bound is below `upper`.
-    pub fn new(frame: &Frame, budget: Budget, rules: &Rules, upper: Cost) -> Alternatives {
+    pub fn new(
+        frame: &Frame,
+        budget: Budget,
+        rules: &Rules,
+        lower: Cost,
+        upper: Cost,
+    ) -> Alternatives {
         let look = &frame.look;
+        let without = rules.without_sibling(look, budget, lower);
         let mut all = Alternatives::default();
         for (column, left_leaves) in rules.splits(look, budget) {
             if frame.repeats(column) || !rules.supports(&look.sides[column]) {
                 continue;
             }
-            let bounds = rules.children(look, column, left_leaves, budget);
+            let mut bounds = rules.children(look, column, left_leaves, budget);
+            for side in 0..2 {
+                let least = without - look.sides[column][1 - side].worst;
+                bounds[side].lower = bounds[side].lower.max(least.min(bounds[side].upper));
+            }
             if bounds[0].lower + bounds[1].lower >= upper {
                 continue;
             }
@@ -150,6 +171,37 @@ impl Alternatives {
                 }
             }
         }
+    }
+
+    /// What a sibling of this node's set proved of its alternatives holds here, less the worst loss of
+    /// the rows it had and this one lacks: `lost` by column and in all, of the alternative's side.
+    pub fn inherit(
+        &mut self,
+        proved: &Proved,
+        column: impl Fn(u32) -> usize,
+        by_column: &[Cost],
+        total: Cost,
+    ) {
+        let mut at = 0;
+        for i in 0..self.len() {
+            let question = self.questions[i];
+            while at < proved.questions.len() && proved.questions[at] < question {
+                at += 1;
+            }
+            if proved.questions.get(at) != Some(&question) {
+                continue;
+            }
+            let ones = by_column[column(question)];
+            for (side, lost) in [total - ones, ones].into_iter().enumerate() {
+                let least = (proved.lower[side][at] - lost).min(self.upper[side][i]);
+                self.lower[side][i] = self.lower[side][i].max(least);
+            }
+        }
+    }
+
+    /// What has been proved so far.
+    pub fn proved(&self, column: usize, side: usize) -> Proved {
+        Proved { column, side, questions: self.questions.clone(), lower: self.lower.clone() }
     }
 
     /// Forget the splits that cannot beat `upper`, unless somebody is in one.

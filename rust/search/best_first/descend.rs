@@ -6,15 +6,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::alternatives::{Alternatives, Pick};
+use super::alternatives::{Alternatives, Pick, Proved};
 use super::look::Rules;
-use super::node::{Budget, Node, NodeKey};
+use super::node::{Budget, Node, NodeKey, State, UNLIMITED};
 use super::table::{Entry, Table, lock};
-use crate::bits::Level;
+use crate::bits::{LANES, Level};
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::run::Run;
-use crate::view::{BitView, View};
+use crate::view::{BitView, Key, View};
 
 /// What all workers share.
 pub struct Shared<'a, 'run> {
@@ -32,6 +32,7 @@ pub struct Worker<'a, 'run> {
     level: Level,
     frames: Vec<Frame>,
     mask: Vec<u64>,
+    lost: Vec<Cost>,
 }
 
 /// The rows and the look-ahead of the node at one depth of the path.
@@ -43,11 +44,25 @@ pub struct Frame {
     repeats: Vec<bool>,
     /// By question: its column in the view, if it is there.
     columns: Vec<u32>,
+    /// By column: the fingerprints of its sides, once somebody asked.
+    prints: Vec<Option<[Key; 2]>>,
+    /// What the children that were worked on have proved.
+    siblings: Vec<Proved>,
 }
+
+/// How many siblings a new node learns from.
+const SIBLINGS: usize = 4;
 
 impl<'a, 'run> Worker<'a, 'run> {
     pub fn new(shared: &'a Shared<'a, 'run>, kernel: Kernel<'a>, level: Level) -> Self {
-        let mut worker = Worker { shared, kernel, level, frames: Vec::new(), mask: Vec::new() };
+        let mut worker = Worker {
+            shared,
+            kernel,
+            level,
+            frames: Vec::new(),
+            mask: Vec::new(),
+            lost: Vec::new(),
+        };
         worker.frames.push(Frame { view: shared.bits.root.clone(), ..Frame::default() });
         worker
     }
@@ -56,23 +71,39 @@ impl<'a, 'run> Worker<'a, 'run> {
     pub fn work(&mut self) {
         let root = self.shared.root.clone();
         while !root.solved() && self.shared.run.stopped().is_none() {
+            self.enter(0, &root);
             self.descend(0, &root, root.upper());
         }
     }
 
-    /// Raise a node's lower bound to `target` or solve it. Its rows are in frame `at`.
+    /// Raise a node's lower bound to `target` or solve it. Its rows are in frame `at`, entered.
     fn descend(&mut self, at: usize, node: &Arc<Node>, target: Cost) {
         let mut frame = std::mem::take(&mut self.frames[at]);
+        frame.siblings.clear();
         node.busy.fetch_add(1, Ordering::Relaxed);
-        self.look(&mut frame, node.key.budget);
-        self.expand(&frame, node);
         while self.shared.run.stopped().is_none() {
             let Some(pick) = self.pick(node, target) else { break };
-            let bounds = self.child(at, &frame, &pick);
+            let bounds = self.child(at, &mut frame, &pick);
             self.tighten(&frame, node, &pick, bounds);
         }
         node.busy.fetch_sub(1, Ordering::Relaxed);
         self.frames[at] = frame;
+    }
+
+    /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints are
+    /// needed.
+    fn enter(&mut self, at: usize, node: &Node) -> bool {
+        let mut frame = std::mem::take(&mut self.frames[at]);
+        let expanded = lock(&node.state).expanded;
+        if expanded && node.key.budget.depth == UNLIMITED {
+            frame.look.clear(0);
+            frame.index();
+        } else {
+            self.look(&mut frame, node.key.budget);
+        }
+        let first = !expanded && self.expand(&frame, node);
+        self.frames[at] = frame;
+        first
     }
 
     /// One kernel call for the rows of a frame.
@@ -89,10 +120,10 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 
     /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
-    fn expand(&self, frame: &Frame, node: &Node) {
+    fn expand(&self, frame: &Frame, node: &Node) -> bool {
         let mut state = lock(&node.state);
         if state.expanded {
-            return;
+            return false;
         }
         state.expanded = true;
         let rules = &self.shared.rules;
@@ -100,11 +131,13 @@ impl<'a, 'run> Worker<'a, 'run> {
         node.lower_to(bounds.upper);
         node.raise(bounds.lower);
         if !node.solved() {
-            let all = Alternatives::new(frame, node.key.budget, rules, node.upper());
+            let (lower, upper) = (node.lower(), node.upper());
+            let all = Alternatives::new(frame, node.key.budget, rules, lower, upper);
             self.shared.run.add_bytes(all.bytes());
             state.alternatives = Some(Box::new(all));
             self.settle(&mut state, node);
         }
+        true
     }
 
     /// Choose what to do next, and mark it.
@@ -129,15 +162,20 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 
     /// Work on a child, and return its bounds.
-    fn child(&mut self, at: usize, frame: &Frame, pick: &Pick) -> (Cost, Cost, Option<Arc<Node>>) {
+    fn child(
+        &mut self,
+        at: usize,
+        frame: &mut Frame,
+        pick: &Pick,
+    ) -> (Cost, Cost, Option<Arc<Node>>) {
         let column = frame.column(pick.question);
-        let rows = frame.view.fingerprints(column)[pick.side];
+        let rows = frame.fingerprints(column)[pick.side];
         let key = NodeKey { rows, budget: pick.budget };
         if pick.budget.is_small() {
             if let Some(Entry::Solved(value)) = self.shared.table.get(&key) {
                 return (value, value, None);
             }
-            self.build(at + 1, frame, column, pick.side);
+            self.build(at + 1, frame, column, pick.side, false);
             let mut child = std::mem::take(&mut self.frames[at + 1]);
             self.look(&mut child, pick.budget);
             let value = self.shared.rules.whole(&child.look, pick.budget).upper;
@@ -152,24 +190,74 @@ impl<'a, 'run> Worker<'a, 'run> {
         // What the parent knows of these rows and this budget holds for the node.
         child.raise(pick.lower);
         if child.lower() < pick.target && !child.solved() {
-            self.build(at + 1, frame, column, pick.side);
+            self.build(at + 1, frame, column, pick.side, true);
+            if self.enter(at + 1, &child) {
+                self.inherit(at + 1, frame, (column, pick.side), &child);
+            }
             self.descend(at + 1, &child, pick.target);
+            self.leave(frame, (column, pick.side), &child);
         }
         (child.lower(), child.upper(), Some(child))
     }
 
+    /// Start a new node from what its most similar siblings have proved of their alternatives.
+    fn inherit(&mut self, at: usize, parent: &Frame, to: (usize, usize), node: &Node) {
+        if !parent.look.has_overlaps() || parent.siblings.is_empty() {
+            return;
+        }
+        let mut state = lock(&node.state);
+        let Some(all) = state.alternatives.as_mut() else { return };
+        let mut near: Vec<(Cost, usize)> = (parent.siblings.iter().enumerate())
+            .map(|(i, s)| (parent.look.difference(s.column, s.side, to.0, to.1), i))
+            .filter(|&(lost, _)| lost < node.upper())
+            .collect();
+        near.sort_unstable();
+        for &(_, index) in near.iter().take(SIBLINGS) {
+            let sibling = &parent.siblings[index];
+            let (from, bits) = ((sibling.column, sibling.side), self.shared.bits);
+            let total = parent.view.lost(&bits.segments, bits.n_labels, from, to, &mut self.lost);
+            all.inherit(sibling, |question| parent.column(question), &self.lost, total);
+        }
+        drop(state);
+        let mut state = lock(&node.state);
+        self.settle(&mut state, node);
+        let _ = at;
+    }
+
+    /// Keep what a child has proved for the siblings that come after it, and give back a solved child's
+    /// alternatives.
+    fn leave(&self, parent: &mut Frame, (column, side): (usize, usize), node: &Node) {
+        let mut state = lock(&node.state);
+        let Some(all) = state.alternatives.as_mut() else { return };
+        if parent.look.has_overlaps() && node.key.budget.depth != UNLIMITED {
+            let proved = all.proved(column, side);
+            match parent.siblings.iter_mut().find(|s| (s.column, s.side) == (column, side)) {
+                Some(known) => *known = proved,
+                None => parent.siblings.push(proved),
+            }
+        }
+        self.settle(&mut state, node);
+        if node.solved() && all_idle(&state) {
+            let all = state.alternatives.take();
+            self.shared.run.add_bytes(-all.map_or(0, |all| all.bytes()));
+        }
+    }
+
     /// Put the rows of a child into frame `at`.
-    pub fn build(&mut self, at: usize, parent: &Frame, column: usize, side: usize) {
+    pub fn build(&mut self, at: usize, parent: &Frame, column: usize, side: usize, keys: bool) {
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
         let view = &mut self.frames[at].view;
-        parent.view.child(column, side == 1, view);
-        view.varying(&mut self.mask);
+        parent.view.child(column, side == 1, keys, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
             self.mask[column / 64] &= !(1 << (column % 64));
         }
-        view.keep(&self.mask, self.level);
+        let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
+        // A small node is looked at once: it need only lose whole blocks of columns.
+        if keys || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
+            view.keep(&self.mask, self.level);
+        }
     }
 
     pub fn take_frame(&mut self, at: usize) -> Frame {
@@ -206,7 +294,9 @@ impl<'a, 'run> Worker<'a, 'run> {
         if sum < node.upper() {
             node.lower_to(sum);
             choice = Some(all.choice(i));
-            all.prune(sum);
+            if node.key.budget.depth == UNLIMITED {
+                all.prune(sum);
+            }
         }
         let lower = all.bounds().0;
         state.choice = choice.or(state.choice);
@@ -216,15 +306,17 @@ impl<'a, 'run> Worker<'a, 'run> {
         }
     }
 
-    /// Give back what a solved node holds.
-    fn settle(&self, state: &mut super::node::State, node: &Node) {
-        let Some(all) = state.alternatives.as_mut() else { return };
-        node.raise(all.bounds().0.min(node.upper()));
-        if node.solved() && all.busy.iter().all(|&busy| busy == 0) {
-            self.shared.run.add_bytes(-all.bytes());
-            state.alternatives = None;
+    /// Raise a node to the least of its alternatives.
+    fn settle(&self, state: &mut State, node: &Node) {
+        if let Some(all) = &state.alternatives {
+            node.raise(all.bounds().0.min(node.upper()));
         }
     }
+}
+
+/// Whether no worker is inside any of a node's alternatives.
+fn all_idle(state: &State) -> bool {
+    state.alternatives.as_ref().is_none_or(|all| all.busy.iter().all(|&busy| busy == 0))
 }
 
 impl Frame {
@@ -237,7 +329,13 @@ impl Frame {
         self.repeats.get(column).copied().unwrap_or(false)
     }
 
+    pub fn fingerprints(&mut self, column: usize) -> [Key; 2] {
+        *self.prints[column].get_or_insert_with(|| self.view.fingerprints(column))
+    }
+
     fn index(&mut self) {
+        self.prints.clear();
+        self.prints.resize(self.view.columns.len(), None);
         self.find_repeats();
         let most = self.view.columns.last().map_or(0, |&q| q as usize + 1);
         self.columns.clear();

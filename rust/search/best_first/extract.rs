@@ -47,7 +47,7 @@ impl Worker<'_, '_> {
         let budgets = child_budgets(key.budget, left_leaves);
         let rows = frame.view.fingerprints(column);
         let mut sides = [0, 1].map(|side| {
-            self.build(at + 1, frame, column, side);
+            self.build(at + 1, frame, column, side, true);
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });
         let question = self.shared.bits.questions[frame.view.columns[column] as usize];

@@ -1,6 +1,6 @@
 //! What one kernel call proves about a node: bounds on it, and on both children of every split.
 
-use super::node::Budget;
+use super::node::{Budget, UNLIMITED};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Lookahead, Side};
 
@@ -82,6 +82,22 @@ impl Rules {
         [0, 1].map(|s| self.child(&look.sides[column][s], look.stumps[column][s], budgets[s]))
     }
 
+    /// What the node's rows cost with a child's budget, at least: a child costs that less the worst loss of
+    /// its sibling. `lower` is known of the node itself.
+    pub fn without_sibling(&self, look: &Lookahead, budget: Budget, lower: Cost) -> Cost {
+        if !self.similarity || budget.leaves != UNLIMITED {
+            return 0;
+        }
+        let child = budget.child(UNLIMITED);
+        if child.is_small() {
+            self.whole(look, child).upper
+        } else if child == budget {
+            lower
+        } else {
+            0
+        }
+    }
+
     /// Every split that is allowed: a column, and the leaves that its 0 side may have.
     pub fn splits<'a>(
         &'a self,
@@ -91,6 +107,8 @@ impl Rules {
         let n = if budget.depth == 0 { 0 } else { look.sides.len() };
         (0..n)
             .filter(|&column| self.allows(&look.sides[column]))
+            // A side where nothing can go wrong is as well off anywhere.
+            .filter(|&column| look.sides[column].iter().all(|side| side.worst > 0))
             .flat_map(move |column| shares(budget).map(move |share| (column, share)))
     }
 }

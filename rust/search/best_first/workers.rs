@@ -56,6 +56,8 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Found {
     let Entry::Open(root) = table.open(root_key(&bits.root, budget), run) else {
         unreachable!("a new table has no solved entries")
     };
+    let everything = problem.stats(0..problem.points.len());
+    root.lower_to(problem.task.leaf(&everything).cost + problem.leaf_cost);
     let shared = Shared { bits: &bits, table, rules, run, root };
     let make = || {
         let kernel = Kernel::new(shared.bits, problem.task.classes(), options.level);
