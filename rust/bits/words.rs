@@ -77,18 +77,25 @@ impl Level {
         }
     }
 
-    /// For four neighbouring columns of `left` from `lane` on, and each of 32 columns of `right`: how
-    /// many rows have both. The caller keeps both to fewer than 2^16 rows.
+    /// For four neighbouring columns of `left` from `lane` on, and each of 32 columns of `right`: add
+    /// `weight` for every row that has both. The caller keeps all sums below 2^16.
     #[inline(always)]
-    pub fn count_pairs(self, left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+    pub fn add_pairs(
+        self,
+        left: &[Lanes],
+        lane: usize,
+        right: &[Lanes],
+        weight: u16,
+        sums: &mut [Lanes; 4],
+    ) {
         match self {
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::count_pairs_avx512(left, lane, right) },
+            Level::Avx512 => unsafe { x86::add_pairs_avx512(left, lane, right, weight, sums) },
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { x86::count_pairs_avx2(left, lane, right) },
-            _ => count_pairs(left, lane, right),
+            Level::Avx2 => unsafe { x86::add_pairs_avx2(left, lane, right, weight, sums) },
+            _ => add_pairs(left, lane, right, weight, sums),
         }
     }
 
@@ -127,17 +134,15 @@ impl Level {
 }
 
 #[inline(always)]
-fn count_pairs(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
-    let mut sums = [Lanes::ZERO; 4];
+fn add_pairs(left: &[Lanes], lane: usize, right: &[Lanes], weight: u16, sums: &mut [Lanes; 4]) {
     for (x, y) in left.iter().zip(right) {
         for (t, sum) in sums.iter_mut().enumerate() {
             let word = x.0[lane + t];
             for l in 0..LANES {
-                sum.0[l] += (y.0[l] & word).count_ones() as u16;
+                sum.0[l] += weight * (y.0[l] & word).count_ones() as u16;
             }
         }
     }
-    sums
 }
 
 #[inline(always)]
@@ -205,7 +210,13 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
-    pub(super) fn count_pairs_avx512(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+    pub(super) fn add_pairs_avx512(
+        left: &[Lanes],
+        lane: usize,
+        right: &[Lanes],
+        weight: u16,
+        out: &mut [Lanes; 4],
+    ) {
         assert!(lane + 4 <= LANES);
         let mut sums = [_mm512_setzero_si512(); 4];
         for (x, y) in left.iter().zip(right) {
@@ -216,8 +227,15 @@ mod x86 {
                 sums[t] = _mm512_add_epi16(sums[t], _mm512_popcnt_epi16(_mm512_and_si512(x, y)));
             }
         }
-        // SAFETY: both are 256 bytes of plain data.
-        unsafe { transmute(sums) }
+        for t in 0..4 {
+            // SAFETY: both are 64 bytes of plain data.
+            let known: __m512i = unsafe { transmute(out[t]) };
+            if weight != 1 {
+                sums[t] = _mm512_mullo_epi16(sums[t], _mm512_set1_epi16(weight as i16));
+            }
+            // SAFETY: as above.
+            out[t] = unsafe { transmute::<__m512i, Lanes>(_mm512_add_epi16(sums[t], known)) };
+        }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512bitalg")]
@@ -235,7 +253,13 @@ mod x86 {
     /// Counts bytes by looking up their nibbles, and adds the two bytes of each lane at the end of
     /// every run short enough for bytes not to overflow.
     #[target_feature(enable = "avx2")]
-    pub(super) fn count_pairs_avx2(left: &[Lanes], lane: usize, right: &[Lanes]) -> [Lanes; 4] {
+    pub(super) fn add_pairs_avx2(
+        left: &[Lanes],
+        lane: usize,
+        right: &[Lanes],
+        weight: u16,
+        out: &mut [Lanes; 4],
+    ) {
         assert!(lane + 4 <= LANES);
         let table = _mm256_setr_epi8(
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2,
@@ -269,7 +293,12 @@ mod x86 {
             }
         }
         // SAFETY: both are 256 bytes of plain data.
-        unsafe { transmute(sums) }
+        let sums: [Lanes; 4] = unsafe { transmute(sums) };
+        for (out, sum) in out.iter_mut().zip(&sums) {
+            for (out, sum) in out.0.iter_mut().zip(&sum.0) {
+                *out += weight * sum;
+            }
+        }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -347,9 +376,13 @@ mod tests {
             let right: Vec<Lanes> = (0..n).map(|_| lanes(&mut next)).collect();
             for level in Level::all() {
                 assert_eq!(level.count_columns(&left), count_columns(&left));
-                for lane in [0, 4, 28] {
-                    let expected = count_pairs(&left, lane, &right);
-                    assert_eq!(level.count_pairs(&left, lane, &right), expected, "{level:?} {n}");
+                // Random words share a quarter of their bits: three times that fits.
+                for (lane, weight) in [(0, 1), (4, 3), (28, 1)] {
+                    let mut expected = [Lanes([7; LANES]); 4];
+                    let mut sums = expected;
+                    add_pairs(&left, lane, &right, weight, &mut expected);
+                    level.add_pairs(&left, lane, &right, weight, &mut sums);
+                    assert_eq!(sums, expected, "{level:?} {n}");
                 }
             }
         }
@@ -359,7 +392,9 @@ mod tests {
     fn full_words_do_not_overflow() {
         let all = vec![Lanes::MAX; 4095];
         for level in Level::all() {
-            assert_eq!(level.count_pairs(&all, 0, &all)[3].0[31], 65520);
+            let mut sums = [Lanes::ZERO; 4];
+            level.add_pairs(&all, 0, &all, 1, &mut sums);
+            assert_eq!(sums[3].0[31], 65520);
         }
     }
 

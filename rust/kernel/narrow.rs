@@ -164,15 +164,7 @@ fn pairs<const K: usize, const MIN: bool>(
                     totals: &scratch.totals,
                 };
                 let cell = cells.errors::<K, MIN>(min_rows);
-                for l in 0..LANES {
-                    // Columns past the last are all 0: they would be stumps that split nothing.
-                    let (e00, e01, e10, e11) =
-                        (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
-                    best_i[t][0].0[l] = best_i[t][0].0[l].min(e00.saturating_add(e01));
-                    best_i[t][1].0[l] = best_i[t][1].0[l].min(e10.saturating_add(e11));
-                    best_0.0[l] = best_0.0[l].min(e00.saturating_add(e10));
-                    best_1.0[l] = best_1.0[l].min(e01.saturating_add(e11));
-                }
+                best(&cell, &mut best_i[t], &mut best_0, &mut best_1);
                 if ask.overlaps {
                     let row = out.overlap_row(column, j_block);
                     for l in 0..LANES {
@@ -195,6 +187,19 @@ fn pairs<const K: usize, const MIN: bool>(
     }
 }
 
+/// Take in the stumps that the errors of four cells make: on both sides of column i, and of every j.
+#[inline(always)]
+fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_0: &mut Lanes, best_1: &mut Lanes) {
+    for l in 0..LANES {
+        // Columns past the last are all 0: they are stumps that split nothing, no better than a leaf.
+        let (e00, e01, e10, e11) = (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
+        best_i[0].0[l] = best_i[0].0[l].min(e00.saturating_add(e01));
+        best_i[1].0[l] = best_i[1].0[l].min(e10.saturating_add(e11));
+        best_0.0[l] = best_0.0[l].min(e00.saturating_add(e10));
+        best_1.0[l] = best_1.0[l].min(e01.saturating_add(e11));
+    }
+}
+
 /// Pair weights by class of four columns against a block.
 #[inline(always)]
 fn count(
@@ -210,17 +215,10 @@ fn count(
     }
     for &(index, from, to) in &blocks.segments {
         let segment = &segments[index];
-        let counts = level.count_pairs(
-            blocks.block(i_block, from, to),
-            i_lane,
-            blocks.block(j_block, from, to),
-        );
-        let (weight, sums) = (segment.weight as u16, &mut tile[segment.class as usize]);
-        for t in 0..4 {
-            for l in 0..LANES {
-                sums[t].0[l] += counts[t].0[l] * weight;
-            }
-        }
+        let left = blocks.block(i_block, from, to);
+        let right = blocks.block(j_block, from, to);
+        let sums = &mut tile[segment.class as usize];
+        level.add_pairs(left, i_lane, right, segment.weight as u16, sums);
     }
 }
 
@@ -241,16 +239,7 @@ impl Cells<'_> {
     fn errors<const K: usize, const MIN: bool>(&self, min_rows: u16) -> [Lanes; 4] {
         let n_classes = if K > 0 { K } else { self.totals.len() };
         if K == 2 && !MIN {
-            let mut least = [Lanes::MAX; 4];
-            for class in 0..2 {
-                let cell = self.weights(class);
-                for s in 0..4 {
-                    for l in 0..LANES {
-                        least[s].0[l] = least[s].0[l].min(cell[s].0[l]);
-                    }
-                }
-            }
-            return least;
+            return self.errors_of_two();
         }
         let (mut most, mut sum) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
         for class in 0..n_classes {
@@ -269,6 +258,26 @@ impl Cells<'_> {
             }
         }
         most
+    }
+
+    /// Of two classes, the smaller one is wrong.
+    #[inline(always)]
+    fn errors_of_two(&self) -> [Lanes; 4] {
+        let (both, totals) = ([&self.tile[0][self.t].0, &self.tile[1][self.t].0], self.totals);
+        let j = [&self.ones_j[self.j_block].0, &self.ones_j[self.n_blocks + self.j_block].0];
+        let one = [self.ones_i[0], self.ones_i[1]];
+        let zero = [totals[0] - one[0], totals[1] - one[1]];
+        let mut cell = [Lanes::ZERO; 4];
+        let [e00, e01, e10, e11] = &mut cell;
+        for l in 0..LANES {
+            let (b0, b1) = (both[0][l], both[1][l]);
+            let (j0, j1) = (j[0][l] - b0, j[1][l] - b1);
+            e11.0[l] = b0.min(b1);
+            e10.0[l] = (one[0] - b0).min(one[1] - b1);
+            e01.0[l] = j0.min(j1);
+            e00.0[l] = (zero[0] - j0).min(zero[1] - j1);
+        }
+        cell
     }
 
     /// Weight of one class in the four cells.

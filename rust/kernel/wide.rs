@@ -5,7 +5,7 @@
 
 use super::depth_two::{Ask, Lookahead, Side};
 use super::lanes::Blocks;
-use crate::bits::{LANES, Level};
+use crate::bits::{LANES, Lanes, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{ClassCosts, Task};
 use crate::view::{BitView, Segment};
@@ -218,7 +218,8 @@ impl Tally for ClassTally<'_> {
                 let to = to.min(from + CHUNK);
                 let left = self.blocks.block(first / LANES, from, to);
                 let right = self.blocks.block(block, from, to);
-                let counts = self.level.count_pairs(left, first % LANES, right);
+                let mut counts = [Lanes::ZERO; 4];
+                self.level.add_pairs(left, first % LANES, right, 1, &mut counts);
                 for (t, counts) in counts.iter().enumerate() {
                     for l in 0..LANES {
                         let n = i64::from(counts.0[l]);

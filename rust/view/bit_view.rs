@@ -406,7 +406,9 @@ impl View {
                         at += counts[word];
                     }
                     // Rows shrink, so writing never overtakes reading.
-                    self.bits[r * stride..(r + 1) * stride].copy_from_slice(&row[..stride]);
+                    for w in 0..stride {
+                        self.bits[r * stride + w] = row[w];
+                    }
                 }
             },
         );

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::descend::Frame;
 use super::look::{Rules, child_budgets};
-use super::node::{Budget, Choice, Node};
+use super::node::{Budget, Choice, Node, UNLIMITED};
 use crate::cost::Cost;
 
 /// One entry of each list for each split that may still be best. Children are virtual, bounds only,
@@ -116,27 +116,33 @@ impl Alternatives {
         Choice { question: self.questions[index], left_leaves: self.left_leaves[index] }
     }
 
-    /// The alternative with the least lower bound and, in it, the child with the larger gap; `None`
-    /// if every alternative has reached `target`. Alternatives that others are in come last.
+    /// The alternative to work on next and, in it, the child with the larger gap; `None` if every
+    /// alternative has reached `target`. Alternatives that others are in come last.
+    ///
+    /// Without a depth limit that is the least lower bound, and a little beyond it (`patience`). With one,
+    /// lower bounds start out weak and all alternatives must reach the target anyway: then a good upper
+    /// bound counts too, since it lowers the target for all others.
     pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> Option<Pick> {
         loop {
-            let mut first: Option<(u32, Cost, Cost, usize)> = None;
-            let mut second = Cost::MAX;
+            let weight = Cost::from(budget.depth != UNLIMITED);
+            let mut first: Option<(u32, Cost, usize)> = None;
+            let (mut least, mut second) = (Cost::MAX, Cost::MAX);
             for i in 0..self.len() {
                 let lower = self.lower[0][i] + self.lower[1][i];
                 if lower >= target {
                     continue;
                 }
-                let order = (self.busy[i], lower, self.upper[0][i] + self.upper[1][i], i);
-                match first {
-                    Some(best) if best <= order => second = second.min(lower),
-                    _ => {
-                        second = first.map_or(second, |best| second.min(best.1));
-                        first = Some(order);
-                    }
+                let order =
+                    (self.busy[i], lower + weight * (self.upper[0][i] + self.upper[1][i]), i);
+                if first.is_none_or(|best| order < best) {
+                    first = Some(order);
+                    (least, second) = (lower, second.min(least));
+                } else {
+                    second = second.min(lower);
                 }
             }
-            let (_, lower, _, index) = first?;
+            let index = first?.2;
+            let lower = least;
             self.refresh(index);
             if self.lower[0][index] + self.lower[1][index] > lower {
                 continue;

@@ -147,7 +147,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         if node.lower() >= target {
             return None;
         }
-        let patience = (target - node.lower()) / 4;
+        let gap = target - node.lower();
+        let patience = if node.key.budget.depth == UNLIMITED { gap / 8 } else { gap };
         let pick = state.alternatives.as_mut()?.pick(target, node.key.budget, patience);
         match pick {
             Some(pick) => {
