@@ -289,7 +289,7 @@ impl View {
         varying: &mut Vec<u64>,
     ) {
         let stride = if STRIDE > 0 { STRIDE } else { self.stride };
-        let width = if self.len == 0 { 0 } else { self.costs.len() / self.len };
+        let width = self.costs.len().checked_div(self.len).unwrap_or(0);
         out.columns.clear();
         out.columns.extend_from_slice(&self.columns);
         out.stride = stride;
@@ -355,7 +355,7 @@ impl View {
     ) -> Cost {
         by_column.clear();
         by_column.resize(self.columns.len(), 0);
-        let width = if self.len == 0 { 0 } else { self.costs.len() / self.len };
+        let width = self.costs.len().checked_div(self.len).unwrap_or(0);
         let bit = |row: usize, column: usize| {
             (self.bits[row * self.stride + column / 64] >> (column % 64) & 1) as usize
         };
