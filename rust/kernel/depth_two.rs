@@ -8,7 +8,7 @@ use super::lanes::Blocks;
 use super::rows::CostTally;
 use super::wide::ClassTally;
 use super::{narrow, wide};
-use crate::bits::Level;
+use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::ClassCosts;
 use crate::view::{BitView, View};
@@ -76,9 +76,9 @@ impl Lookahead {
         self.overlaps.resize(n * stride, 0);
     }
 
-    pub(super) fn overlap_row(&mut self, column: usize, block: usize) -> &mut [u32] {
-        let at = column * self.overlap_stride + block * 32;
-        &mut self.overlaps[at..at + 32]
+    pub(super) fn overlap_row(&mut self, column: usize, block: usize) -> &mut [u32; LANES] {
+        let at = column * self.overlap_stride + block * LANES;
+        self.overlaps[at..].first_chunk_mut().expect("rows are whole blocks")
     }
 
     /// Nothing is known, of `n` columns.
@@ -159,6 +159,44 @@ impl<'a> Kernel<'a> {
         level.run(
             #[inline(always)]
             || wide::look(&mut tally, ask, scratch, out),
+        );
+    }
+
+    /// The first part of `look` alone, for benches: turn rows into lanes. Costs by row need none.
+    pub fn fill(&mut self, view: &View) {
+        if self.classes.is_some() {
+            self.blocks.fill(view, self.level);
+        }
+    }
+
+    /// The part of `look` that sums the rows of every pair, alone, for benches. `fill` comes first.
+    pub fn sum_pairs(&mut self, view: &View, ask: Ask) {
+        let level = self.level;
+        let Some(classes) = self.classes else {
+            let (n_labels, width) = (self.bits.n_labels, self.bits.width);
+            let mut tally = CostTally { view, n_labels, width };
+            let scratch = &mut self.wide;
+            level.run(
+                #[inline(always)]
+                || wide::sum_pairs(&mut tally, scratch),
+            );
+            return;
+        };
+        let (blocks, segments) = (&self.blocks, &self.bits.segments);
+        if self.uniform.is_some() && self.fits_narrow(view, ask) {
+            let k = classes.n_classes();
+            let scratch = &mut self.narrow;
+            level.run(
+                #[inline(always)]
+                || narrow::sum_pairs(level, blocks, segments, k, scratch),
+            );
+            return;
+        }
+        let mut tally = ClassTally { level, blocks, bits: self.bits, classes };
+        let scratch = &mut self.wide;
+        level.run(
+            #[inline(always)]
+            || wide::sum_pairs(&mut tally, scratch),
         );
     }
 

@@ -29,20 +29,43 @@ impl Blocks {
                 self.groups = end;
             }
         }
+        // Every word is written below: what the last view left need not be wiped.
+        self.words.resize(self.n_blocks() * self.groups, Lanes::ZERO);
+        level.run(
+            #[inline(always)]
+            || match view.stride {
+                0 => {}
+                1 => self.turn::<1>(view, level),
+                2 => self.turn::<2>(view, level),
+                3 => self.turn::<3>(view, level),
+                4 => self.turn::<4>(view, level),
+                5 => self.turn::<5>(view, level),
+                _ => self.turn::<0>(view, level),
+            },
+        );
+    }
+
+    /// `STRIDE`: the view's stride if it is known to the compiler, else 0.
+    #[inline(always)]
+    fn turn<const STRIDE: usize>(&mut self, view: &View, level: Level) {
+        let stride = if STRIDE > 0 { STRIDE } else { view.stride };
         let n_blocks = self.n_blocks();
-        self.words.clear();
-        self.words.resize(n_blocks * self.groups, Lanes::ZERO);
-        for index in 0..self.segments.len() {
-            let (segment, start, _) = self.segments[index];
+        for &(segment, start, _) in &self.segments {
             let rows = view.segment(segment);
-            for (group, first) in (start..).zip(rows.clone().step_by(ROWS)) {
-                let n = ROWS.min(rows.end - first);
-                for word in 0..view.stride {
-                    let mut bits = [0u64; ROWS];
-                    for (r, bits) in bits.iter_mut().enumerate().take(n) {
-                        *bits = view.bits[(first + r) * view.stride + word];
+            let bits = &view.bits[rows.start * stride..rows.end * stride];
+            for (group, rows) in (start..).zip(bits.chunks(ROWS * stride)) {
+                for word in 0..stride {
+                    let mut column = [0u64; ROWS];
+                    if rows.len() == ROWS * stride {
+                        for r in 0..ROWS {
+                            column[r] = rows[r * stride + word];
+                        }
+                    } else {
+                        for (r, row) in rows.chunks_exact(stride).enumerate() {
+                            column[r] = row[word];
+                        }
                     }
-                    let [low, high] = level.transpose(&bits);
+                    let [low, high] = level.transpose(&column);
                     self.words[2 * word * self.groups + group] = low;
                     if 2 * word + 1 < n_blocks {
                         self.words[(2 * word + 1) * self.groups + group] = high;

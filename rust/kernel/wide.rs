@@ -108,6 +108,20 @@ pub fn look(tally: &mut impl Tally, ask: Ask, scratch: &mut Scratch, out: &mut L
     }
 }
 
+/// The pairs of `look` without what it does with their sums.
+#[inline(always)]
+pub fn sum_pairs(tally: &mut impl Tally, scratch: &mut Scratch) {
+    let (n, width) = (tally.n_columns(), tally.width());
+    scratch.tile.clear();
+    scratch.tile.resize(width, [[0; LANES]; 4]);
+    for first in (0..n).step_by(4) {
+        for block in first / LANES..n.div_ceil(LANES) {
+            tally.pairs(first, block, &mut scratch.tile);
+            std::hint::black_box(&mut scratch.tile);
+        }
+    }
+}
+
 impl Scratch {
     /// Statistics of the rows on side `a` of column i and side `b` of a block's columns.
     #[inline(always)]
