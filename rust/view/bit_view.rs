@@ -60,7 +60,7 @@ pub struct View {
     /// Row-major bits; bits beyond the last column are 0.
     pub bits: Vec<u64>,
     /// One for each row, or none where nobody will ask for fingerprints.
-    pub keys: Vec<Key>,
+    pub keys: Vec<[u64; 2]>,
     /// Where each segment ends.
     pub ends: Vec<u32>,
     /// `BitView::width` numbers by entry.
@@ -88,7 +88,7 @@ impl BitView {
                         root.bits[row + index / 64] |= 1 << (index % 64);
                     }
                 }
-                root.keys.push(if seen[point] { 0 } else { keys[point] });
+                root.keys.push(if seen[point] { [0; 2] } else { from_key(keys[point]) });
                 seen[point] = true;
                 if task.classes().is_none() {
                     root.costs.extend((0..task.n_labels()).map(|k| task.loss(point, k as u32)));
@@ -224,6 +224,14 @@ fn distinct_questions(
     questions
 }
 
+fn from_key(key: Key) -> [u64; 2] {
+    [key as u64, (key >> 64) as u64]
+}
+
+fn to_key([low, high]: [u64; 2]) -> Key {
+    Key::from(low) | Key::from(high) << 64
+}
+
 impl View {
     pub fn len(&self) -> usize {
         self.len
@@ -244,20 +252,51 @@ impl View {
     }
 
     /// The fingerprints of the two sides of a column.
-    pub fn fingerprints(&self, column: usize) -> [Key; 2] {
+    pub fn fingerprints(&self, column: usize, level: Level) -> [Key; 2] {
+        level.run(
+            #[inline(always)]
+            || match self.stride {
+                0 => [0, 0],
+                1 => self.fingerprints_of::<1>(column),
+                2 => self.fingerprints_of::<2>(column),
+                3 => self.fingerprints_of::<3>(column),
+                4 => self.fingerprints_of::<4>(column),
+                _ => self.fingerprints_of::<0>(column),
+            },
+        )
+    }
+
+    /// Four rows at a time, each in its own accumulator, so that they fill a vector.
+    #[inline(always)]
+    fn fingerprints_of<const STRIDE: usize>(&self, column: usize) -> [Key; 2] {
+        let stride = if STRIDE > 0 { STRIDE } else { self.stride };
         let (word, shift) = (column / 64, column % 64);
-        let mut sides = [0, 0];
-        if self.stride == 0 {
-            return sides;
+        let (mut all, mut ones) = ([[0u64; 2]; 4], [[0u64; 2]; 4]);
+        let mut add = |at: usize, bits: u64, key: &[u64; 2]| {
+            let take = (bits >> shift & 1).wrapping_neg();
+            for half in 0..2 {
+                all[at][half] ^= key[half];
+                ones[at][half] ^= key[half] & take;
+            }
+        };
+        let (rows, keys) = (self.bits.chunks_exact(4 * stride), self.keys.chunks_exact(4));
+        let rest = (rows.remainder(), keys.remainder());
+        for (rows, keys) in rows.zip(keys) {
+            for at in 0..4 {
+                add(at, rows[at * stride + word], &keys[at]);
+            }
         }
-        let mut all = 0;
-        for (row, key) in self.bits.chunks_exact(self.stride).zip(&self.keys) {
-            let take = (row[word] >> shift & 1) as Key;
-            all ^= key;
-            sides[1] ^= key & take.wrapping_neg();
+        for (row, key) in rest.0.chunks_exact(stride).zip(rest.1) {
+            add(0, row[word], key);
         }
-        sides[0] = all ^ sides[1];
-        sides
+        let sum = |of: [[u64; 2]; 4]| of.into_iter().fold(0, |sum, key| sum ^ to_key(key));
+        let (all, ones) = (sum(all), sum(ones));
+        [all ^ ones, ones]
+    }
+
+    /// The fingerprint of all rows.
+    pub fn fingerprint(&self) -> Key {
+        self.keys.iter().fold(0, |sum, &key| sum ^ to_key(key))
     }
 
     /// The rows on one side of a column, into `out`, and a mask of the columns that vary there into
@@ -297,7 +336,7 @@ impl View {
         out.costs.clear();
         // Rows are written whether they stay or not, and the next one overwrites those that do not.
         out.bits.resize((self.len + 1) * stride, 0);
-        out.keys.resize(if keys { self.len + 1 } else { 0 }, 0);
+        out.keys.resize(if keys { self.len + 1 } else { 0 }, [0; 2]);
         let mut any = [0u64; STRIDE];
         let mut all = [u64::MAX; STRIDE];
         varying.clear();

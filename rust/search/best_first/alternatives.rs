@@ -7,19 +7,57 @@ use super::look::{Rules, child_budgets};
 use super::node::{Budget, Choice, Node, UNLIMITED};
 use crate::cost::Cost;
 
-/// One entry of each list for each split that may still be best. Children are virtual, bounds only,
-/// until they are chosen.
+/// A split that may still be best. Its children are virtual, bounds only, until they are chosen.
+#[derive(Debug, Clone)]
+pub struct Alternative {
+    pub lower: [Cost; 2],
+    pub upper: [Cost; 2],
+    /// Views of the same rows differ in the columns that repeat others, by the path that led to them, but
+    /// the first question of every set of equal ones is in all of them. So this is no column.
+    pub question: u32,
+    /// Leaves that the 0 side may have.
+    pub left_leaves: u32,
+    /// Workers inside this alternative.
+    pub busy: u32,
+}
+
+impl Alternative {
+    pub fn sum_lower(&self) -> Cost {
+        self.lower[0] + self.lower[1]
+    }
+
+    pub fn sum_upper(&self) -> Cost {
+        self.upper[0] + self.upper[1]
+    }
+
+    /// The child to work on. Under a depth limit that is the one with the larger gap. Without one it is
+    /// the one with the smaller lower bound, mostly the smaller set: its bound rises with less work, and a
+    /// proof that needs only a part of an alternative should take the cheaper part.
+    fn weaker(&self, budget: Budget) -> usize {
+        let gap = [self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]];
+        if budget.depth != UNLIMITED || gap[0] == 0 || gap[1] == 0 {
+            usize::from(gap[1] > gap[0])
+        } else {
+            usize::from(self.lower[1] < self.lower[0])
+        }
+    }
+
+    /// Bounds may meet but not cross: both are true of the same optimum.
+    fn raise(&mut self, side: usize, lower: Cost) {
+        self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
+    }
+
+    pub fn choice(&self) -> Choice {
+        Choice { question: self.question, left_leaves: self.left_leaves }
+    }
+}
+
+/// In the order of questions.
 #[derive(Debug, Default)]
 pub struct Alternatives {
-    /// Views of the same rows differ in the columns that repeat others, by the path that led to them, but
-    /// the first question of every set of equal ones is in all of them.
-    pub questions: Vec<u32>,
-    pub left_leaves: Vec<u32>,
-    pub lower: [Vec<Cost>; 2],
-    pub upper: [Vec<Cost>; 2],
-    pub children: Vec<[Option<Arc<Node>>; 2]>,
-    /// Workers inside this alternative.
-    pub busy: Vec<u32>,
+    pub list: Vec<Alternative>,
+    /// The nodes of both children of each, once they were chosen; empty until then.
+    children: Vec<[Option<Arc<Node>>; 2]>,
 }
 
 /// Lower bounds on the children of every split of one child of a node.
@@ -28,13 +66,14 @@ pub struct Proved {
     /// Which child.
     pub column: usize,
     pub side: usize,
-    questions: Vec<u32>,
-    lower: [Vec<Cost>; 2],
+    bounds: Vec<(u32, [Cost; 2])>,
 }
 
 /// What to do next in a node.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Pick {
+    /// The child's node, if it was chosen before.
+    pub child: Option<Arc<Node>>,
     pub index: usize,
     pub side: usize,
     pub question: u32,
@@ -54,126 +93,135 @@ impl Alternatives {
         lower: Cost,
         upper: Cost,
     ) -> Alternatives {
-        let look = &frame.look;
-        let without = rules.without_sibling(look, budget, lower);
-        let mut all = Alternatives::default();
-        for (column, left_leaves) in rules.splits(look, budget) {
-            if frame.repeats(column) || !rules.supports(&look.sides[column]) {
-                continue;
-            }
-            let mut bounds = rules.children(look, column, left_leaves, budget);
-            for side in 0..2 {
-                let least = without - look.sides[column][1 - side].worst;
-                bounds[side].lower = bounds[side].lower.max(least.min(bounds[side].upper));
-            }
-            if bounds[0].lower + bounds[1].lower >= upper {
-                continue;
-            }
-            all.questions.push(frame.view.columns[column]);
-            all.left_leaves.push(left_leaves);
-            for (s, bounds) in bounds.iter().enumerate() {
-                all.lower[s].push(bounds.lower);
-                all.upper[s].push(bounds.upper);
-            }
-            all.children.push([None, None]);
-            all.busy.push(0);
-        }
-        all
+        let open = |alternative: &Alternative| alternative.sum_lower() < upper;
+        // Counted first: most nodes keep few of many, and there are millions of them.
+        let n = Alternatives::all(frame, budget, rules, lower).filter(open).count();
+        let mut list = Vec::with_capacity(n);
+        list.extend(Alternatives::all(frame, budget, rules, lower).filter(open));
+        Alternatives { list, children: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
-        self.questions.len()
+    /// The least lower bound of all splits.
+    pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Cost {
+        let all = Alternatives::all(frame, budget, rules, lower);
+        all.map(|alternative| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
+    }
+
+    /// Every split that is worth a look, with what the look-ahead says of it. `lower` is known of the node.
+    fn all<'a>(
+        frame: &'a Frame,
+        budget: Budget,
+        rules: &'a Rules,
+        lower: Cost,
+    ) -> impl Iterator<Item = Alternative> + 'a {
+        let look = &frame.look;
+        let without = rules.without_sibling(look, budget, lower);
+        rules
+            .splits(look, budget)
+            .filter(|&(column, _)| !frame.repeats(column) && rules.supports(&look.sides[column]))
+            .map(move |(column, left_leaves)| {
+                let [a, b] = rules.children(look, column, left_leaves, budget);
+                let mut alternative = Alternative {
+                    lower: [a.lower, b.lower],
+                    upper: [a.upper, b.upper],
+                    question: frame.view.columns[column],
+                    left_leaves,
+                    busy: 0,
+                };
+                for side in 0..2 {
+                    alternative.raise(side, without - look.sides[column][1 - side].worst);
+                }
+                alternative
+            })
     }
 
     pub fn bytes(&self) -> i64 {
-        (self.questions.capacity() * (4 + 4 + 32 + 16 + 4)) as i64
+        let children = self.children.capacity() * size_of::<[Option<Arc<Node>>; 2]>();
+        (self.list.capacity() * size_of::<Alternative>() + children) as i64
     }
 
-    /// Take over what other paths have proved about the children.
-    pub fn refresh(&mut self, index: usize) {
-        for side in 0..2 {
-            if let Some(node) = &self.children[index][side] {
-                self.lower[side][index] = self.lower[side][index].max(node.lower());
-                self.upper[side][index] = self.upper[side][index].min(node.upper());
-            }
-        }
+    /// The lowest bound of all.
+    pub fn lower(&self) -> Cost {
+        self.list.iter().map(Alternative::sum_lower).min().unwrap_or(Cost::MAX)
     }
 
-    /// The lowest bound of all, and the lowest upper bound with its split.
-    pub fn bounds(&self) -> (Cost, Cost, usize) {
-        let (mut lower, mut upper, mut best) = (Cost::MAX, Cost::MAX, 0);
-        for i in 0..self.len() {
-            lower = lower.min(self.lower[0][i] + self.lower[1][i]);
-            let sum = self.upper[0][i] + self.upper[1][i];
-            if sum < upper {
-                (upper, best) = (sum, i);
-            }
-        }
-        (lower, upper, best)
-    }
-
-    pub fn choice(&self, index: usize) -> Choice {
-        Choice { question: self.questions[index], left_leaves: self.left_leaves[index] }
-    }
-
-    /// The alternative to work on next and, in it, the child with the larger gap; `None` if every
-    /// alternative has reached `target`. Alternatives that others are in come last.
+    /// The alternative to work on next, and which of its children; `None` if every alternative has reached
+    /// `target`. Alternatives that others are in come last.
     ///
     /// Without a depth limit that is the least lower bound, and a little beyond it (`patience`). With one,
     /// lower bounds start out weak and all alternatives must reach the target anyway: then a good upper
     /// bound counts too, since it lowers the target for all others.
-    pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> Option<Pick> {
+    ///
+    /// Also gives the least lower bound of all.
+    pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> (Cost, Option<Pick>) {
+        let weight = Cost::from(budget.depth != UNLIMITED);
         loop {
-            let weight = Cost::from(budget.depth != UNLIMITED);
             let mut first: Option<(u32, Cost, usize)> = None;
-            let (mut least, mut second) = (Cost::MAX, Cost::MAX);
-            for i in 0..self.len() {
-                let lower = self.lower[0][i] + self.lower[1][i];
+            let (mut least, mut second, mut floor) = (Cost::MAX, Cost::MAX, Cost::MAX);
+            for (i, alternative) in self.list.iter().enumerate() {
+                let lower = alternative.sum_lower();
+                floor = floor.min(lower);
                 if lower >= target {
                     continue;
                 }
-                let order =
-                    (self.busy[i], lower + weight * (self.upper[0][i] + self.upper[1][i]), i);
+                let order = (alternative.busy, lower + weight * alternative.sum_upper(), i);
                 if first.is_none_or(|best| order < best) {
                     first = Some(order);
-                    (least, second) = (lower, second.min(least));
+                    second = second.min(least);
+                    least = lower;
                 } else {
                     second = second.min(lower);
                 }
             }
-            let index = first?.2;
-            let lower = least;
+            let Some((.., index)) = first else { return (floor, None) };
             self.refresh(index);
-            if self.lower[0][index] + self.lower[1][index] > lower {
+            let alternative = &self.list[index];
+            if alternative.sum_lower() > least {
                 continue;
             }
-            let gap = |s: usize| self.upper[s][index] - self.lower[s][index];
-            let side = usize::from(gap(1) > gap(0));
-            let reach = target.min((second.saturating_add(1)).max(lower + patience));
-            let left_leaves = self.left_leaves[index];
-            return Some(Pick {
+            let side = alternative.weaker(budget);
+            let reach = target.min(second.saturating_add(1).max(least + patience));
+            let pick = Pick {
+                child: self.children.get(index).and_then(|children| children[side].clone()),
                 index,
                 side,
-                question: self.questions[index],
-                budget: child_budgets(budget, left_leaves)[side],
-                target: reach - self.lower[1 - side][index],
-                lower: self.lower[side][index],
-            });
+                question: alternative.question,
+                budget: child_budgets(budget, alternative.left_leaves)[side],
+                target: reach - alternative.lower[1 - side],
+                lower: alternative.lower[side],
+            };
+            return (floor, Some(pick));
+        }
+    }
+
+    /// Remember the node of a child.
+    pub fn adopt(&mut self, index: usize, side: usize, node: Arc<Node>) {
+        self.children.resize(self.list.len(), [None, None]);
+        self.children[index][side] = Some(node);
+    }
+
+    /// Take over what other paths have proved about the children.
+    fn refresh(&mut self, index: usize) {
+        let Some(children) = self.children.get(index) else { return };
+        let alternative = &mut self.list[index];
+        for (side, child) in children.iter().enumerate() {
+            if let Some(node) = child {
+                alternative.lower[side] = alternative.lower[side].max(node.lower());
+                alternative.upper[side] = alternative.upper[side].min(node.upper());
+            }
         }
     }
 
     /// Similarity: a child is worth at least a solved one less the worst loss of the rows it lacks.
     pub fn spread(&mut self, frame: &Frame, budget: Budget, pick: &Pick, lower: Cost) {
         let from = frame.column(pick.question);
-        for i in 0..self.len() {
-            let budgets = child_budgets(budget, self.left_leaves[i]);
+        for alternative in &mut self.list {
+            let budgets = child_budgets(budget, alternative.left_leaves);
             for side in 0..2 {
                 if budgets[side] == pick.budget {
-                    let column = frame.column(self.questions[i]);
+                    let column = frame.column(alternative.question);
                     let lost = frame.look.difference(from, pick.side, column, side);
-                    let known = &mut self.lower[side][i];
-                    // Bounds may meet but not cross: both are true of the same optimum.
-                    *known = (*known).max((lower - lost).min(self.upper[side][i]));
+                    alternative.raise(side, lower - lost);
                 }
             }
         }
@@ -188,49 +236,37 @@ impl Alternatives {
         by_column: &[Cost],
         total: Cost,
     ) {
-        let mut at = 0;
-        for i in 0..self.len() {
-            let question = self.questions[i];
-            while at < proved.questions.len() && proved.questions[at] < question {
-                at += 1;
-            }
-            if proved.questions.get(at) != Some(&question) {
-                continue;
-            }
-            let ones = by_column[column(question)];
-            for (side, lost) in [total - ones, ones].into_iter().enumerate() {
-                let least = (proved.lower[side][at] - lost).min(self.upper[side][i]);
-                self.lower[side][i] = self.lower[side][i].max(least);
+        let mut known = proved.bounds.iter().peekable();
+        for alternative in &mut self.list {
+            while known.next_if(|(question, _)| *question < alternative.question).is_some() {}
+            let Some((question, lower)) = known.peek() else { break };
+            if *question == alternative.question {
+                let ones = by_column[column(*question)];
+                alternative.raise(0, lower[0] - (total - ones));
+                alternative.raise(1, lower[1] - ones);
             }
         }
     }
 
     /// What has been proved so far.
     pub fn proved(&self, column: usize, side: usize) -> Proved {
-        Proved { column, side, questions: self.questions.clone(), lower: self.lower.clone() }
+        let bounds = self.list.iter().map(|a| (a.question, a.lower)).collect();
+        Proved { column, side, bounds }
+    }
+
+    /// Whether no worker is inside any of the alternatives.
+    pub fn idle(&self) -> bool {
+        self.list.iter().all(|alternative| alternative.busy == 0)
     }
 
     /// Forget the splits that cannot beat `upper`, unless somebody is in one.
     pub fn prune(&mut self, upper: Cost) {
-        if self.busy.iter().any(|&busy| busy > 0) {
-            return;
-        }
-        let keep: Vec<bool> =
-            (0..self.len()).map(|i| self.lower[0][i] + self.lower[1][i] < upper).collect();
-        fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
-            let mut at = 0;
-            list.retain(|_| {
-                at += 1;
-                keep[at - 1]
-            });
-        }
-        retain(&mut self.questions, &keep);
-        retain(&mut self.left_leaves, &keep);
-        retain(&mut self.children, &keep);
-        retain(&mut self.busy, &keep);
-        for side in 0..2 {
-            retain(&mut self.lower[side], &keep);
-            retain(&mut self.upper[side], &keep);
+        if self.idle() {
+            let keep: Vec<bool> = self.list.iter().map(|a| a.sum_lower() < upper).collect();
+            let mut kept = keep.iter();
+            self.children.retain(|_| *kept.next().unwrap_or(&true));
+            let mut kept = keep.iter();
+            self.list.retain(|_| *kept.next().unwrap_or(&true));
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Shared<'a, 'run> {
 pub struct Worker<'a, 'run> {
     pub shared: &'a Shared<'a, 'run>,
     kernel: Kernel<'a>,
-    level: Level,
+    pub level: Level,
     frames: Vec<Frame>,
     mask: Vec<u64>,
     lost: Vec<Cost>,
@@ -92,7 +92,7 @@ impl<'a, 'run> Worker<'a, 'run> {
 
     /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints are
     /// needed.
-    fn enter(&mut self, at: usize, node: &Node) -> bool {
+    fn enter(&mut self, at: usize, node: &Node) {
         let mut frame = std::mem::take(&mut self.frames[at]);
         let expanded = lock(&node.state).expanded;
         if expanded && node.key.budget.depth == UNLIMITED {
@@ -101,9 +101,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         } else {
             self.look(&mut frame, node.key.budget);
         }
-        let first = !expanded && self.expand(&frame, node);
+        self.expand(&frame, node);
         self.frames[at] = frame;
-        first
     }
 
     /// One kernel call for the rows of a frame.
@@ -148,18 +147,18 @@ impl<'a, 'run> Worker<'a, 'run> {
             return None;
         }
         let gap = target - node.lower();
-        let patience = if node.key.budget.depth == UNLIMITED { gap / 8 } else { gap };
-        let pick = state.alternatives.as_mut()?.pick(target, node.key.budget, patience);
-        match pick {
-            Some(pick) => {
-                state.alternatives.as_mut()?.busy[pick.index] += 1;
-                Some(pick)
-            }
-            None => {
-                self.settle(&mut state, node);
-                None
-            }
-        }
+        // Patience: without a depth limit, bounds tell much and the next best alternative is not far; with
+        // one, stay until the child has done its part.
+        let patience = match node.key.budget.depth {
+            UNLIMITED => (gap / 8).max(self.shared.rules.leaf_cost / 4),
+            _ => gap,
+        };
+        let all = state.alternatives.as_mut()?;
+        let (lower, pick) = all.pick(target, node.key.budget, patience);
+        node.raise(lower.min(node.upper()));
+        let pick = pick?;
+        all.list[pick.index].busy += 1;
+        Some(pick)
     }
 
     /// Work on a child, and return its bounds.
@@ -170,39 +169,87 @@ impl<'a, 'run> Worker<'a, 'run> {
         pick: &Pick,
     ) -> (Cost, Cost, Option<Arc<Node>>) {
         let column = frame.column(pick.question);
-        let rows = frame.fingerprints(column)[pick.side];
-        let key = NodeKey { rows, budget: pick.budget };
-        if pick.budget.is_small() {
-            if let Some(Entry::Solved(value)) = self.shared.table.get(&key) {
-                return (value, value, None);
+        let child = match &pick.child {
+            Some(child) => child.clone(),
+            None => {
+                let rows = frame.fingerprints(column, self.level)[pick.side];
+                let key = NodeKey { rows, budget: pick.budget };
+                let entry = self.shared.table.get(&key);
+                let (entry, new) = match entry {
+                    Some(entry) => (entry, false),
+                    None => (
+                        self.first_look(
+                            at + 1,
+                            frame,
+                            (column, pick.side),
+                            key,
+                            (pick.lower, pick.target),
+                        ),
+                        true,
+                    ),
+                };
+                match entry {
+                    Entry::Solved(value) => return (value, value, None),
+                    Entry::Open(child) if new && child.lower() >= pick.target => {
+                        return (child.lower(), child.upper(), Some(child));
+                    }
+                    Entry::Open(child) if new => {
+                        self.descend(at + 1, &child, pick.target);
+                        self.leave(frame, (column, pick.side), &child);
+                        return (child.lower(), child.upper(), Some(child));
+                    }
+                    Entry::Open(child) => child,
+                }
             }
-            self.build(at + 1, frame, column, pick.side, false);
-            let mut child = std::mem::take(&mut self.frames[at + 1]);
-            self.look(&mut child, pick.budget);
-            let value = self.shared.rules.whole(&child.look, pick.budget).upper;
-            self.frames[at + 1] = child;
-            self.shared.table.insert_solved(key, value, self.shared.run);
-            return (value, value, None);
-        }
-        let child = match self.shared.table.open(key, self.shared.run) {
-            Entry::Solved(value) => return (value, value, None),
-            Entry::Open(child) => child,
         };
         // What the parent knows of these rows and this budget holds for the node.
         child.raise(pick.lower);
         if child.lower() < pick.target && !child.solved() {
-            self.build(at + 1, frame, column, pick.side, true);
-            if self.enter(at + 1, &child) {
-                self.inherit(at + 1, frame, (column, pick.side), &child);
-            }
+            self.build(at + 1, frame, (column, pick.side), pick.budget);
+            self.enter(at + 1, &child);
             self.descend(at + 1, &child, pick.target);
             self.leave(frame, (column, pick.side), &child);
         }
         (child.lower(), child.upper(), Some(child))
     }
 
+    /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only a node
+    /// that stays below the target gets alternatives now.
+    fn first_look(
+        &mut self,
+        at: usize,
+        parent: &Frame,
+        to: (usize, usize),
+        key: NodeKey,
+        (lower, target): (Cost, Cost),
+    ) -> Entry {
+        self.build(at, parent, to, key.budget);
+        let mut frame = std::mem::take(&mut self.frames[at]);
+        self.look(&mut frame, key.budget);
+        let rules = &self.shared.rules;
+        let bounds = rules.whole(&frame.look, key.budget);
+        let least = Alternatives::least(&frame, key.budget, rules, lower.max(bounds.lower));
+        let lower = lower.max(bounds.lower).max(least).min(bounds.upper);
+        let entry = if lower == bounds.upper {
+            self.shared.table.insert_solved(key, bounds.upper, self.shared.run);
+            Entry::Solved(bounds.upper)
+        } else {
+            let entry = self.shared.table.open(key, self.shared.run);
+            if let Entry::Open(node) = &entry {
+                node.raise(lower);
+                node.lower_to(bounds.upper);
+                if lower < target && self.expand(&frame, node) {
+                    self.inherit(parent, to, node);
+                }
+            }
+            entry
+        };
+        self.frames[at] = frame;
+        entry
+    }
+
     /// Start a new node from what its most similar siblings have proved of their alternatives.
-    fn inherit(&mut self, at: usize, parent: &Frame, to: (usize, usize), node: &Node) {
+    fn inherit(&mut self, parent: &Frame, to: (usize, usize), node: &Node) {
         if !parent.look.has_overlaps() || parent.siblings.is_empty() {
             return;
         }
@@ -219,10 +266,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             let total = parent.view.lost(&bits.segments, bits.n_labels, from, to, &mut self.lost);
             all.inherit(sibling, |question| parent.column(question), &self.lost, total);
         }
-        drop(state);
-        let mut state = lock(&node.state);
         self.settle(&mut state, node);
-        let _ = at;
     }
 
     /// Keep what a child has proved for the siblings that come after it, and give back a solved child's
@@ -238,14 +282,22 @@ impl<'a, 'run> Worker<'a, 'run> {
             }
         }
         self.settle(&mut state, node);
-        if node.solved() && all_idle(&state) {
+        if node.solved() && state.alternatives.as_ref().is_some_and(|all| all.idle()) {
             let all = state.alternatives.take();
             self.shared.run.add_bytes(-all.map_or(0, |all| all.bytes()));
         }
     }
 
     /// Put the rows of a child into frame `at`.
-    pub fn build(&mut self, at: usize, parent: &Frame, column: usize, side: usize, keys: bool) {
+    pub fn build(
+        &mut self,
+        at: usize,
+        parent: &Frame,
+        (column, side): (usize, usize),
+        budget: Budget,
+    ) {
+        let keys = !budget.is_small();
+        let keep = keys && budget.depth != UNLIMITED;
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
@@ -255,8 +307,8 @@ impl<'a, 'run> Worker<'a, 'run> {
             self.mask[column / 64] &= !(1 << (column % 64));
         }
         let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
-        // A small node is looked at once: it need only lose whole blocks of columns.
-        if keys || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
+        // Columns that are constant cost little, unless they fill blocks or many children inherit them.
+        if keep || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
             view.keep(&self.mask, self.level);
         }
     }
@@ -279,45 +331,35 @@ impl<'a, 'run> Worker<'a, 'run> {
     ) {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
-        let (i, side) = (pick.index, pick.side);
         let mut choice = None;
-        all.busy[i] -= 1;
-        all.lower[side][i] = all.lower[side][i].max(lower);
-        all.upper[side][i] = all.upper[side][i].min(upper);
+        let alternative = &mut all.list[pick.index];
+        alternative.busy -= 1;
+        alternative.lower[pick.side] = alternative.lower[pick.side].max(lower);
+        alternative.upper[pick.side] = alternative.upper[pick.side].min(upper);
+        // Other paths may have lowered it before: compare with the node, not with what it was.
+        let sum = alternative.sum_upper();
+        if sum < node.upper() {
+            node.lower_to(sum);
+            choice = Some(alternative.choice());
+        }
         if let Some(child) = child {
-            all.children[i][side] = Some(child);
+            all.adopt(pick.index, pick.side, child);
         }
         if frame.look.has_overlaps() && lower > pick.lower {
             all.spread(frame, node.key.budget, pick, lower);
         }
-        // Other paths may have lowered it before: compare with the node, not with what it was.
-        let sum = all.upper[0][i] + all.upper[1][i];
-        if sum < node.upper() {
-            node.lower_to(sum);
-            choice = Some(all.choice(i));
-            if node.key.budget.depth == UNLIMITED {
-                all.prune(sum);
-            }
+        if choice.is_some() && node.key.budget.depth == UNLIMITED {
+            all.prune(sum);
         }
-        let lower = all.bounds().0;
         state.choice = choice.or(state.choice);
-        node.raise(lower.min(node.upper()));
-        if node.solved() {
-            self.settle(&mut state, node);
-        }
     }
 
     /// Raise a node to the least of its alternatives.
     fn settle(&self, state: &mut State, node: &Node) {
         if let Some(all) = &state.alternatives {
-            node.raise(all.bounds().0.min(node.upper()));
+            node.raise(all.lower().min(node.upper()));
         }
     }
-}
-
-/// Whether no worker is inside any of a node's alternatives.
-fn all_idle(state: &State) -> bool {
-    state.alternatives.as_ref().is_none_or(|all| all.busy.iter().all(|&busy| busy == 0))
 }
 
 impl Frame {
@@ -330,8 +372,8 @@ impl Frame {
         self.repeats.get(column).copied().unwrap_or(false)
     }
 
-    pub fn fingerprints(&mut self, column: usize) -> [Key; 2] {
-        *self.prints[column].get_or_insert_with(|| self.view.fingerprints(column))
+    pub fn fingerprints(&mut self, column: usize, level: Level) -> [Key; 2] {
+        *self.prints[column].get_or_insert_with(|| self.view.fingerprints(column, level))
     }
 
     fn index(&mut self) {

@@ -4,7 +4,7 @@
 
 use super::descend::{Frame, Worker};
 use super::look::child_budgets;
-use super::node::{Budget, NodeKey};
+use super::node::{Budget, NodeKey, UNLIMITED};
 use super::table::{Entry, lock};
 use crate::cost::Cost;
 use crate::tree::Plan;
@@ -45,9 +45,14 @@ impl Worker<'_, '_> {
                 .expect("the look-ahead's bound is attained"),
         };
         let budgets = child_budgets(key.budget, left_leaves);
-        let rows = frame.view.fingerprints(column);
+        let rows = frame.view.fingerprints(column, self.level);
         let mut sides = [0, 1].map(|side| {
-            self.build(at + 1, frame, column, side, true);
+            self.build(
+                at + 1,
+                frame,
+                (column, side),
+                Budget { depth: UNLIMITED, leaves: UNLIMITED },
+            );
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });
         let question = self.shared.bits.questions[frame.view.columns[column] as usize];
@@ -74,5 +79,5 @@ impl Worker<'_, '_> {
 
 /// The budget of the whole problem is the root's.
 pub fn root_key(view: &crate::view::View, budget: Budget) -> NodeKey {
-    NodeKey { rows: view.keys.iter().fold(0, |sum, key| sum ^ key), budget }
+    NodeKey { rows: view.fingerprint(), budget }
 }
