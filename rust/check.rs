@@ -3,7 +3,7 @@
 //! It knows nothing of searches, bounds or kernels, so that a mistake in them cannot hide here.
 
 use crate::cost::Cost;
-use crate::data::{Column, ColumnKind, Points};
+use crate::data::{Codes, Column, ColumnKind, Points};
 use crate::error::{Error, Result};
 use crate::task::Task;
 use crate::tree::{Split, Test, Tree};
@@ -41,7 +41,7 @@ pub fn confirm(claimed: Cost, recomputed: Cost) -> Result<()> {
 
 /// A split with its test answered for each code that its column can have.
 struct Answered<'a> {
-    codes: &'a [u32],
+    codes: &'a Codes,
     left: Lefts,
     children: [usize; 2],
 }
@@ -73,7 +73,7 @@ impl<'a> Answered<'a> {
     }
 
     fn next(&self, point: usize) -> usize {
-        let code = self.codes[point];
+        let code = self.codes.get(point);
         let left = match self.left {
             Lefts::UpTo(cut) => cut.is_some_and(|cut| code <= cut),
             Lefts::AllBut(value) => Some(code) != value,

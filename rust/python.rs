@@ -4,12 +4,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 
-use crate::data::{Column, ColumnKind, Points, Threshold};
+use crate::data::{
+    Codes, Column, ColumnKind, Digit, Points, Ranked, Threshold, group, rank_row_major,
+};
 use crate::error::Error;
 use crate::ids::{ColumnId, TreeNodeId};
 use crate::problem::{Problem, Shape};
@@ -122,54 +127,219 @@ fn read_split(split: &Bound<'_, PyTuple>, index: usize, n_nodes: usize) -> PyRes
     Ok(Split { column: ColumnId(column), test, left: TreeNodeId(left), right: TreeNodeId(right) })
 }
 
-/// A borrowed numpy array of one of the types that prediction reads.
+/// A borrowed numpy array of one of the types that are read here, in one piece.
 enum Held<'py> {
-    F64(PyReadonlyArray1<'py, f64>),
-    F32(PyReadonlyArray1<'py, f32>),
-    I64(PyReadonlyArray1<'py, i64>),
-    I32(PyReadonlyArray1<'py, i32>),
-    I16(PyReadonlyArray1<'py, i16>),
-    I8(PyReadonlyArray1<'py, i8>),
-    U64(PyReadonlyArray1<'py, u64>),
-    U32(PyReadonlyArray1<'py, u32>),
-    U16(PyReadonlyArray1<'py, u16>),
-    U8(PyReadonlyArray1<'py, u8>),
-    Bool(PyReadonlyArray1<'py, bool>),
+    F64(PyReadonlyArrayDyn<'py, f64>),
+    F32(PyReadonlyArrayDyn<'py, f32>),
+    I64(PyReadonlyArrayDyn<'py, i64>),
+    I32(PyReadonlyArrayDyn<'py, i32>),
+    I16(PyReadonlyArrayDyn<'py, i16>),
+    I8(PyReadonlyArrayDyn<'py, i8>),
+    U64(PyReadonlyArrayDyn<'py, u64>),
+    U32(PyReadonlyArrayDyn<'py, u32>),
+    U16(PyReadonlyArrayDyn<'py, u16>),
+    U8(PyReadonlyArrayDyn<'py, u8>),
+    Bool(PyReadonlyArrayDyn<'py, bool>),
 }
 
 macro_rules! each_type {
     ($macro:ident) => {
-        $macro!(F64, F32, I64, I32, I16, I8, U64, U32, U16, U8, Bool)
+        $macro! {
+            Bool bool, F64 f64, F32 f32, I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32,
+            U16 u16, U8 u8
+        }
     };
 }
 
 impl<'py> Held<'py> {
     fn new(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         macro_rules! read {
-            ($($kind:ident),*) => {
-                $(if let Ok(held) = array.extract() {
-                    return Ok(Held::$kind(held));
+            ($($kind:ident $type:ty),*) => {
+                $(if let Ok(array) = array.cast::<PyArrayDyn<$type>>() {
+                    return Ok(Held::$kind(array.readonly()));
                 })*
             };
         }
         each_type!(read);
-        Err(PyValueError::new_err(
-            "values must be a one-dimensional numpy array of numbers or Booleans",
-        ))
+        Err(PyValueError::new_err("values must be a numpy array of numbers or Booleans"))
     }
 
+    /// The values as they lie in memory.
     fn values(&self) -> PyResult<Values<'_>> {
         macro_rules! view {
-            ($($kind:ident),*) => {
+            ($($kind:ident $type:ty),*) => {
                 match self {
-                    $(Held::$kind(array) => {
-                        debug_assert!(array.ndim() == 1);
-                        Values::$kind(array.as_slice()?)
-                    })*
+                    $(Held::$kind(array) => Values::$kind(array.as_slice()?),)*
                 }
             };
         }
         Ok(each_type!(view))
+    }
+
+    /// Columns, and whether a row lies in one piece.
+    fn layout(&self) -> PyResult<(usize, bool)> {
+        macro_rules! view {
+            ($($kind:ident $type:ty),*) => {
+                match self {
+                    $(Held::$kind(array) => (array.shape(), array.is_fortran_contiguous()),)*
+                }
+            };
+        }
+        match each_type!(view) {
+            ([_], _) => Ok((1, false)),
+            (&[_, n_columns], by_column) => Ok((n_columns, !by_column)),
+            _ => Err(PyValueError::new_err("values must have one or two dimensions")),
+        }
+    }
+}
+
+/// Columns in memory, each value replaced by its rank.
+#[pyclass(frozen, module = "certree._core", name = "Table")]
+struct PyTable {
+    columns: Vec<(Ranked, Type)>,
+}
+
+macro_rules! types {
+    ($($kind:ident $type:ty),*) => {
+        /// What a column was before it was ranked.
+        #[derive(Clone, Copy)]
+        enum Type { $($kind),* }
+    };
+}
+each_type!(types);
+
+fn rank(values: &Values<'_>, n_columns: usize, row_major: bool) -> Vec<(Ranked, Type)> {
+    macro_rules! rank {
+        ($($kind:ident $type:ty),*) => {
+            match values {
+                $(Values::$kind(values) => {
+                    let found = if row_major {
+                        rank_row_major(values, n_columns)
+                    } else {
+                        let n_rows = (values.len() / n_columns.max(1)).max(1);
+                        values.chunks_exact(n_rows).map(Ranked::of).collect()
+                    };
+                    found.into_iter().map(|ranked| (ranked, Type::$kind)).collect()
+                })*
+            }
+        };
+    }
+    each_type!(rank)
+}
+
+#[pymethods]
+impl PyTable {
+    /// From arrays of one column, or of several: rows × columns.
+    #[new]
+    fn new(py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let held: Vec<Held<'_>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
+        let parts = (held.iter())
+            .map(|held| Ok((held.values()?, held.layout()?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        let columns = py.detach(|| {
+            let ranked = |(values, (n, row_major)): &(Values<'_>, _)| rank(values, *n, *row_major);
+            parts.iter().flat_map(ranked).collect()
+        });
+        Ok(PyTable { columns })
+    }
+
+    /// The distinct values of a column, ascending. Zeros have no sign; Booleans are both there.
+    fn values<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (ranked, kind) = self.column(column)?;
+        macro_rules! values {
+            ($($kind:ident $type:ty),*) => {
+                match kind {
+                    $(Type::$kind => PyArray1::from_vec(py, ranked.values::<$type>()).into_any(),)*
+                }
+            };
+        }
+        Ok(each_type!(values))
+    }
+
+    /// The weight of the rows that hold each distinct value; how many they are, without weights.
+    #[pyo3(signature = (column, weights=None))]
+    fn amounts<'py>(
+        &self,
+        py: Python<'py>,
+        column: usize,
+        weights: Option<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let amounts = self.column(column)?.0.amounts(weights)?;
+        Ok(PyArray1::from_vec(py, amounts))
+    }
+
+    /// Rows with the same codes become one point: the points in the order of their codes, first column
+    /// first, and their weight by class (point-major). `codes` gives for each column the code of each
+    /// rank, or None where ranks are the codes.
+    #[pyo3(signature = (codes, n_codes, classes, n_classes, weights=None))]
+    fn group<'py>(
+        &self,
+        py: Python<'py>,
+        codes: Vec<Option<PyReadonlyArray1<'py, u32>>>,
+        n_codes: Vec<usize>,
+        classes: PyReadonlyArray1<'py, u32>,
+        n_classes: usize,
+        weights: Option<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<i64>>)> {
+        if [codes.len(), n_codes.len()] != [self.columns.len(); 2] {
+            return Err(PyValueError::new_err("codes are not given for all columns"));
+        }
+        let code_of = (codes.iter())
+            .map(|codes| codes.as_ref().map(|codes| codes.as_slice()).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let classes = classes.as_slice()?;
+        let grouped = py.detach(|| {
+            let digits: Vec<Digit<'_>> = (self.columns.iter().zip(code_of).zip(n_codes))
+                .map(|(((ranked, _), code_of), n_codes)| Digit {
+                    ranks: &ranked.ranks,
+                    code_of,
+                    n_codes,
+                })
+                .collect();
+            group(&digits, classes, n_classes, weights)
+        })?;
+        let weights = PyArray1::from_vec(py, grouped.weights);
+        Ok((PyPoints { points: grouped.points }, weights))
+    }
+}
+
+impl PyTable {
+    fn column(&self, index: usize) -> PyResult<&(Ranked, Type)> {
+        self.columns.get(index).ok_or_else(|| PyValueError::new_err("there is no such column"))
+    }
+}
+
+/// Groups of rows that no split can tell apart: a code for each column, and how many rows.
+#[pyclass(frozen, module = "certree._core", name = "Points")]
+struct PyPoints {
+    points: Points,
+}
+
+#[pymethods]
+impl PyPoints {
+    #[new]
+    fn new(
+        codes: Vec<PyReadonlyArray1<'_, u32>>,
+        rows: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<Self> {
+        let codes =
+            (codes.iter()).map(|codes| Ok(Codes::new(codes.to_vec()?))).collect::<PyResult<_>>()?;
+        Ok(PyPoints { points: Points::grouped(codes, rows.to_vec()?) })
+    }
+
+    /// One array for each column.
+    #[getter]
+    fn codes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
+        (0..self.points.n_columns())
+            .map(|column| PyArray1::from_iter(py, self.points.codes(column).iter()))
+            .collect()
+    }
+
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_slice(py, self.points.all_rows())
     }
 }
 
@@ -190,13 +360,12 @@ struct PyAnswer {
 
 /// Class structure: row weight by point and class, cost by class and label.
 #[pyfunction]
-#[pyo3(signature = (columns, codes, rows, weights, costs, class_weights, balanced, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, weights, costs, class_weights, balanced, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
 fn solve_classes(
     py: Python<'_>,
     columns: Vec<(String, Py<PyAny>)>,
-    codes: Vec<PyReadonlyArray1<'_, u32>>,
-    rows: PyReadonlyArray1<'_, u64>,
+    points: &Bound<'_, PyPoints>,
     weights: PyReadonlyArray1<'_, f64>,
     costs: Vec<f64>,
     class_weights: Vec<f64>,
@@ -217,19 +386,18 @@ fn solve_classes(
         balanced,
         leaf_penalty,
     };
-    let data = read_points(py, columns, codes, rows)?;
+    let data = (read_columns(py, columns)?, points.get().points.clone());
     solve(py, data, || input.build(), shape, limits, pulse)
 }
 
 /// Costs by point and label (row-major), each summed over the point's rows.
 #[pyfunction]
-#[pyo3(signature = (columns, codes, rows, costs, n_labels, normalizer, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, costs, n_labels, normalizer, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
 fn solve_rows(
     py: Python<'_>,
     columns: Vec<(String, Py<PyAny>)>,
-    codes: Vec<PyReadonlyArray1<'_, u32>>,
-    rows: PyReadonlyArray1<'_, u64>,
+    points: &Bound<'_, PyPoints>,
     costs: PyReadonlyArray1<'_, f64>,
     n_labels: usize,
     normalizer: f64,
@@ -239,7 +407,7 @@ fn solve_rows(
     pulse: Option<Py<PyAny>>,
 ) -> PyResult<PyAnswer> {
     let costs = costs.to_vec()?;
-    let data = read_points(py, columns, codes, rows)?;
+    let data = (read_columns(py, columns)?, points.get().points.clone());
     let build = || RowCosts::build(n_labels, &costs, normalizer, leaf_penalty, None);
     solve(py, data, build, shape, limits, pulse)
 }
@@ -249,22 +417,10 @@ type ShapeParts = (Option<u32>, Option<u32>, u64);
 /// (time_limit in seconds, memory_limit in bytes, gap_limit, threads)
 type LimitParts = (Option<f64>, Option<u64>, f64, usize);
 
-fn read_points(
-    py: Python<'_>,
-    columns: Vec<(String, Py<PyAny>)>,
-    codes: Vec<PyReadonlyArray1<'_, u32>>,
-    rows: PyReadonlyArray1<'_, u64>,
-) -> PyResult<(Vec<Column>, Points)> {
-    let columns: Vec<Column> = columns
-        .into_iter()
-        .map(|(name, kind)| {
-            let kind = read_kind(kind.bind(py))?;
-            Ok(Column { name, kind })
-        })
-        .collect::<PyResult<_>>()?;
-    let codes = codes.iter().map(|codes| codes.to_vec()).collect::<Result<_, _>>()?;
-    let points = Points::new(&columns, codes, rows.to_vec()?)?;
-    Ok((columns, points))
+fn read_columns(py: Python<'_>, columns: Vec<(String, Py<PyAny>)>) -> PyResult<Vec<Column>> {
+    (columns.into_iter())
+        .map(|(name, kind)| Ok(Column { name, kind: read_kind(kind.bind(py))? }))
+        .collect()
 }
 
 /// None: Boolean. A list of strings: a category's values. A list of numbers: cuts.
@@ -307,6 +463,7 @@ fn solve(
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::new(Mutex::new(None));
     let beat = beat(pulse, raised.clone());
     let answer = py.detach(move || {
+        points.check(&columns)?;
         let problem = Problem::new(columns, points, build()?, shape)?;
         let run = Run::new(limits, problem.scale, Some(beat));
         crate::solve::solve(&problem, &run)
@@ -364,6 +521,8 @@ fn beat(callback: Option<Py<PyAny>>, raised: Arc<Mutex<Option<PyErr>>>) -> Pulse
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PyTree>()?;
+    module.add_class::<PyTable>()?;
+    module.add_class::<PyPoints>()?;
     module.add_class::<PyAnswer>()?;
     module.add_function(wrap_pyfunction!(solve_classes, module)?)?;
     module.add_function(wrap_pyfunction!(solve_rows, module)?)?;

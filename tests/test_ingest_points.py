@@ -14,8 +14,7 @@ from certree import ingest
 
 def points_of(X, y, sample_weight=None, thresholds="all"):
     training = ingest.read_training(X, y, sample_weight)
-    cuts = ingest.make_cuts(training.frame, training.columns, thresholds, training.weight_column)
-    return training, cuts, ingest.group(training, cuts)
+    return training, *ingest.count(training, thresholds)
 
 
 rows_of = st.lists(
@@ -39,9 +38,12 @@ def test_points_are_the_rows_counted(rows, weighted):
     frame = pl.DataFrame(rows, schema=names, orient="row")
     X = frame.select(names[:4])
     weight = frame["weight"].to_numpy() / 10 if weighted else None
-    training, cuts, points = points_of(X, frame["label"], weight)
+    training, _, points = points_of(X, frame["label"], weight)
     labels = sorted({row[4] for row in rows})
     assert training.labels.tolist() == labels
+    whole = frame.with_columns(weight=weight) if weighted else frame.drop("weight")
+    _, cuts, streamed = points_of(whole.lazy(), "label", "weight" if weighted else None)
+    same(points, streamed)
 
     kept = [row for row in rows if row[-1] or not weighted]
     counts = Counter(row[:4] for row in kept)
@@ -53,11 +55,11 @@ def test_points_are_the_rows_counted(rows, weighted):
     )
     place = {values: code for values, code in zip((row[:4] for row in kept), codes.rows())}
     assert points.n_points == len(counts) and points.n_rows == len(kept)
-    found = list(zip(*(code.tolist() for code in points.codes)))
+    found = list(zip(*(code.tolist() for code in points.core.codes)))
     assert found == sorted(place.values())
     for values, code in place.items():
         point = found.index(code)
-        assert points.rows[point] == counts[values]
+        assert points.core.rows[point] == counts[values]
         # Sums of short decimals are the floats next to their true sums.
         wanted = [float(totals[values, label]) for label in labels]
         assert points.weights[point].tolist() == wanted
@@ -72,8 +74,8 @@ def big(n=2000, columns=70):
 
 
 def same(a, b):
-    assert all((x == y).all() for x, y in zip(a.codes, b.codes, strict=True))
-    assert (a.rows == b.rows).all() and (a.weights == b.weights).all()
+    assert all((x == y).all() for x, y in zip(a.core.codes, b.core.codes, strict=True))
+    assert (a.core.rows == b.core.rows).all() and (a.weights == b.weights).all()
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -105,10 +107,10 @@ def test_many_codes_in_one_key_do_not_overflow():
     )
     _, cuts, points = points_of(frame, "y")
     assert [each.n_codes for each in cuts] == [2**16] * 4
-    for codes in points.codes:
+    for codes in points.core.codes:
         assert sorted(codes.tolist()) == list(range(2**16))
-    order = np.argsort(points.codes[0])
-    assert (points.codes[3][order] == frame.sort("c0")["c3"].to_numpy()).all()
+    order = np.argsort(points.core.codes[0])
+    assert (points.core.codes[3][order] == frame.sort("c0")["c3"].to_numpy()).all()
 
 
 def test_constant_columns_and_one_class_make_one_point():

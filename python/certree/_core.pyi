@@ -4,7 +4,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answer", "Tree", "__version__", "solve_classes", "solve_rows"]
+__all__ = ["Answer", "Points", "Table", "Tree", "__version__", "solve_classes", "solve_rows"]
 
 __version__: str
 
@@ -24,6 +24,32 @@ class Tree:
         self, slots: Sequence[int], arrays: Sequence[NDArray[Any]], n_rows: int
     ) -> NDArray[np.uint32]: ...
     def __reduce__(self) -> tuple[Any, tuple[list[_Node]]]: ...
+
+@final
+class Table:
+    def __new__(cls, arrays: Sequence[NDArray[Any]]) -> Table: ...
+    def values(self, column: int) -> NDArray[Any]: ...
+    def amounts(
+        self, column: int, weights: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]: ...
+    def group(
+        self,
+        codes: Sequence[NDArray[np.uint32] | None],
+        n_codes: Sequence[int],
+        classes: NDArray[np.uint32],
+        n_classes: int,
+        weights: NDArray[np.int64] | None = None,
+    ) -> tuple[Points, NDArray[np.int64]]: ...
+
+@final
+class Points:
+    def __new__(
+        cls, codes: Sequence[NDArray[np.uint32]], rows: NDArray[np.uint64]
+    ) -> Points: ...
+    @property
+    def codes(self) -> list[NDArray[np.uint32]]: ...
+    @property
+    def rows(self) -> NDArray[np.uint64]: ...
 
 @final
 class Answer:
@@ -48,8 +74,7 @@ class Answer:
 
 def solve_classes(
     columns: _Columns,
-    codes: Sequence[NDArray[np.uint32]],
-    rows: NDArray[np.uint64],
+    points: Points,
     weights: NDArray[np.float64],
     costs: Sequence[float],
     class_weights: Sequence[float],
@@ -61,8 +86,7 @@ def solve_classes(
 ) -> Answer: ...
 def solve_rows(
     columns: _Columns,
-    codes: Sequence[NDArray[np.uint32]],
-    rows: NDArray[np.uint64],
+    points: Points,
     costs: NDArray[np.float64],
     n_labels: int,
     normalizer: float,

@@ -62,7 +62,7 @@ impl Features {
 
 impl Feature {
     pub fn rank(&self, points: &Points, point: usize) -> u32 {
-        let code = points.codes(self.column.index())[point];
+        let code = points.codes(self.column.index()).get(point);
         match self.value {
             Some(value) => u32::from(code == value),
             None => code,

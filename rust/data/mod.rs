@@ -1,9 +1,15 @@
 //! From columns to points: frame → columns → cuts → points → views.
 
+mod codes;
 mod columns;
 mod features;
+mod group;
 mod points;
+mod ranks;
 
+pub use codes::Codes;
 pub use columns::{Column, ColumnKind, Threshold};
 pub use features::{Feature, Features};
+pub use group::{Digit, Grouped, group};
 pub use points::Points;
+pub use ranks::{Ranked, Value, rank_row_major};

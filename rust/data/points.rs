@@ -1,38 +1,53 @@
 //! Points: groups of rows that no split can tell apart.
 
-use super::{Column, ColumnKind};
+use std::sync::Arc;
+
+use super::{Codes, Column, ColumnKind};
 use crate::error::{Error, Result};
 
 /// One code per column and point, and how many rows each point stands for.
 ///
 /// The work of a search grows with the number of points, not of rows, so the caller groups rows first.
 /// Nothing breaks if equal points are given twice; bounds only get weaker.
+/// Clones share what they hold.
 #[derive(Debug, Clone)]
 pub struct Points {
-    /// Column-major: `codes[c][p]` is below `columns[c].n_codes()`.
-    codes: Vec<Vec<u32>>,
-    rows: Vec<u64>,
+    /// By column.
+    codes: Arc<[Codes]>,
+    rows: Arc<[u64]>,
 }
 
 impl Points {
     pub fn new(columns: &[Column], codes: Vec<Vec<u32>>, rows: Vec<u64>) -> Result<Self> {
-        if rows.is_empty() {
+        let points = Points::grouped(codes.into_iter().map(Codes::new).collect(), rows);
+        points.check(columns)?;
+        Ok(points)
+    }
+
+    /// Points whose columns are not known yet: `check` before a search.
+    pub fn grouped(codes: Vec<Codes>, rows: Vec<u64>) -> Self {
+        Points { codes: codes.into(), rows: rows.into() }
+    }
+
+    /// Whether these are points of these columns: each code is below `columns[c].n_codes()`.
+    pub fn check(&self, columns: &[Column]) -> Result<()> {
+        if self.rows.is_empty() {
             return Err(Error::invalid("there are no rows"));
         }
-        if codes.len() != columns.len() {
+        if self.codes.len() != columns.len() {
             return Err(Error::invalid(format!(
                 "{} columns are described but {} are given",
                 columns.len(),
-                codes.len()
+                self.codes.len()
             )));
         }
-        if u32::try_from(rows.len()).is_err() {
+        if u32::try_from(self.rows.len()).is_err() {
             return Err(Error::invalid("more than 2^32 distinct points"));
         }
-        for (column, codes) in columns.iter().zip(&codes) {
-            check_column(column, codes, rows.len())?;
+        for (column, codes) in columns.iter().zip(self.codes.iter()) {
+            check_column(column, codes, self.rows.len())?;
         }
-        Ok(Points { codes, rows })
+        Ok(())
     }
 
     pub fn len(&self) -> usize {
@@ -43,8 +58,16 @@ impl Points {
         self.rows.is_empty()
     }
 
-    pub fn codes(&self, column: usize) -> &[u32] {
+    pub fn codes(&self, column: usize) -> &Codes {
         &self.codes[column]
+    }
+
+    pub fn n_columns(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub fn all_rows(&self) -> &[u64] {
+        &self.rows
     }
 
     /// How many rows a point stands for.
@@ -53,7 +76,7 @@ impl Points {
     }
 }
 
-fn check_column(column: &Column, codes: &[u32], n_points: usize) -> Result<()> {
+fn check_column(column: &Column, codes: &Codes, n_points: usize) -> Result<()> {
     if codes.len() != n_points {
         return Err(Error::invalid(format!(
             "column {:?} has {} codes for {n_points} points",
@@ -62,7 +85,7 @@ fn check_column(column: &Column, codes: &[u32], n_points: usize) -> Result<()> {
         )));
     }
     let most = column.n_codes() as u32;
-    if let Some(code) = codes.iter().find(|&&code| code >= most) {
+    if let Some(code) = codes.most().filter(|&code| code >= most) {
         return Err(Error::invalid(format!(
             "column {:?} has code {code}, but only {most} codes",
             column.name

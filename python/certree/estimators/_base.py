@@ -145,7 +145,9 @@ class TreeEstimator(BaseEstimator):
 def check_routing(tree: Tree, training: ingest.Training) -> None:
     """The finished tree must send the training rows where the search did: if it does not, what is
     certified is not what predicts."""
-    leaves = tree.apply(training.frame)
+    leaves = tree.apply(training.source)
+    if training.kept is not None:
+        leaves = leaves[training.kept]
     found = np.bincount(leaves, minlength=len(tree.nodes))
     wanted = [node.rows if node.is_leaf else 0 for node in tree.nodes]
     if found.tolist() != wanted:

@@ -163,15 +163,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         """
         parameters.check(self, self._rules)
         training = ingest.read_training(X, y, sample_weight)
-        cuts = ingest.make_cuts(
-            training.frame, training.columns, self.thresholds, training.weight_column
-        )
-        points = ingest.group(training, cuts)
+        cuts, points = ingest.count(training, self.thresholds)
         labels = training.labels
         answer = _core.solve_classes(
             [(each.column.name, each.kind) for each in cuts],
-            points.codes,
-            points.rows,
+            points.core,
             points.weights.ravel(),
             cost_list(self.cost_matrix, labels),
             class_factors(self.class_weight, labels),

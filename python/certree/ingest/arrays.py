@@ -45,6 +45,13 @@ def series(name: str, column: np.ndarray) -> pl.Series:
     return pl.Series(name, np.ascontiguousarray(column))
 
 
+def is_machine(dtype: Any) -> bool:
+    """Whether an array of this type is read as it is."""
+    if not isinstance(dtype, np.dtype) or not dtype.isnative:
+        return False
+    return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize in (4, 8))
+
+
 CAST = "cast it to a number, a Boolean, a string or a date, or drop it"
 
 _UNITS = {"s": 1000, "ms": 1, "us": 1, "ns": 1}

@@ -48,10 +48,10 @@ def check_whole(X: Any) -> None:
     source = sources.read(X)
     if source.named:
         return
-    if source.array is not None and source.array.dtype.kind in "biuf":
+    if source.array is not None:
         # A finite sum means that every value is finite; otherwise they are counted.
         with np.errstate(all="ignore"):
-            if np.isfinite(source.array.sum()):
+            if np.isfinite(source.array().sum()):
                 return
     check_complete(source.lazy(), source.names)
 

@@ -25,13 +25,12 @@ Wish = str | int | Sequence[Any]
 
 @dataclass(frozen=True)
 class Cuts:
-    """A column, the places it may be split at, and the code of each row."""
+    """A column, and the places it may be split at."""
 
     column: Column
     #: Ascending; None for Booleans and categories.
     thresholds: list[float] | list[int] | None
     n_codes: int
-    code: pl.Expr
 
     @property
     def kind(self) -> Any:
@@ -46,13 +45,20 @@ class Cuts:
         return 1 if self.thresholds is None else len(self.thresholds)
 
 
+@dataclass(frozen=True)
+class CodedCuts(Cuts):
+    """With the code of each row."""
+
+    code: pl.Expr
+
+
 def make_cuts(
     frame: pl.LazyFrame, columns: Sequence[Column], thresholds: Any, weight: str = ""
-) -> list[Cuts]:
+) -> list[CodedCuts]:
     """Cuts for every column. ``thresholds`` is "all", a number of quantiles, or one of these or a
     list for some columns by name (the others keep all their midpoints)."""
-    wishes = _wishes(columns, thresholds)
-    makers: dict[str, Callable[..., Cuts]] = {
+    wishes = read_wishes(columns, thresholds)
+    makers: dict[str, Callable[..., CodedCuts]] = {
         "boolean": _boolean,
         "category": _category,
         "number": _ordered,
@@ -63,7 +69,8 @@ def make_cuts(
     ]
 
 
-def _wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
+def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
+    """What is wished for each column."""
     thresholds = getattr(thresholds, "thresholds_", thresholds)
     if not isinstance(thresholds, Mapping):
         return [thresholds] * len(columns)
@@ -81,41 +88,45 @@ def _wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
     return [thresholds.get(name, "all") for name in names]
 
 
-def _boolean(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> Cuts:
-    return Cuts(column, None, 2, pl.col(column.name).cast(pl.UInt32))
+def _boolean(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
+    return CodedCuts(column, None, 2, pl.col(column.name).cast(pl.UInt32))
 
 
-def _category(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> Cuts:
+def _category(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
     text = pl.col(column.name).cast(pl.String)
     values = frame.select(text).unique().collect(engine="streaming").to_series().sort()
     code = text.replace_strict(
         values, pl.Series(range(len(values)), dtype=pl.UInt32), return_dtype=pl.UInt32
     )
-    return Cuts(replace(column, values=tuple(values)), None, len(values), code)
+    return CodedCuts(replace(column, values=tuple(values)), None, len(values), code)
 
 
-def _ordered(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> Cuts:
-    dtype = frame.collect_schema()[column.name]
-    value = physical(pl.col(column.name), dtype).alias("value")
-    if isinstance(wish, int):
-        values, sums = _distribution(frame, value, weight)
-        found = midpoints.between(values, midpoints.quantiles(sums, wish), column)
-    else:
-        values = (
-            frame.select(value).unique().collect(engine="streaming").to_series().sort().to_numpy()
-        )
-        values = midpoints.unsigned_zero(values)
-        if isinstance(wish, str):
-            found = midpoints.between(values, np.arange(len(values) - 1), column)
-        else:
-            found = midpoints.separating(values, read_list(column, wish, dtype, values))
+def _ordered(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
+    value = physical(pl.col(column.name), frame.collect_schema()[column.name]).alias("value")
+    values, amounts = _distribution(frame, value, weight)
+    found = choose(column, wish, values, lambda: amounts)
     bounds = midpoints.rounded_down(found, values.dtype)
 
     def code(series: pl.Series) -> pl.Series:
         return pl.Series(np.searchsorted(bounds, series.to_numpy()).astype(np.uint32))
 
     expression = value.map_batches(code, return_dtype=pl.UInt32, is_elementwise=True)
-    return Cuts(column, found, len(found) + 1, expression)
+    return CodedCuts(column, found, len(found) + 1, expression)
+
+
+def choose(
+    column: Column,
+    wish: Wish,
+    values: np.ndarray,
+    amounts: Callable[[], np.ndarray],
+) -> list[float] | list[int]:
+    """The thresholds of a column with these distinct values, which ascend. Quantiles ask for the weight
+    of each."""
+    if isinstance(wish, str):
+        return midpoints.between(values, np.arange(len(values) - 1), column)
+    if isinstance(wish, (int, np.integer)):
+        return midpoints.between(values, midpoints.quantiles(amounts(), int(wish)), column)
+    return midpoints.separating(values, read_list(column, wish, values))
 
 
 def _distribution(

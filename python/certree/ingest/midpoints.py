@@ -27,6 +27,21 @@ def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[floa
     return _float_midpoints(low.astype(np.float64), high.astype(np.float64)).tolist()
 
 
+def between_all(columns: Sequence[np.ndarray]) -> list[list[float]]:
+    """``between`` at all places of many columns of one type, whose thresholds are floats."""
+    joined = np.concatenate(columns)
+    ends = np.cumsum([len(values) for values in columns])
+    inside = np.ones(len(joined), dtype=bool)
+    inside[ends - 1] = False
+    low, high = joined[inside], joined[1:][inside[:-1]]
+    if joined.dtype.kind != "f":
+        low, high = low.astype(np.float64), high.astype(np.float64)
+    found = _float_midpoints(low, high).astype(np.float64).tolist()
+    # Each column before has one threshold less than values.
+    starts = [0, *(ends - np.arange(1, len(columns) + 1)).tolist()]
+    return [found[start:end] for start, end in zip(starts, starts[1:])]
+
+
 def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     two = low.dtype.type(2)
     with np.errstate(over="ignore"):

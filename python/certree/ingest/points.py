@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from certree.ingest.cuts import Cuts
-from certree.ingest.training import Training
-
+from certree import _core
+from certree.ingest.cuts import CodedCuts
+from certree.ingest.training import Streamed
 
 #: The code of a row, and how many codes there are.
 Digit = tuple[pl.Expr, int]
@@ -24,23 +24,22 @@ Digit = tuple[pl.Expr, int]
 class Points:
     """In the order of their codes, first column first: the order of rows does not matter."""
 
-    #: One array for each column.
-    codes: list[np.ndarray]
-    rows: np.ndarray
+    #: Their codes and rows.
+    core: _core.Points
     #: By point and class.
     weights: np.ndarray
 
     @property
     def n_points(self) -> int:
-        return len(self.rows)
+        return len(self.weights)
 
     @property
     def n_rows(self) -> int:
-        return int(self.rows.sum())
+        return int(self.core.rows.sum())
 
 
-def group(training: Training, cuts: Sequence[Cuts]) -> Points:
-    """Group the rows of a training set."""
+def group(training: Streamed, cuts: Sequence[CodedCuts]) -> Points:
+    """Group the rows of a training set as they are read."""
     # The class is the last digit of the last key, so that sorting by keys brings the classes of a
     # point together.
     n_classes = len(training.labels)
@@ -67,10 +66,10 @@ def group(training: Training, cuts: Sequence[Cuts]) -> Points:
     weights = np.zeros((len(first), n_classes))
     weights[np.cumsum(starts) - 1, classes] = amount
     rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)
-    return Points([code[first] for code in codes], rows, weights)
+    return Points(_core.Points([code[first] for code in codes], rows), weights)
 
 
-def _grouped(training: Training, keys: Sequence[pl.Expr]) -> pl.DataFrame:
+def _grouped(training: Streamed, keys: Sequence[pl.Expr]) -> pl.DataFrame:
     """The rows and weight of each distinct key, in order."""
     names = [f"key{index}" for index in range(len(keys))]
     amounts = [pl.len().alias("rows")]

@@ -31,9 +31,7 @@ def slot_arrays(
     used = sorted({column for column, _ in slots})
     if not used:
         return [], sources.height(source)
-    frame = source.take([places[column] for column in used])
-    if isinstance(frame, pl.LazyFrame):
-        frame = frame.collect(engine="streaming")
+    frame = source.frame([places[column] for column in used])
     series = dict(zip(used, frame.get_columns()))
     for index in used:
         check_kind(columns[index], series[index].dtype)

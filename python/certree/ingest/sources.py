@@ -25,8 +25,13 @@ class Source:
     height: int | None
     #: Columns by index, under their names.
     take: Callable[[Sequence[int]], pl.DataFrame | pl.LazyFrame]
-    #: What the columns are taken from, if it is an array.
-    array: np.ndarray | None = None
+    #: All columns side by side, if they are numbers or Booleans of one type.
+    array: Callable[[], np.ndarray] | None = None
+
+    def frame(self, picks: Sequence[int]) -> pl.DataFrame:
+        """Columns by index, read into memory."""
+        found = self.take(picks)
+        return found.collect(engine="streaming") if isinstance(found, pl.LazyFrame) else found
 
     def lazy(self) -> pl.LazyFrame:
         return self.take(range(len(self.names))).lazy()
@@ -34,6 +39,8 @@ class Source:
 
 def read(X: Any) -> Source:
     """Open a table. Nothing is copied yet, except for lists and object arrays."""
+    if isinstance(X, Source):
+        return X
     if isinstance(X, pl.LazyFrame):
         return _polars(X, None)
     if isinstance(X, pl.DataFrame):
@@ -64,8 +71,13 @@ def check_unique(names: Iterable[str]) -> None:
 
 
 def _polars(frame: pl.DataFrame | pl.LazyFrame, height: int | None) -> Source:
-    names = list(frame.collect_schema())
-    return Source(names, True, height, lambda picks: frame.select([names[i] for i in picks]))
+    names = list(frame.collect_schema()) if height is None else frame.columns
+
+    def take(picks: Sequence[int]) -> pl.DataFrame | pl.LazyFrame:
+        everything = len(picks) == len(names) and list(picks) == list(range(len(names)))
+        return frame if everything else frame.select([names[i] for i in picks])
+
+    return Source(names, True, height, take)
 
 
 def _arrow(table: Any) -> Source:
@@ -98,7 +110,10 @@ def _pandas(frame: Any) -> Source:
         series = [from_pandas.series(names[i], frame.iloc[:, i]) for i in picks]
         return pl.DataFrame(series)
 
-    return Source(names, named, len(frame), take)
+    types = set(frame.dtypes)
+    of_one_type = len(types) == 1 and arrays.is_machine(types.pop())
+    # Pandas copies, if it holds the columns in several pieces.
+    return Source(names, named, len(frame), take, frame.to_numpy if of_one_type else None)
 
 
 def _numpy(array: np.ndarray) -> Source:
@@ -107,7 +122,8 @@ def _numpy(array: np.ndarray) -> Source:
     def take(picks: Sequence[int]) -> pl.DataFrame:
         return pl.DataFrame([arrays.series(names[i], array[:, i]) for i in picks])
 
-    return Source(names, False, len(array), take, array)
+    of_one_type = arrays.is_machine(array.dtype)
+    return Source(names, False, len(array), take, (lambda: array) if of_one_type else None)
 
 
 def _columns(columns: list[list[Any]]) -> Source:

@@ -39,7 +39,26 @@ def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
         column = column.cast(pl.String)
     counts = frame.select(column.alias("y")).group_by("y").agg(pl.len()).collect(engine="streaming")
     _check_values(name, counts)
+    return _labels(counts["y"].sort(), y)
+
+
+def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels of a target in memory, and the class number of each row."""
+    _check_type(name, series.dtype)
+    if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+        series = series.cast(pl.String)
+    counts = series.alias("y").value_counts(name="len")
+    _check_values(name, counts)
     distinct = counts["y"].sort()
+    if series.dtype == pl.String:
+        numbers = pl.Series(range(len(distinct)), dtype=pl.UInt32)
+        found = series.replace_strict(distinct, numbers, return_dtype=pl.UInt32).to_numpy()
+    else:
+        found = np.searchsorted(distinct.to_numpy(), series.to_numpy()).astype(np.uint32)
+    return _labels(distinct, y), found
+
+
+def _labels(distinct: pl.Series, y: Any) -> np.ndarray:
     given = getattr(y, "dtype", None) if isinstance(y, np.ndarray) else None
     if given is not None:
         return np.array(distinct.to_list(), dtype=given)

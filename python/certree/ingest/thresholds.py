@@ -8,16 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from certree.ingest import midpoints
 from certree.ingest.kinds import TICKS, time_unit
 from certree.schema import Column
 
 
-def read_list(
-    column: Column, wish: Iterable[Any], dtype: pl.DataType, values: np.ndarray
-) -> list[float] | list[int]:
+def read_list(column: Column, wish: Iterable[Any], values: np.ndarray) -> list[float] | list[int]:
     """Ascending thresholds: integers for dates and wide integers, else floats."""
     numbers = [_number(column, item) for item in wish]
     if midpoints.whole(values, column):

@@ -1,11 +1,12 @@
-"""Opening a training set: features, target and weights in one lazy frame, checked once.
+"""Opening a training set: features, target and weights, checked once.
 
-Everything after this is the same for a frame in memory and for one that is streamed from disk.
+A frame in memory is ranked and grouped by the core (``in_memory``); what is streamed from disk, or is too
+large to be copied, stays one lazy frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,90 +22,129 @@ from certree.schema import Column
 
 @dataclass(frozen=True)
 class Training:
-    """Checked rows, read when they are needed. ``frame`` holds the feature columns under their own
-    names, the class number of each row, and the row's weight in whole units; rows that weigh nothing
-    are left out of it."""
+    """Checked rows. Those that weigh nothing are left out."""
 
-    frame: pl.LazyFrame
     columns: list[Column]
     #: Whether the columns came with names.
     named: bool
     #: The classes in order; empty without a target.
     labels: np.ndarray
-    class_column: str
-    weight_column: str
     #: None: every row counts once.
     unit: weights.Unit | None
+    #: A table that prediction reads, and which of its rows weigh something; None for all of them.
+    source: Any
+    kept: np.ndarray | None
 
 
-def read_features(X: Any) -> Training:
+@dataclass(frozen=True)
+class Streamed(Training):
+    """Rows that are read when they are needed: the feature columns under their own names, the class
+    number of each row, and the row's weight in whole units."""
+
+    class_column: str
+    weight_column: str
+
+    @property
+    def frame(self) -> pl.LazyFrame:
+        return self.source
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column of a source is what: names of its columns, or values beside it."""
+
+    source: sources.Source
+    features: list[str]
+    #: By role, "y" or "sample_weight".
+    named: Mapping[str, str]
+    values: Mapping[str, pl.Series]
+    #: y as it was given.
+    y: Any
+
+    def shown(self, role: str) -> str:
+        """What an error calls it."""
+        return self.named.get(role, role)
+
+
+def read_features(X: Any) -> Streamed:
     """Open features without a target, for transformers."""
     source = sources.read(X)
-    frame, columns, _ = _features(source.lazy(), source, source.names)
-    return Training(frame, columns, source.named, np.empty(0), "", "", None)
+    _check_some(source, source.names)
+    frame, columns, _ = _features(source.lazy(), source.names)
+    return Streamed(columns, source.named, np.empty(0), None, frame, None, "", "")
 
 
-def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
-    """Open features, target and weights. The latter two may be names of columns of X."""
-    source = sources.read(X)
-    whole = source.take(range(len(source.names)))
-    vectors = {}
+def assign(source: sources.Source, y: Any, sample_weight: Any) -> Roles:
+    """Find the target and the weights."""
+    named, values = {}, {}
     given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
     readers = {"y": target.read, "sample_weight": weights.read}
-    roles = {}
     for role, value in given.items():
         if isinstance(value, str):
-            roles[role] = _column_named(role, value, source)
+            named[role] = _column_named(role, value, source)
             continue
-        if isinstance(whole, pl.LazyFrame):
+        if source.height is None:
             raise ValueError(
                 f"with a LazyFrame, {role} must be the name of one of its columns, not values"
             )
-        vectors[role] = readers[role](value)
-        roles[role] = _free(role, source.names)
-    names = [name for name in source.names if name not in roles.values()]
-    features, columns, n_rows = _features(whole.lazy(), source, names)
-    for role, series in vectors.items():
+        values[role] = readers[role](value)
+    features = [name for name in source.names if name not in named.values()]
+    _check_some(source, features)
+    return Roles(source, features, named, values, y)
+
+
+def read_streamed(roles: Roles) -> Streamed:
+    """Make one lazy frame of it all."""
+    source = roles.source
+    whole = source.take(range(len(source.names)))
+    features, columns, n_rows = _features(whole.lazy(), roles.features)
+    names = dict(roles.named)
+    for role, series in roles.values.items():
         check_same_length(n_rows, len(series), role)
-        whole = whole.with_columns(series.alias(roles[role]))
+        names[role] = _free(role, source.names)
+        whole = whole.with_columns(series.alias(names[role]))
     lazy = whole.lazy()
 
-    shown = {role: value if isinstance(value, str) else role for role, value in given.items()}
-    goal = lazy.select(pl.col(roles["y"]).alias(shown["y"]))
-    labels = target.labels_of(goal, shown["y"], y)
-    dtype = goal.collect_schema()[shown["y"]]
-    wanted = [*map(pl.col, names), target.codes(roles["y"], dtype, labels).alias(roles["y"])]
+    shown = roles.shown("y")
+    goal = lazy.select(pl.col(names["y"]).alias(shown))
+    labels = target.labels_of(goal, shown, roles.y)
+    dtype = goal.collect_schema()[shown]
+    wanted = [
+        *map(pl.col, roles.features),
+        target.codes(names["y"], dtype, labels).alias(names["y"]),
+    ]
     unit = None
-    if "sample_weight" in roles:
-        raw = pl.col(roles["sample_weight"])
-        unit = weights.measure(
-            lazy.select(raw.alias(shown["sample_weight"])), shown["sample_weight"]
-        )
+    if "sample_weight" in names:
+        raw = pl.col(names["sample_weight"])
+        shown = roles.shown("sample_weight")
+        unit = weights.measure(lazy.select(raw.alias(shown)), shown)
         lazy = lazy.filter(raw > 0)
-        wanted.append(unit.whole(raw.cast(pl.Float64)).alias(roles["sample_weight"]))
-    return Training(
-        lazy.select(wanted),
+        wanted.append(unit.whole(raw.cast(pl.Float64)).alias(names["sample_weight"]))
+    return Streamed(
         columns,
         source.named,
         labels,
-        roles["y"],
-        roles.get("sample_weight", ""),
         unit,
+        lazy.select(wanted),
+        None,
+        names["y"],
+        names.get("sample_weight", ""),
     )
 
 
-def _features(
-    lazy: pl.LazyFrame, source: sources.Source, names: Sequence[str]
-) -> tuple[pl.LazyFrame, list[Column], int]:
-    if not names:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape=({sources.height(source)}, 0)) while a minimum of 1 "
-            "is required."
-        )
+def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[Column], int]:
     frame = lazy.select(names)
     schema = frame.collect_schema()
     columns = [Column(name, kind_of(name, schema[name]), str(schema[name])) for name in names]
     return frame, columns, check_complete(frame, names)
+
+
+def _check_some(source: sources.Source, features: Sequence[str]) -> None:
+    if not features:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({sources.height(source)}, 0)) while a minimum of 1 "
+            "is required."
+        )
 
 
 def _column_named(role: str, name: str, source: sources.Source) -> str:

@@ -1,0 +1,206 @@
+"""Training rows in memory, ranked and grouped by the core.
+
+What polars does for a column takes longer than to solve a small problem, so here nothing is done by
+column that can be done for all. Cuts, codes and points are those of the streamed path, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree import _core
+from certree.ingest import arrays, midpoints, sources, target, weights
+from certree.ingest.checks import check_complete, check_same_length
+from certree.ingest.cuts import Cuts, choose, read_wishes
+from certree.ingest.kinds import kind_of
+from certree.ingest.points import Points
+from certree.ingest.slots import values_of
+from certree.ingest.training import Roles, Training
+from certree.schema import Column, Kind
+
+#: Larger tables are streamed: there a copy matters, and polars has more threads.
+MOST_VALUES = 100_000_000
+
+#: The values of a column, or of several side by side; a category's as strings.
+Part = np.ndarray | pl.Series
+
+
+@dataclass(frozen=True)
+class InMemory(Training):
+    #: The columns, ranked.
+    table: _core.Table
+    #: The distinct values of numbers and dates by column, as they are compared.
+    values: dict[int, np.ndarray]
+    #: The class number of each row.
+    classes: np.ndarray
+    #: In whole units.
+    weights: np.ndarray | None
+
+
+def fits(source: sources.Source) -> bool:
+    return source.height is not None and source.height * len(source.names) <= MOST_VALUES
+
+
+def read(roles: Roles) -> InMemory:
+    """Rank the features; read the target and the weights."""
+    columns, parts = _parts(roles)
+    ranked, table, values = _rank(columns, parts)
+    floats = [found for found in values.values() if found.dtype.kind == "f"]
+    if floats and not np.isfinite(np.concatenate(floats)).all():
+        _check_complete(roles)
+    for role, series in roles.values.items():
+        check_same_length(roles.source.height or 0, len(series), role)
+    labels, classes = target.classes_of(_series(roles, "y"), roles.shown("y"), roles.y)
+    unit = kept = amounts = None
+    if "sample_weight" in roles.named or "sample_weight" in roles.values:
+        shown = roles.shown("sample_weight")
+        frame = _series(roles, "sample_weight").alias(shown).to_frame()
+        unit = weights.measure(frame.lazy(), shown)
+        frame = frame.select(pl.col(shown).cast(pl.Float64))
+        amounts = frame.select(unit.whole(pl.col(shown))).to_series().to_numpy()
+        kept = (frame.to_series() > 0).to_numpy()
+        if kept.all():
+            kept = None
+        else:
+            ranked, table, values = _rank(columns, [_filtered(part, kept) for part in parts])
+            classes, amounts = classes[kept], amounts[kept]
+    source = roles.source
+    return InMemory(
+        ranked, source.named, labels, unit, source, kept, table, values, classes, amounts
+    )
+
+
+def _series(roles: Roles, role: str) -> pl.Series:
+    if role in roles.values:
+        return roles.values[role]
+    return roles.source.frame([roles.source.names.index(roles.named[role])]).to_series()
+
+
+def _filtered(part: Part, kept: np.ndarray) -> Part:
+    return part.filter(pl.Series(kept)) if isinstance(part, pl.Series) else part[kept]
+
+
+def _check_complete(roles: Roles) -> None:
+    """The streamed path's error."""
+    check_complete(roles.source.lazy().select(roles.features), roles.features)
+
+
+def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
+    """The feature columns, without missing values."""
+    source = roles.source
+    if source.height == 0:
+        _check_complete(roles)
+    taken = set(roles.named.values())
+    picks = [index for index, name in enumerate(source.names) if name not in taken]
+    if source.array is not None:
+        array = source.array()
+        array = array[:, picks] if taken else array
+        dtype = arrays.series("", array[:0, 0]).dtype
+        return _columns(roles.features, [dtype] * len(roles.features)), [array]
+    frame = source.frame(picks)
+    columns = _columns(roles.features, frame.dtypes)
+    if any(frame.null_count().row(0)):
+        _check_complete(roles)
+    if all(column.kind == "boolean" for column in columns):
+        return columns, [frame.to_numpy(order="fortran")]
+    return columns, [_part(column, series) for column, series in zip(columns, frame.get_columns())]
+
+
+def _columns(names: Sequence[str], dtypes: Sequence[pl.DataType]) -> list[Column]:
+    known: dict[pl.DataType, tuple[Kind, str]] = {}
+    columns = []
+    for name, dtype in zip(names, dtypes):
+        if dtype not in known:
+            known[dtype] = kind_of(name, dtype), str(dtype)
+        columns.append(Column(name, *known[dtype]))
+    return columns
+
+
+def _part(column: Column, series: pl.Series) -> Part:
+    return series.cast(pl.String) if column.kind == "category" else values_of(column, series)
+
+
+def _rank(
+    columns: list[Column], parts: Sequence[Part]
+) -> tuple[list[Column], _core.Table, dict[int, np.ndarray]]:
+    """The columns with their values if they are categories, and all of them by rank."""
+    columns = list(columns)
+    found = []
+    for index, part in enumerate(parts):
+        if isinstance(part, pl.Series):
+            values = part.unique().sort()
+            columns[index] = Column(
+                columns[index].name, "category", columns[index].dtype, tuple(values)
+            )
+            numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
+            part = part.replace_strict(values, numbers, return_dtype=pl.UInt32).to_numpy()
+        in_one_piece = part.flags.c_contiguous or part.flags.f_contiguous
+        found.append(part if in_one_piece else np.ascontiguousarray(part))
+    table = _core.Table(found)
+    ordered = ("number", "date")
+    return (
+        columns,
+        table,
+        {i: table.values(i) for i, column in enumerate(columns) if column.kind in ordered},
+    )
+
+
+def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
+    """Cut the columns and group the rows."""
+    columns = training.columns
+    found = _thresholds(training, read_wishes(columns, thresholds))
+    cuts, codes = [], []
+    for index, column in enumerate(columns):
+        cut, code = found.get(index, (None, None))
+        cuts.append(Cuts(column, cut, _n_codes(column, cut)))
+        codes.append(code)
+    points, sums = training.table.group(
+        codes,
+        [each.n_codes for each in cuts],
+        training.classes,
+        len(training.labels),
+        training.weights,
+    )
+    amounts = training.unit.restore(sums) if training.unit else sums.astype(np.float64)
+    return cuts, Points(points, amounts.reshape(-1, len(training.labels)))
+
+
+def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
+    if cut is not None:
+        return len(cut) + 1
+    return len(column.values) if column.kind == "category" else 2
+
+
+Thresholds = tuple[list[float] | list[int], np.ndarray | None]
+
+
+def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Thresholds]:
+    """The thresholds of numbers and dates, and the code of each rank where it is another."""
+    columns, values = training.columns, training.values
+    found: dict[int, Thresholds] = {}
+    together: dict[Any, list[int]] = {}
+    for index, own in values.items():
+        column, wish = columns[index], wishes[index]
+        every = isinstance(wish, str)
+        if every and column.kind == "number" and not midpoints.whole(own, column):
+            together.setdefault(own.dtype.str, []).append(index)
+            continue
+
+        def amounts(index: int = index) -> np.ndarray:
+            return training.table.amounts(index, training.weights).astype(np.float64)
+
+        cut = choose(column, wish, own, amounts)
+        if every:
+            found[index] = cut, None
+        else:
+            below = np.searchsorted(midpoints.rounded_down(cut, own.dtype), own)
+            found[index] = cut, below.astype(np.uint32)
+    for indices in together.values():
+        cuts = midpoints.between_all([values[index] for index in indices])
+        found.update((index, (cut, None)) for index, cut in zip(indices, cuts))
+    return found

@@ -1,0 +1,222 @@
+//! Ranks: the distinct values of a column in order, and where each row's value stands among them.
+//!
+//! Values of all types are compared through keys, 64-bit numbers in the same order.
+
+use hashbrown::HashMap;
+
+use super::Codes;
+use crate::error::{Error, Result};
+
+/// A number as a key in the order of its type. Zeros have no sign.
+pub trait Value: Copy + PartialEq {
+    /// The keys of all values of the type, where there are few: a column of it then has all of them as
+    /// its distinct values, present or not.
+    const ALL: &[u64] = &[];
+
+    fn key(self) -> u64;
+    fn of(key: u64) -> Self;
+}
+
+const SIGN: u64 = 1 << 63;
+
+macro_rules! integers {
+    ($($type:ty),*) => {
+        $(impl Value for $type {
+            fn key(self) -> u64 {
+                if <$type>::MIN == 0 { self as u64 } else { self as u64 ^ SIGN }
+            }
+
+            fn of(key: u64) -> Self {
+                if <$type>::MIN == 0 { key as $type } else { (key ^ SIGN) as $type }
+            }
+        })*
+    };
+}
+
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Value for bool {
+    const ALL: &[u64] = &[0, 1];
+
+    fn key(self) -> u64 {
+        u64::from(self)
+    }
+
+    fn of(key: u64) -> Self {
+        key != 0
+    }
+}
+
+macro_rules! floats {
+    ($type:ty, $bits:ty) => {
+        impl Value for $type {
+            // Below zero, larger bits are smaller numbers.
+            fn key(self) -> u64 {
+                let sign = 1 << (<$bits>::BITS - 1);
+                let bits = (self + 0.0).to_bits();
+                u64::from(if bits & sign == 0 { bits | sign } else { !bits })
+            }
+
+            fn of(key: u64) -> Self {
+                let (key, sign) = (key as $bits, 1 << (<$bits>::BITS - 1));
+                <$type>::from_bits(if key & sign != 0 { key ^ sign } else { !key })
+            }
+        }
+    };
+}
+
+floats!(f32, u32);
+floats!(f64, u64);
+
+/// A column by rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ranked {
+    /// Of the distinct values, ascending.
+    pub keys: Vec<u64>,
+    /// The index into `keys` by row.
+    pub ranks: Codes,
+}
+
+impl Ranked {
+    pub fn of<T: Value>(values: &[T]) -> Ranked {
+        if !T::ALL.is_empty() {
+            let ranks = values.iter().map(|value| value.key() as u8).collect();
+            return Ranked { keys: T::ALL.to_vec(), ranks: Codes::Narrow(ranks) };
+        }
+        two_valued(values).unwrap_or_else(|| many_valued(values))
+    }
+
+    /// The weight of the rows of each rank; how many they are, without weights.
+    pub fn amounts(&self, weights: Option<&[i64]>) -> Result<Vec<i64>> {
+        if weights.is_some_and(|weights| weights.len() != self.ranks.len()) {
+            return Err(Error::invalid("there is not a weight for each row"));
+        }
+        let mut amounts = vec![0; self.keys.len()];
+        for (row, rank) in self.ranks.iter().enumerate() {
+            amounts[rank as usize] += weights.map_or(1, |weights| weights[row]);
+        }
+        Ok(amounts)
+    }
+
+    /// The distinct values, of the type that was ranked.
+    pub fn values<T: Value>(&self) -> Vec<T> {
+        self.keys.iter().map(|&key| T::of(key)).collect()
+    }
+}
+
+/// The columns of a row-major table, read a few at a time: one at a time would fetch each piece of
+/// memory once for every column that has a value in it.
+pub fn rank_row_major<T: Value>(values: &[T], n_columns: usize) -> Vec<Ranked> {
+    const WIDTH: usize = 16;
+    let mut found = Vec::with_capacity(n_columns);
+    let mut buffers: [Vec<T>; WIDTH] = std::array::from_fn(|_| Vec::new());
+    for first in (0..n_columns).step_by(WIDTH) {
+        let width = WIDTH.min(n_columns - first);
+        buffers.iter_mut().for_each(Vec::clear);
+        for row in values.chunks_exact(n_columns) {
+            for (buffer, &value) in buffers.iter_mut().zip(&row[first..first + width]) {
+                buffer.push(value);
+            }
+        }
+        found.extend(buffers[..width].iter().map(|buffer| Ranked::of(buffer)));
+    }
+    found
+}
+
+/// Ranks where there are at most two values, as in indicators; else nothing, soon.
+fn two_valued<T: Value>(values: &[T]) -> Option<Ranked> {
+    const BLOCK: usize = 1024;
+    let &first = values.first()?;
+    let other = values.iter().copied().find(|&value| value != first).unwrap_or(first);
+    let (low, high) = if first.key() <= other.key() { (first, other) } else { (other, first) };
+    let mut ranks = vec![0u8; values.len()];
+    for (ranks, values) in ranks.chunks_mut(BLOCK).zip(values.chunks(BLOCK)) {
+        let mut others = false;
+        for (rank, &value) in ranks.iter_mut().zip(values) {
+            others |= (value != low) & (value != high);
+            *rank = u8::from(value != low);
+        }
+        if others {
+            return None;
+        }
+    }
+    let keys = if low == high { vec![low.key()] } else { vec![low.key(), high.key()] };
+    Some(Ranked { keys, ranks: Codes::Narrow(ranks) })
+}
+
+fn many_valued<T: Value>(values: &[T]) -> Ranked {
+    // Numbered by first appearance, then renumbered in order.
+    let mut numbers: HashMap<u64, u32> = HashMap::new();
+    let mut keys = Vec::new();
+    let mut ranks: Vec<u32> = (values.iter())
+        .map(|value| {
+            let key = value.key();
+            *numbers.entry(key).or_insert_with(|| {
+                keys.push(key);
+                keys.len() as u32 - 1
+            })
+        })
+        .collect();
+    let mut order: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let mut rank_of = vec![0; order.len()];
+    for (rank, &(_, number)) in order.iter().enumerate() {
+        rank_of[number as usize] = rank as u32;
+    }
+    for rank in &mut ranks {
+        *rank = rank_of[*rank as usize];
+    }
+    Ranked { keys: order.into_iter().map(|(key, _)| key).collect(), ranks: Codes::new(ranks) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Value + PartialOrd + std::fmt::Debug>(values: &[T]) {
+        let mut distinct = values.to_vec();
+        distinct.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        distinct.dedup();
+        for found in [Ranked::of(values), many_valued(values)] {
+            assert_eq!(found.values::<T>(), distinct);
+            let back: Vec<T> = found.ranks.iter().map(|r| distinct[r as usize]).collect();
+            assert_eq!(back, values);
+        }
+        for n_columns in 1..40 {
+            let rows = values.len() / n_columns;
+            let table = &values[..rows * n_columns];
+            if rows == 0 {
+                continue;
+            }
+            let found = rank_row_major(table, n_columns);
+            for (column, found) in found.iter().enumerate() {
+                let own: Vec<T> = table.iter().skip(column).step_by(n_columns).copied().collect();
+                assert_eq!(found, &Ranked::of(&own));
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_keep_the_order_of_every_type() {
+        check(&[1.5, -2.0, 1.5, 0.0, -0.0, f64::MAX, f64::MIN, 5e-324, -5e-324, f64::INFINITY]);
+        check(&[1.5f32, -2.0, f32::NEG_INFINITY, 1e-45, -1e-45, 0.0]);
+        check(&[0.0, -0.0, 0.0]);
+        check(&[1.0, 0.0, 1.0]);
+        check(&[i64::MIN, -1, 0, 1, i64::MAX]);
+        check(&[i8::MIN, -1, 0, 1, i8::MAX]);
+        check(&[u64::MAX, 0, 1 << 63]);
+        check(&[u8::MAX, 0, 7, 7]);
+        check(&[true, false, true]);
+        assert_eq!(Ranked::of(&[true, true]).values::<bool>(), [false, true]);
+        assert_eq!(Ranked::of(&[true, true]).ranks, Codes::Narrow(vec![1, 1]));
+        check(&(0..1000).map(|i| i * 7919 % 997).collect::<Vec<i32>>());
+    }
+
+    #[test]
+    fn values_that_are_not_numbers_stand_at_an_end() {
+        for values in [[f64::NAN, f64::NAN, 1.0], [1.0, -f64::NAN, f64::INFINITY]] {
+            let found: Vec<f64> = Ranked::of(&values).values();
+            assert!(found[0].is_nan() || found[found.len() - 1].is_nan());
+        }
+    }
+}
