@@ -50,6 +50,8 @@ pub mod problem;
 
 pub mod view;
 
+pub mod bounds;
+
 pub mod kernel;
 
 pub mod search;

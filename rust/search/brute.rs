@@ -13,22 +13,28 @@ pub const MAX_POINTS: usize = 64;
 
 /// The best tree of all; the first one found among equals.
 pub fn solve(problem: &Problem) -> Found {
-    assert!(problem.points.len() <= MAX_POINTS, "too many points for the oracle");
+    let mut brute = Brute::new(problem);
     let n = problem.points.len();
     let all = if n == 64 { u64::MAX } else { (1 << n) - 1 };
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX);
-    let mut brute = Brute { problem, memo: HashMap::new() };
     let (cost, plan) = brute.best(all, depth, problem.shape.max_leaves);
     Found { plan, upper: cost, lower: cost }
 }
 
-struct Brute<'a> {
+/// The oracle for any set of a problem's points.
+pub struct Brute<'a> {
     problem: &'a Problem,
     memo: HashMap<(u64, u32, Option<u32>), (Cost, Plan)>,
 }
 
-impl Brute<'_> {
-    fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
+impl<'a> Brute<'a> {
+    pub fn new(problem: &'a Problem) -> Self {
+        assert!(problem.points.len() <= MAX_POINTS, "too many points for the oracle");
+        Brute { problem, memo: HashMap::new() }
+    }
+
+    /// The best tree for some points (bits; at least one), of at most this depth and so many leaves.
+    pub fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
         // Every leaf holds a point, so a tree over m of them has at most m leaves and depth m - 1:
         // what may be spent beyond that makes no difference, and the memo need not tell it apart.
         let m = set.count_ones();

@@ -232,10 +232,10 @@ impl ClassCosts {
 
     /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
     pub fn uniform(&self) -> Option<Cost> {
-        if self.n_labels != self.n_classes {
+        if self.n_labels != self.n_classes || self.n_classes == 1 {
             return None;
         }
-        let unit = if self.n_classes == 1 { 1 } else { self.cost(0, 1) };
+        let unit = self.cost(0, 1);
         let zero_one = (0..self.n_classes)
             .all(|c| (0..self.n_labels).all(|k| self.cost(c, k) == if c == k { 0 } else { unit }));
         (zero_one && unit > 0).then_some(unit)

@@ -13,6 +13,7 @@ pub mod judge;
 pub mod naive;
 pub mod problems;
 pub mod random;
+pub mod sets;
 pub mod shrink;
 
 pub use case::{Case, Loss};

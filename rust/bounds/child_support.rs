@@ -1,0 +1,27 @@
+//! Child support: a side A of a split with W(A) − E(A) ≤ ℓ need not be split off.
+//!
+//! Send A's rows down the tree of the other side instead: that costs at most W(A) for them, where A's own
+//! tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they hold no fewer rows.
+//!
+//! Not valid with costs of branches by row, with constraints, for regression, or for fronts.
+
+use crate::cost::Cost;
+
+/// Whether a side may be worth its leaf.
+#[inline]
+pub fn may_pay(worst: Cost, least: Cost, leaf_cost: Cost) -> bool {
+    worst - least > leaf_cost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_pay;
+
+    #[test]
+    fn a_side_must_be_able_to_save_more_than_its_leaf() {
+        assert!(may_pay(6, 0, 5));
+        assert!(!may_pay(5, 0, 5), "what only breaks even can be left out");
+        assert!(!may_pay(9, 4, 5));
+        assert!(!may_pay(0, 0, 0), "a side where nothing can go wrong");
+    }
+}

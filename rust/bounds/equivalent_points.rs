@@ -1,0 +1,23 @@
+//! Equivalent points: a tree with at least k leaves costs at least E(S) + kℓ.
+//!
+//! Every row is in some leaf, whose label costs it no less than its best label does. Rows of one point
+//! share a leaf, so that E is taken by point: of its classes, all but the best served are wrong.
+//!
+//! Not valid where losses can be negative, or where a leaf is not one label for all its rows.
+
+use crate::cost::Cost;
+
+/// What a tree with at least `leaves` leaves costs, at least.
+#[inline]
+pub fn at_least(least: Cost, leaves: Cost, leaf_cost: Cost) -> Cost {
+    least + leaves * leaf_cost
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn each_leaf_adds_its_penalty() {
+        assert_eq!(super::at_least(3, 4, 10), 43);
+        assert_eq!(super::at_least(3, 4, 0), 3);
+    }
+}

@@ -1,0 +1,175 @@
+//! Every bound's own statement, held against the oracle's optimum on random sets of points.
+
+mod common;
+
+use certree::bounds::{child_support, equivalent_points, leaf, look_ahead, scope, similarity};
+use certree::problem::Problem;
+use certree::search::brute::Brute;
+use common::judge::ensure;
+use common::problems::{Options, ShapeMix};
+use common::sets::{self, optimum};
+use common::{Case, Random, for_seeds};
+
+/// Runs `check` on a few random sets of each random case.
+fn for_sets(
+    options: &Options,
+    check: impl Fn(&Problem, &mut Brute, &mut Random, u64) -> Result<(), String> + Copy,
+) {
+    for_seeds(3_000, options, |case: &Case| {
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        let mut oracle = Brute::new(&problem);
+        let rng = &mut Random::new(case.n_points() as u64 + 7 * case.codes.len() as u64);
+        for _ in 0..6 {
+            let set = sets::random(rng, &problem);
+            check(&problem, &mut oracle, rng, set)?;
+        }
+        Ok(())
+    });
+}
+
+fn small() -> Options {
+    Options { max_points: 10, max_columns: 4, ..Options::default() }
+}
+
+/// Rows per leaf are not limited: similarity holds for any two sets.
+fn any_leaf_size(problem: &Problem) -> bool {
+    problem.shape.min_leaf_rows <= 1
+}
+
+#[test]
+fn leaf_and_equivalent_points() {
+    for_sets(&small(), |problem, oracle, rng, set| {
+        let (depth, leaves) = sets::random_budget(rng);
+        let (cost, plan) = oracle.best(set, depth, leaves);
+        let most = leaf::at_most(sets::leaf(problem, set), problem.leaf_cost);
+        ensure(cost <= most, || format!("a leaf costs {most}, the optimum {cost}"))?;
+        let least = sets::least(problem, set);
+        let bound = equivalent_points::at_least(least, plan.leaves().into(), problem.leaf_cost);
+        ensure(cost >= bound, || format!("{plan:?} costs {cost}, less than {bound}"))
+    });
+}
+
+#[test]
+fn look_ahead() {
+    for_sets(&small(), |problem, oracle, rng, set| {
+        let (depth, leaves) = sets::random_budget(rng);
+        let (least, cost) = (sets::least(problem, set), optimum(oracle, set, (depth, leaves)));
+        let beyond = [(1, look_ahead::BEYOND_DEPTH_ONE), (2, look_ahead::BEYOND_DEPTH_TWO)];
+        for (seen, larger) in beyond {
+            let known = optimum(oracle, set, (depth.min(seen), leaves));
+            let bound = look_ahead::at_least(known, least, larger, problem.leaf_cost);
+            ensure(bound <= cost, || format!("seen to depth {seen}: {bound} > {cost}"))?;
+        }
+        Ok(())
+    });
+}
+
+/// A side that cannot pay for its leaf: its sibling's budget is enough for all rows.
+fn child_support_holds(
+    problem: &Problem,
+    oracle: &mut Brute,
+    rng: &mut Random,
+    set: u64,
+) -> Result<(), String> {
+    let Some(children) = sets::random_split(rng, problem, set) else { return Ok(()) };
+    let (budget, other) = (sets::random_budget(rng), sets::random_budget(rng));
+    for side in 0..2 {
+        let (small, sibling) = (children[side], children[1 - side]);
+        let (worst, least) = (sets::worst(problem, small), sets::least(problem, small));
+        if !child_support::may_pay(worst, least, problem.leaf_cost) {
+            let split = optimum(oracle, small, other) + optimum(oracle, sibling, budget);
+            let without = optimum(oracle, set, budget);
+            ensure(without <= split, || format!("{split} with a side of {worst}, {without} not"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn child_support() {
+    for_sets(&small(), child_support_holds);
+    for_sets(&Options { limits: ShapeMix::MinRows, ..small() }, child_support_holds);
+}
+
+#[test]
+fn scope() {
+    for_sets(&small(), |problem, oracle, rng, set| {
+        let Some([left, right]) = sets::random_split(rng, problem, set) else { return Ok(()) };
+        let budget = sets::random_budget(rng);
+        let (a, b) = (optimum(oracle, left, budget), optimum(oracle, right, budget));
+        let lower = rng.range(0, b as usize) as i64;
+        let needed = scope::of_child(a + b, lower);
+        ensure(needed >= a && needed + lower == a + b, || format!("{a} + {b}: {needed}"))
+    });
+}
+
+#[test]
+fn similarity_of_any_two_sets() {
+    for_sets(&small(), |problem, oracle, rng, known| {
+        let (set, budget) = (sets::random(rng, problem), sets::random_budget(rng));
+        // With a minimum leaf size only for a subset.
+        let set = if any_leaf_size(problem) || set & known == 0 { set } else { set & known };
+        if !any_leaf_size(problem) && set & !known != 0 {
+            return Ok(());
+        }
+        let lost = sets::worst(problem, known & !set);
+        let bound = similarity::at_least(optimum(oracle, known, budget), lost);
+        let cost = optimum(oracle, set, budget);
+        ensure(bound <= cost, || format!("{set:b} costs {cost}, not {bound}, from {known:b}"))
+    });
+}
+
+/// Whatever the leaves must hold: children are subsets.
+fn parents_bound_children(
+    problem: &Problem,
+    oracle: &mut Brute,
+    rng: &mut Random,
+    set: u64,
+) -> Result<(), String> {
+    let Some(children) = sets::random_split(rng, problem, set) else { return Ok(()) };
+    let budget = sets::random_budget(rng);
+    let whole = optimum(oracle, set, budget);
+    for side in 0..2 {
+        let sibling = sets::worst(problem, children[1 - side]);
+        let bound = similarity::at_least(whole, sibling);
+        let cost = optimum(oracle, children[side], budget);
+        ensure(bound <= cost, || format!("side {side} costs {cost}, not {bound}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn similarity_from_parent_to_child() {
+    for_sets(&small(), parents_bound_children);
+    for_sets(&Options { limits: ShapeMix::MinRows, ..small() }, parents_bound_children);
+}
+
+#[test]
+fn siblings_bound_each_other_and_their_alternatives() {
+    for_sets(&small(), |problem, oracle, rng, set| {
+        let (Some(a), Some(b), Some(split)) = (
+            sets::random_split(rng, problem, set),
+            sets::random_split(rng, problem, set),
+            sets::random_split(rng, problem, set),
+        ) else {
+            return Ok(());
+        };
+        if !any_leaf_size(problem) {
+            return Ok(());
+        }
+        let (from, to) = (a[rng.below(2)], b[rng.below(2)]);
+        let budget = sets::random_budget(rng);
+        // The siblings themselves, then both sides of one split of each.
+        for within in [set, split[0], split[1]] {
+            let (known, same) = (from & within, to & within);
+            if known == 0 || same == 0 {
+                continue;
+            }
+            let lost = sets::worst(problem, known & !same);
+            let bound = similarity::at_least(optimum(oracle, known, budget), lost);
+            let cost = optimum(oracle, same, budget);
+            ensure(bound <= cost, || format!("{same:b} costs {cost}, not {bound}"))?;
+        }
+        Ok(())
+    });
+}

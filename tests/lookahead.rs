@@ -1,0 +1,161 @@
+//! What one kernel call says of a node, against sums over its points: sides, stumps, and the rows by
+//! which two sides, or the same side of two siblings, differ. On every instruction set.
+
+mod common;
+
+use certree::bits::Level;
+use certree::cost::{Cost, INFINITE};
+use certree::kernel::{Ask, Kernel, Lookahead};
+use certree::problem::Problem;
+use certree::view::{BitView, Question, View};
+use common::judge::ensure;
+use common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use common::{Case, Random, for_seeds, sets};
+
+/// A node: its rows as a kernel sees them, and as a set of points.
+struct Node {
+    view: View,
+    set: u64,
+}
+
+fn question(bits: &BitView, view: &View, column: usize) -> Question {
+    bits.questions[view.columns[column] as usize]
+}
+
+/// The root, or what is left of it after a split or two.
+fn random_node(rng: &mut Random, problem: &Problem, bits: &BitView, level: Level) -> Node {
+    let mut node = Node { view: bits.root.clone(), set: sets::all(problem) };
+    for _ in 0..rng.below(3) {
+        if node.view.columns.is_empty() {
+            break;
+        }
+        let column = rng.below(node.view.columns.len());
+        let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
+        let side = rng.below(2);
+        let (mut view, mut varying) = (View::default(), Vec::new());
+        node.view.child(column, side == 1, true, &mut view, &mut varying);
+        if rng.chance(0.5) {
+            view.keep(&varying, level);
+        }
+        node = Node { view, set: sides[side] };
+    }
+    node
+}
+
+fn stump(problem: &Problem, bits: &BitView, node: &Node, side: u64) -> Cost {
+    let least = problem.shape.min_leaf_rows;
+    let mut best = INFINITE;
+    for column in 0..node.view.columns.len() {
+        let cells = sets::sides(problem, side, question(bits, &node.view, column));
+        if least <= 1 || cells.iter().all(|&cell| sets::rows(problem, cell) >= least) {
+            best = best.min(cells.iter().map(|&cell| sets::leaf(problem, cell)).sum());
+        }
+    }
+    best
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let count_rows = problem.shape.min_leaf_rows > 1;
+    let bits = BitView::new(&problem.features, &problem.points, problem.task.as_ref(), count_rows);
+    let min_rows = problem.shape.min_leaf_rows as i64;
+    let ask = Ask { min_rows, overlaps: true, stumps: true };
+    for level in Level::all() {
+        let mut kernel = Kernel::new(&bits, problem.task.classes(), level);
+        let mut look = Lookahead::default();
+        // The same kernel again and again: nothing of the last node may stay.
+        for _ in 0..3 {
+            let node = random_node(rng, &problem, &bits, level);
+            kernel.look(&node.view, ask, &mut look);
+            sides_and_stumps(&problem, &bits, &node, &look)
+                .and_then(|()| differences(&problem, &bits, &node, &look, rng))
+                .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
+        }
+    }
+    Ok(())
+}
+
+fn sides_and_stumps(
+    problem: &Problem,
+    bits: &BitView,
+    node: &Node,
+    look: &Lookahead,
+) -> Result<(), String> {
+    let equal = |what: &str, is: Cost, should: Cost| {
+        ensure(is == should, || format!("{what} is {is}, not {should}"))
+    };
+    equal("leaf", look.whole.leaf, sets::leaf(problem, node.set))?;
+    equal("worst", look.whole.worst, sets::worst(problem, node.set))?;
+    let at_most = |what: &str, is: Cost, most: Cost| {
+        ensure(is <= most, || format!("{what} is {is}, more than {most}"))
+    };
+    // Costs by row are regrets: each row has a label without any.
+    at_most("least", look.whole.least, sets::least(problem, node.set))?;
+    for column in 0..node.view.columns.len() {
+        let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
+        for (side, &set) in sides.iter().enumerate() {
+            let at = |what: &str| format!("column {column} side {side}: {what}");
+            let known = look.sides[column][side];
+            equal(&at("leaf"), known.leaf, sets::leaf(problem, set))?;
+            equal(&at("worst"), known.worst, sets::worst(problem, set))?;
+            equal(&at("least"), known.least, sets::least(problem, set))?;
+            if problem.shape.min_leaf_rows > 1 {
+                equal(&at("rows"), known.rows, sets::rows(problem, set) as i64)?;
+            }
+            equal(&at("stump"), look.stumps[column][side], stump(problem, bits, node, set))?;
+        }
+    }
+    Ok(())
+}
+
+/// Overlaps, and the rows by which siblings differ.
+fn differences(
+    problem: &Problem,
+    bits: &BitView,
+    node: &Node,
+    look: &Lookahead,
+    rng: &mut Random,
+) -> Result<(), String> {
+    let n = node.view.columns.len();
+    if n == 0 {
+        return Ok(());
+    }
+    let side = |column: usize, side: usize| {
+        sets::sides(problem, node.set, question(bits, &node.view, column))[side]
+    };
+    let mut by_column = Vec::new();
+    for _ in 0..8 {
+        let (from, to) = ((rng.below(n), rng.below(2)), (rng.below(n), rng.below(2)));
+        let gone = side(from.0, from.1) & !side(to.0, to.1);
+        let lost = sets::worst(problem, gone);
+        let told = look.difference(from.0, from.1, to.0, to.1);
+        let right = if look.has_exact_overlaps() { told == lost } else { told >= lost };
+        ensure(right, || format!("{from:?} without {to:?} is {lost}, not {told}"))?;
+        let (segments, n_labels) = (&bits.segments, bits.n_labels);
+        let total = node.view.lost(segments, n_labels, from, to, &mut by_column);
+        ensure(total == lost, || format!("{from:?} loses {lost} to {to:?}, not {total}"))?;
+        for (column, &told) in by_column.iter().enumerate() {
+            let lost = sets::worst(problem, gone & side(column, 1));
+            ensure(told == lost, || format!("column {column} loses {lost}, not {told}"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn few_points() {
+    for_seeds(2_000, &Options::default(), check);
+}
+
+#[test]
+fn many_points_and_columns() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+        let most = Options { min_points: 20, max_points: 60, loss, ..Options::default() };
+        let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
+        for_seeds(30, &boolean, check);
+        let ordered = Options { columns: ColumnMix::Ordered, max_columns: 20, ..most };
+        for_seeds(30, &Options { limits: ShapeMix::MinRows, ..ordered }, check);
+    }
+}
