@@ -7,11 +7,11 @@
 use super::lanes::Blocks;
 use super::rows::CostTally;
 use super::wide::ClassTally;
-use super::{narrow, wide};
+use super::{narrow, prints, wide};
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::ClassCosts;
-use crate::view::{BitView, View};
+use crate::view::{BitView, Key, View};
 
 /// What is known of a set of rows without looking at its splits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -110,6 +110,7 @@ pub struct Kernel<'a> {
     blocks: Blocks,
     narrow: narrow::Scratch,
     wide: wide::Scratch,
+    prints: prints::Scratch,
     /// The unit of error, and the total weight, if counts can stay in 16 bits.
     uniform: Option<Cost>,
 }
@@ -123,6 +124,7 @@ impl<'a> Kernel<'a> {
             blocks: Blocks::default(),
             narrow: narrow::Scratch::default(),
             wide: wide::Scratch::default(),
+            prints: prints::Scratch::default(),
             uniform: classes.and_then(ClassCosts::uniform),
         }
     }
@@ -198,6 +200,14 @@ impl<'a> Kernel<'a> {
             #[inline(always)]
             || wide::sum_pairs(&mut tally, scratch),
         );
+    }
+
+    /// The fingerprints of both sides of every column of the view that was looked at last. Tasks without
+    /// classes leave them to whoever asks.
+    pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Key; 2]>>) {
+        if self.classes.is_some() {
+            prints::fingerprints(&self.blocks, view, &mut self.prints, out);
+        }
     }
 
     /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.

@@ -3,6 +3,7 @@
 mod depth_two;
 mod lanes;
 mod narrow;
+mod prints;
 mod rows;
 mod wide;
 

@@ -294,6 +294,11 @@ impl View {
         [all ^ ones, ones]
     }
 
+    /// The key of one row.
+    pub fn key(&self, row: usize) -> Key {
+        to_key(self.keys[row])
+    }
+
     /// The fingerprint of all rows.
     pub fn fingerprint(&self) -> Key {
         self.keys.iter().fold(0, |sum, &key| sum ^ to_key(key))

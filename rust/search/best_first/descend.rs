@@ -116,6 +116,10 @@ impl<'a, 'run> Worker<'a, 'run> {
         self.kernel.look(&frame.view, ask, &mut frame.look);
         self.shared.run.add_kernel_calls(1);
         frame.index();
+        if !budget.is_small() && budget.depth != UNLIMITED {
+            // Nearly all children will be visited: their fingerprints come cheaper all at once.
+            self.kernel.fingerprints(&frame.view, &mut frame.prints);
+        }
     }
 
     /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
@@ -228,8 +232,11 @@ impl<'a, 'run> Worker<'a, 'run> {
         self.look(&mut frame, key.budget);
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, key.budget);
-        let least = Alternatives::least(&frame, key.budget, rules, lower.max(bounds.lower));
-        let lower = lower.max(bounds.lower).max(least).min(bounds.upper);
+        let mut lower = lower.max(bounds.lower);
+        if lower < bounds.upper {
+            lower = lower.max(Alternatives::least(&frame, key.budget, rules, lower));
+        }
+        let lower = lower.min(bounds.upper);
         let entry = if lower == bounds.upper {
             self.shared.table.insert_solved(key, bounds.upper, self.shared.run);
             Entry::Solved(bounds.upper)

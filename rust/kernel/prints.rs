@@ -1,0 +1,56 @@
+//! Fingerprints of both sides of every column at once.
+//!
+//! Four rows have 16 subsets: with the XOR of the keys of each in a table, a column's fingerprint is
+//! one look-up for every four rows instead of a step for each row.
+
+use super::lanes::Blocks;
+use crate::bits::{LANES, ROWS};
+use crate::view::{Key, View};
+
+/// Subsets of four rows.
+type Table = [Key; 16];
+
+#[derive(Debug, Default)]
+pub struct Scratch {
+    tables: Vec<Table>,
+}
+
+/// `blocks` were filled from `view`.
+pub fn fingerprints(
+    blocks: &Blocks,
+    view: &View,
+    scratch: &mut Scratch,
+    out: &mut Vec<Option<[Key; 2]>>,
+) {
+    scratch.tables.clear();
+    for &(segment, ..) in &blocks.segments {
+        let rows = view.segment(segment);
+        for first in rows.clone().step_by(ROWS) {
+            for four in (first..first + ROWS).step_by(4) {
+                let mut table = [0; 16];
+                for row in four..(four + 4).min(rows.end.max(four)) {
+                    let (size, key) = (1 << (row - four), view.key(row));
+                    for subset in 0..size {
+                        table[size + subset] = table[subset] ^ key;
+                    }
+                }
+                scratch.tables.push(table);
+            }
+        }
+    }
+    let whole = view.fingerprint();
+    out.clear();
+    for block in 0..blocks.n_blocks() {
+        let mut sums = [0; LANES];
+        let words = blocks.block(block, 0, scratch.tables.len() / 4);
+        for (words, tables) in words.iter().zip(scratch.tables.chunks_exact(4)) {
+            for (sum, &word) in sums.iter_mut().zip(&words.0) {
+                for (nibble, table) in tables.iter().enumerate() {
+                    *sum ^= table[usize::from(word >> (4 * nibble) & 15)];
+                }
+            }
+        }
+        let columns = LANES.min(blocks.n_columns - block * LANES);
+        out.extend(sums[..columns].iter().map(|&ones| Some([whole ^ ones, ones])));
+    }
+}
