@@ -51,7 +51,7 @@ pub struct Frame {
 }
 
 /// How many siblings a new node learns from.
-const SIBLINGS: usize = 4;
+const SIBLINGS: usize = 8;
 
 impl<'a, 'run> Worker<'a, 'run> {
     pub fn new(shared: &'a Shared<'a, 'run>, kernel: Kernel<'a>, level: Level) -> Self {
