@@ -121,6 +121,28 @@ impl Level {
         }
     }
 
+    /// Copy the rows of one or two words whose bit `shift` of word `word` is `side` to the front of `out`,
+    /// which has room for all of them and one vector more. Returns how many were copied, and takes every
+    /// copied word into `any` (or) and `all` (and).
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    pub fn select<const STRIDE: usize>(
+        self,
+        rows: &[u64],
+        (word, shift): (usize, usize),
+        side: bool,
+        out: &mut [u64],
+        any: &mut [u64; STRIDE],
+        all: &mut [u64; STRIDE],
+    ) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self == Level::Avx512 && (STRIDE == 1 || STRIDE == 2) {
+            // SAFETY: the level was detected.
+            return unsafe { x86::select_avx512(rows, (word, shift), side, out, any, all) };
+        }
+        select(rows, (word, shift), side, out, any, all)
+    }
+
     /// The bits of `word` that `mask` selects, side by side at the low end.
     #[inline(always)]
     pub fn compress(self, word: u64, mask: u64) -> u64 {
@@ -154,6 +176,30 @@ fn count_columns(lanes: &[Lanes]) -> Lanes {
         }
     }
     sum
+}
+
+#[inline(always)]
+fn select<const STRIDE: usize>(
+    rows: &[u64],
+    (word, shift): (usize, usize),
+    side: bool,
+    out: &mut [u64],
+    any: &mut [u64; STRIDE],
+    all: &mut [u64; STRIDE],
+) -> usize {
+    let mut n = 0;
+    for row in rows.chunks_exact(STRIDE) {
+        // Rows are written whether they stay or not, and the next one overwrites those that do not.
+        let take = (row[word] >> shift & 1) ^ u64::from(!side);
+        let mask = take.wrapping_neg();
+        for w in 0..STRIDE {
+            out[n * STRIDE + w] = row[w];
+            any[w] |= row[w] & mask;
+            all[w] &= row[w] | !mask;
+        }
+        n += take as usize;
+    }
+    n
 }
 
 fn transpose(rows: &[u64; ROWS]) -> [Lanes; 2] {
@@ -346,6 +392,51 @@ mod x86 {
         unsafe { transmute(out) }
     }
 
+    /// Eight words at a time: a mask of the words that stay, and the CPU's own compression.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,popcnt")]
+    pub(super) fn select_avx512<const STRIDE: usize>(
+        rows: &[u64],
+        (word, shift): (usize, usize),
+        side: bool,
+        out: &mut [u64],
+        any: &mut [u64; STRIDE],
+        all: &mut [u64; STRIDE],
+    ) -> usize {
+        let bit = _mm512_set1_epi64(1 << shift);
+        // The words that decide, one in each row.
+        let deciding: __mmask8 = if STRIDE == 1 { 0xff } else { 0x55 << word };
+        let flip = if side { 0 } else { deciding };
+        let (mut or, mut and) = (_mm512_setzero_si512(), _mm512_set1_epi64(-1));
+        let mut n = 0;
+        let chunks = rows.chunks_exact(8);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            let chunk: &[u64; 8] = chunk.try_into().expect("chunks of eight");
+            // SAFETY: both are 64 bytes of plain data.
+            let v: __m512i = unsafe { transmute(*chunk) };
+            let own = _mm512_mask_test_epi64_mask(deciding, v, bit) ^ flip;
+            let stay = match (STRIDE, word) {
+                (1, _) => own,
+                (_, 0) => own | own << 1,
+                _ => own | own >> 1,
+            };
+            or = _mm512_mask_or_epi64(or, stay, or, v);
+            and = _mm512_mask_and_epi64(and, stay, and, v);
+            // SAFETY: both are 64 bytes of plain data.
+            let packed: [u64; 8] = unsafe { transmute(_mm512_maskz_compress_epi64(stay, v)) };
+            out[n..n + 8].copy_from_slice(&packed);
+            n += stay.count_ones() as usize;
+        }
+        // SAFETY: both are 64 bytes of plain data.
+        let (or, and): ([u64; 8], [u64; 8]) =
+            unsafe { (transmute::<__m512i, _>(or), transmute::<__m512i, _>(and)) };
+        for w in 0..8 {
+            any[w % STRIDE] |= or[w];
+            all[w % STRIDE] &= and[w];
+        }
+        n / STRIDE + super::select(rest, (word, shift), side, &mut out[n..], any, all)
+    }
+
     #[target_feature(enable = "bmi2")]
     pub(super) fn compress_bmi2(word: u64, mask: u64) -> u64 {
         _pext_u64(word, mask)
@@ -413,6 +504,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn levels_select_the_same_rows() {
+        fn agree<const STRIDE: usize>(next: &mut impl FnMut() -> u64) {
+            for n in [0, 1, 3, 4, 8, 9, 100] {
+                let rows: Vec<u64> = (0..n * STRIDE).map(|_| next()).collect();
+                for (word, shift, side) in [(0, 0, true), (STRIDE - 1, 63, false), (0, 17, false)] {
+                    let run = |level: Level| {
+                        let mut out = vec![0; n * STRIDE + 8];
+                        let (mut any, mut all) = ([0; STRIDE], [u64::MAX; STRIDE]);
+                        let at = (word, shift);
+                        let kept = level.select(&rows, at, side, &mut out, &mut any, &mut all);
+                        out.truncate(kept * STRIDE);
+                        (out, any, all)
+                    };
+                    let expected = run(Level::Portable);
+                    assert!(expected.0.chunks(STRIDE).all(|r| (r[word] >> shift & 1 == 1) == side));
+                    for level in Level::all() {
+                        assert_eq!(run(level), expected, "{level:?} {n} {STRIDE}");
+                    }
+                }
+            }
+        }
+        let mut next = words(4);
+        agree::<1>(&mut next);
+        agree::<2>(&mut next);
+        agree::<3>(&mut next);
     }
 
     #[test]

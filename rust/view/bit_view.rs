@@ -308,19 +308,56 @@ impl View {
     /// `varying`. Columns that are constant stay; keys are left out unless asked for.
     pub fn child(
         &self,
-        column: usize,
-        side: bool,
+        (column, side): (usize, usize),
         keys: bool,
+        level: Level,
         out: &mut View,
         varying: &mut Vec<u64>,
     ) {
-        match self.stride {
-            1 => self.child_of::<1>(column, side, keys, out, varying),
-            2 => self.child_of::<2>(column, side, keys, out, varying),
-            3 => self.child_of::<3>(column, side, keys, out, varying),
-            4 => self.child_of::<4>(column, side, keys, out, varying),
-            _ => self.child_of::<0>(column, side, keys, out, varying),
+        let to = (column, side == 1);
+        if !keys && self.costs.is_empty() {
+            match self.stride {
+                1 => return self.select::<1>(to, level, out, varying),
+                2 => return self.select::<2>(to, level, out, varying),
+                _ => {}
+            }
         }
+        match self.stride {
+            1 => self.child_of::<1>(column, side == 1, keys, out, varying),
+            2 => self.child_of::<2>(column, side == 1, keys, out, varying),
+            3 => self.child_of::<3>(column, side == 1, keys, out, varying),
+            4 => self.child_of::<4>(column, side == 1, keys, out, varying),
+            _ => self.child_of::<0>(column, side == 1, keys, out, varying),
+        }
+    }
+
+    /// The same for bits alone, by whole vectors.
+    fn select<const STRIDE: usize>(
+        &self,
+        (column, side): (usize, bool),
+        level: Level,
+        out: &mut View,
+        varying: &mut Vec<u64>,
+    ) {
+        out.columns.clone_from(&self.columns);
+        out.stride = STRIDE;
+        out.keys.clear();
+        out.costs.clear();
+        out.ends.clear();
+        out.bits.resize(self.len * STRIDE + 8, 0);
+        let (mut any, mut all) = ([0; STRIDE], [u64::MAX; STRIDE]);
+        let mut n = 0;
+        for segment in 0..self.ends.len() {
+            let rows = self.segment(segment);
+            let from = &self.bits[rows.start * STRIDE..rows.end * STRIDE];
+            let to = &mut out.bits[n * STRIDE..];
+            n += level.select(from, (column / 64, column % 64), side, to, &mut any, &mut all);
+            out.ends.push(n as u32);
+        }
+        out.len = n;
+        out.bits.truncate(n * STRIDE);
+        varying.clear();
+        varying.extend(any.iter().zip(&all).map(|(any, all)| any & !all));
     }
 
     /// `STRIDE`: the stride if it is known to the compiler, else 0.

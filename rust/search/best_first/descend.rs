@@ -309,7 +309,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             self.frames.resize_with(at + 1, Frame::default);
         }
         let view = &mut self.frames[at].view;
-        parent.view.child(column, side == 1, keys, view, &mut self.mask);
+        parent.view.child((column, side), keys, self.level, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
             self.mask[column / 64] &= !(1 << (column % 64));
         }
@@ -403,18 +403,14 @@ impl Frame {
         }
         let n = self.look.sides.len();
         self.repeats.resize(n, false);
-        let worst = |c: usize, s: usize| self.look.sides[c][s].worst;
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&c| (worst(c, 0).min(worst(c, 1)), c));
-        for (at, &i) in order.iter().enumerate() {
+        let size = |c: usize| self.look.sides[c][0].worst.min(self.look.sides[c][1].worst);
+        let mut order: Vec<(Cost, usize)> = (0..n).map(|c| (size(c), c)).collect();
+        order.sort_unstable();
+        for (at, &(size, i)) in order.iter().enumerate() {
             if self.repeats[i] {
                 continue;
             }
-            let size = worst(i, 0).min(worst(i, 1));
-            for &j in &order[at + 1..] {
-                if worst(j, 0).min(worst(j, 1)) != size {
-                    break;
-                }
+            for &(_, j) in order[at + 1..].iter().take_while(|&&(other, _)| other == size) {
                 let look = &self.look;
                 let same =
                     |b: usize| look.difference(i, 1, j, b) <= 0 && look.difference(j, b, i, 1) <= 0;
