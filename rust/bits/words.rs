@@ -429,7 +429,7 @@ mod x86 {
         }
         // SAFETY: both are 64 bytes of plain data.
         let (or, and): ([u64; 8], [u64; 8]) =
-            unsafe { (transmute::<__m512i, _>(or), transmute::<__m512i, _>(and)) };
+            unsafe { (transmute::<__m512i, [u64; 8]>(or), transmute::<__m512i, [u64; 8]>(and)) };
         for w in 0..8 {
             any[w % STRIDE] |= or[w];
             all[w % STRIDE] &= and[w];
