@@ -166,6 +166,43 @@ fn larger_cases_of_any_depth() {
     }
 }
 
+/// Leaves that are scarce below the look-ahead too: the same split then stands for several budgets.
+fn with_few_leaves(case: &Case) -> Case {
+    let mut case = case.clone();
+    case.shape.max_depth = None;
+    case.shape.max_leaves = Some(6 + case.n_points() as u32 % 3);
+    case.shape.min_leaf_rows = 1;
+    case
+}
+
+#[test]
+fn limited_leaves_agree_with_the_oracle() {
+    let options = Options {
+        columns: ColumnMix::Boolean,
+        min_points: 14,
+        max_points: 22,
+        max_columns: 7,
+        ..Options::default()
+    };
+    for_seeds(400, &options, |case| {
+        let case = with_few_leaves(case);
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        let expected = brute::solve(&problem).upper;
+        for threads in [1, 2] {
+            let found = optimum(&case, &problem, &Search::default(), threads)?;
+            ensure(found == expected, || format!("{found}, not {expected}"))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn larger_cases_of_limited_leaves() {
+    for loss in LOSSES {
+        agree_with_themselves(8, 80, loss, |case| *case = with_few_leaves(case));
+    }
+}
+
 /// Few columns, so that a tree that is deep enough asks all of them.
 #[test]
 fn deep_trees() {

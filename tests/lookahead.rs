@@ -33,7 +33,8 @@ fn random_node(rng: &mut Random, problem: &Problem, bits: &BitView, level: Level
         let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
         let side = rng.below(2);
         let (mut view, mut varying) = (View::default(), Vec::new());
-        node.view.child(column, side == 1, true, &mut view, &mut varying);
+        let keys = !node.view.keys.is_empty() && rng.chance(0.5);
+        node.view.child((column, side), keys, level, &mut view, &mut varying);
         if rng.chance(0.5) {
             view.keep(&varying, level);
         }

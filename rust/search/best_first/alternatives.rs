@@ -52,7 +52,7 @@ impl Alternative {
     }
 }
 
-/// In the order of questions.
+/// In the order of questions, and of leaves of the 0 side.
 #[derive(Debug, Default)]
 pub struct Alternatives {
     pub list: Vec<Alternative>,
@@ -63,10 +63,12 @@ pub struct Alternatives {
 /// Lower bounds on the children of every split of one child of a node.
 #[derive(Debug)]
 pub struct Proved {
-    /// Which child.
+    /// Which child, and what it may spend: its bounds say nothing of larger budgets.
     pub column: usize,
     pub side: usize,
-    bounds: Vec<(u32, [Cost; 2])>,
+    pub budget: Budget,
+    /// By question and leaves of the 0 side, in that order.
+    bounds: Vec<((u32, u32), [Cost; 2])>,
 }
 
 /// What to do next in a node.
@@ -238,10 +240,11 @@ impl Alternatives {
     ) {
         let mut known = proved.bounds.iter().peekable();
         for alternative in &mut self.list {
-            while known.next_if(|(question, _)| *question < alternative.question).is_some() {}
-            let Some((question, lower)) = known.peek() else { break };
-            if *question == alternative.question {
-                let ones = by_column[column(*question)];
+            let split = (alternative.question, alternative.left_leaves);
+            while known.next_if(|(known, _)| *known < split).is_some() {}
+            let Some((known, lower)) = known.peek() else { break };
+            if *known == split {
+                let ones = by_column[column(alternative.question)];
                 alternative.raise(0, lower[0] - (total - ones));
                 alternative.raise(1, lower[1] - ones);
             }
@@ -249,9 +252,9 @@ impl Alternatives {
     }
 
     /// What has been proved so far.
-    pub fn proved(&self, column: usize, side: usize) -> Proved {
-        let bounds = self.list.iter().map(|a| (a.question, a.lower)).collect();
-        Proved { column, side, bounds }
+    pub fn proved(&self, column: usize, side: usize, budget: Budget) -> Proved {
+        let bounds = self.list.iter().map(|a| ((a.question, a.left_leaves), a.lower)).collect();
+        Proved { column, side, budget, bounds }
     }
 
     /// Whether no worker is inside any of the alternatives.

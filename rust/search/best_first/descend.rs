@@ -262,7 +262,9 @@ impl<'a, 'run> Worker<'a, 'run> {
         }
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
+        let budget = node.key.budget;
         let mut near: Vec<(Cost, usize)> = (parent.siblings.iter().enumerate())
+            .filter(|(_, s)| s.budget == budget)
             .map(|(i, s)| (parent.look.difference(s.column, s.side, to.0, to.1), i))
             .filter(|&(lost, _)| lost < node.upper())
             .collect();
@@ -282,8 +284,10 @@ impl<'a, 'run> Worker<'a, 'run> {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
         if parent.look.has_overlaps() && node.key.budget.depth != UNLIMITED {
-            let proved = all.proved(column, side);
-            match parent.siblings.iter_mut().find(|s| (s.column, s.side) == (column, side)) {
+            let proved = all.proved(column, side, node.key.budget);
+            let same =
+                |s: &&mut Proved| (s.column, s.side, s.budget) == (column, side, proved.budget);
+            match parent.siblings.iter_mut().find(same) {
                 Some(known) => *known = proved,
                 None => parent.siblings.push(proved),
             }
