@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::descend::Frame;
 use super::look::{Rules, child_budgets};
 use super::node::{Budget, Choice, Node, UNLIMITED};
+use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
 
 /// A split that may still be best. Its children are virtual, bounds only, until they are chosen.
@@ -131,7 +132,8 @@ impl Alternatives {
                     busy: 0,
                 };
                 for side in 0..2 {
-                    alternative.raise(side, without - look.sides[column][1 - side].worst);
+                    let sibling = look.sides[column][1 - side].worst;
+                    alternative.raise(side, similarity::at_least(without, sibling));
                 }
                 alternative
             })
@@ -189,7 +191,7 @@ impl Alternatives {
                 side,
                 question: alternative.question,
                 budget: child_budgets(budget, alternative.left_leaves)[side],
-                target: reach - alternative.lower[1 - side],
+                target: scope::of_child(reach, alternative.lower[1 - side]),
                 lower: alternative.lower[side],
             };
             return (floor, Some(pick));
@@ -223,7 +225,7 @@ impl Alternatives {
                 if budgets[side] == pick.budget {
                     let column = frame.column(alternative.question);
                     let lost = frame.look.difference(from, pick.side, column, side);
-                    alternative.raise(side, lower - lost);
+                    alternative.raise(side, similarity::at_least(lower, lost));
                 }
             }
         }
@@ -245,8 +247,8 @@ impl Alternatives {
             let Some((known, lower)) = known.peek() else { break };
             if *known == split {
                 let ones = by_column[column(alternative.question)];
-                alternative.raise(0, lower[0] - (total - ones));
-                alternative.raise(1, lower[1] - ones);
+                alternative.raise(0, similarity::at_least(lower[0], total - ones));
+                alternative.raise(1, similarity::at_least(lower[1], ones));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What one kernel call proves about a node: bounds on it, and on both children of every split.
 
 use super::node::{Budget, UNLIMITED};
+use crate::bounds::{child_support, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Lookahead, Side};
 
@@ -33,31 +34,31 @@ impl Rules {
         self.min_rows <= 1 || sides.iter().all(|side| side.rows >= self.min_rows)
     }
 
-    /// Child support: a side that no labels can make worth a leaf is never split off, since its rows
-    /// could go with its sibling: that adds at most `worst` and saves `least` and a leaf.
+    /// Whether both sides may be worth a leaf; if not, there is a tree as good without the split.
     pub fn supports(&self, sides: &[Side; 2]) -> bool {
-        !self.child_support
-            || sides.iter().all(|side| side.worst - self.least(side) > self.leaf_cost)
+        let may_pay =
+            |side: &Side| child_support::may_pay(side.worst, self.least(side), self.leaf_cost);
+        !self.child_support || sides.iter().all(may_pay)
     }
 
-    /// A child of a split, from its leaf and its best stump. Trees that are neither have at least
-    /// three leaves (look-ahead).
+    /// A child of a split, from its leaf and its best stump.
     pub fn child(&self, side: &Side, stump: Cost, budget: Budget) -> Bounds {
-        let mut upper = side.leaf + self.leaf_cost;
+        let mut upper = leaf::at_most(side.leaf, self.leaf_cost);
         if budget.allows(1, 2) && stump < INFINITE {
             upper = upper.min(stump + 2 * self.leaf_cost);
         }
         let lower = if budget.depth <= 1 || budget.leaves <= 2 {
             upper
         } else {
-            upper.min(self.least(side) + 3 * self.leaf_cost)
+            let least = self.least(side);
+            look_ahead::at_least(upper, least, look_ahead::BEYOND_DEPTH_ONE, self.leaf_cost)
         };
         Bounds { lower, upper }
     }
 
-    /// The node itself, from the best tree of depth two. All others have at least four leaves.
+    /// The node itself, from the best tree of depth two.
     pub fn whole(&self, look: &Lookahead, budget: Budget) -> Bounds {
-        let mut upper = look.whole.leaf + self.leaf_cost;
+        let mut upper = leaf::at_most(look.whole.leaf, self.leaf_cost);
         for (column, left_leaves) in self.splits(look, budget) {
             let [a, b] = self.children(look, column, left_leaves, budget);
             upper = upper.min(a.upper + b.upper);
@@ -65,7 +66,8 @@ impl Rules {
         let lower = if budget.is_small() {
             upper
         } else {
-            upper.min(self.least(&look.whole) + 4 * self.leaf_cost)
+            let least = self.least(&look.whole);
+            look_ahead::at_least(upper, least, look_ahead::BEYOND_DEPTH_TWO, self.leaf_cost)
         };
         Bounds { lower, upper }
     }
