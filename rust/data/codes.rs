@@ -42,7 +42,11 @@ impl Codes {
     /// The largest code.
     pub fn most(&self) -> Option<u32> {
         match self {
-            Codes::Narrow(codes) => codes.iter().max().map(|&code| u32::from(code)),
+            // A fold, which takes many codes at a time where `max` takes one.
+            Codes::Narrow(codes) if !codes.is_empty() => {
+                Some(u32::from(codes.iter().fold(0, |most, &code| code.max(most))))
+            }
+            Codes::Narrow(_) => None,
             Codes::Wide(codes) => codes.iter().max().copied(),
         }
     }

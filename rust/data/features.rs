@@ -1,6 +1,6 @@
 //! Features: the ordered axes that the search splits on, each from one column.
 
-use super::{Column, ColumnKind, Points};
+use super::{Codes, Column, ColumnKind, Points};
 use crate::ids::ColumnId;
 
 /// An axis with `cuts` places to split; a point with rank ≤ t goes left of cut t.
@@ -66,6 +66,30 @@ impl Feature {
         match self.value {
             Some(value) => u32::from(code == value),
             None => code,
+        }
+    }
+
+    /// Which of neighbouring points go right of a cut: 1 if so, else 0.
+    #[inline(always)]
+    pub fn rights(&self, points: &Points, cut: u32, from: usize, out: &mut [u8]) {
+        let range = from..from + out.len();
+        match (points.codes(self.column.index()), self.value) {
+            (Codes::Narrow(codes), None) => {
+                for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                    *out = u8::from(u32::from(code) > cut);
+                }
+            }
+            (Codes::Wide(codes), None) => {
+                for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                    *out = u8::from(code > cut);
+                }
+            }
+            (codes, Some(_)) => {
+                debug_assert_eq!(codes.len(), points.len());
+                for (out, point) in out.iter_mut().zip(range) {
+                    *out = u8::from(!self.goes_left(points, point, cut));
+                }
+            }
         }
     }
 

@@ -192,7 +192,8 @@ impl Numbers {
     /// The distinct numbers in the order of appearance: which of them each row has, and the first row
     /// of each.
     fn distinct(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
-        let mut table: HashTable<u32> = HashTable::new();
+        // Growing would hash again; beyond this it hardly matters.
+        let mut table: HashTable<u32> = HashTable::with_capacity(n_rows.min(1 << 16));
         let mut first: Vec<u32> = Vec::new();
         let point_of = (0..n_rows as u32)
             .map(|row| {
@@ -215,14 +216,26 @@ impl Numbers {
 
     /// The points, given their first rows, in the order of their numbers.
     fn order(&self, first: &[u32]) -> Vec<u32> {
-        let head = |row: u32| self.row(row).first().copied().unwrap_or(0);
-        // The first word beside the index decides nearly always, without a look at the table.
-        let mut order: Vec<(u64, u32)> = first.iter().map(|&row| head(row)).zip(0..).collect();
-        order.sort_unstable_by(|a, b| {
-            let rest = || self.row(first[a.1 as usize]).cmp(self.row(first[b.1 as usize]));
-            a.0.cmp(&b.0).then_with(rest)
-        });
+        let mut order: Vec<(u64, u32)> = (0..first.len() as u32).map(|point| (0, point)).collect();
+        self.sort(&mut order, first, 0);
         order.into_iter().map(|(_, point)| point).collect()
+    }
+
+    /// Sort points that are equal up to a word. One word lies beside each point, so that there is no
+    /// look at the table for each comparison.
+    fn sort(&self, points: &mut [(u64, u32)], first: &[u32], word: usize) {
+        if word == self.words {
+            return;
+        }
+        for (head, point) in points.iter_mut() {
+            *head = self.row(first[*point as usize])[word];
+        }
+        points.sort_unstable();
+        for equal in points.chunk_by_mut(|a, b| a.0 == b.0) {
+            if equal.len() > 1 {
+                self.sort(equal, first, word + 1);
+            }
+        }
     }
 
     /// The codes of each column in some rows.

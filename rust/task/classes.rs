@@ -32,6 +32,8 @@ pub struct ClassCosts {
     costs: Vec<Cost>,
     /// Integer weights in a weight of 1 of the user's.
     weight_units: f64,
+    /// The cost of an error, if there is one.
+    uniform: Option<Cost>,
 }
 
 impl ClassInput {
@@ -73,7 +75,7 @@ impl ClassInput {
         if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
             return Err(Error::invalid("leaf_penalty must be finite and not negative"));
         }
-        if self.weights.iter().sum::<f64>() <= 0.0 {
+        if !self.weights.iter().any(|&w| w > 0.0) {
             return Err(Error::invalid("the total weight must be positive"));
         }
         Ok(())
@@ -144,6 +146,7 @@ impl ClassInput {
         if worst > MAX_TOTAL || leaf_cost > MAX_TOTAL || units > MAX_TOTAL {
             return None;
         }
+        let uniform = uniform(k, l, &matrix);
         Some(Scaled {
             task: Box::new(ClassCosts {
                 n_classes: k,
@@ -151,6 +154,7 @@ impl ClassInput {
                 weights,
                 costs: matrix,
                 weight_units: weight_denominator as f64,
+                uniform,
             }),
             leaf_cost,
             scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
@@ -188,8 +192,14 @@ impl ClassInput {
     }
 }
 
+/// Larger numbers are not told apart from their neighbours' decimals.
+const MOST_WHOLE: f64 = 1e15;
+
 /// The numbers over one denominator, if all are short decimals.
 fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
+    if values.iter().all(|&v| v as i64 as f64 == v && v.abs() <= MOST_WHOLE) {
+        return Some((values.iter().map(|&v| v as i64).collect(), 1));
+    }
     let mut denominator = 1i64;
     for &v in values {
         if v.fract() != 0.0 {
@@ -201,7 +211,7 @@ fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
     }
     let mut out = Vec::with_capacity(values.len());
     for &v in values {
-        if v.abs() > 1e15 {
+        if v.abs() > MOST_WHOLE {
             return None;
         }
         let (p, q) = if v.fract() == 0.0 { (v as i64, 1) } else { decimal(v)? };
@@ -232,14 +242,18 @@ impl ClassCosts {
 
     /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
     pub fn uniform(&self) -> Option<Cost> {
-        if self.n_labels != self.n_classes || self.n_classes == 1 {
-            return None;
-        }
-        let unit = self.cost(0, 1);
-        let zero_one = (0..self.n_classes)
-            .all(|c| (0..self.n_labels).all(|k| self.cost(c, k) == if c == k { 0 } else { unit }));
-        (zero_one && unit > 0).then_some(unit)
+        self.uniform
     }
+}
+
+fn uniform(n_classes: usize, n_labels: usize, costs: &[Cost]) -> Option<Cost> {
+    if n_labels != n_classes || n_classes == 1 {
+        return None;
+    }
+    let unit = costs[1];
+    let zero_one = (0..n_classes)
+        .all(|c| (0..n_labels).all(|k| costs[c * n_labels + k] == if c == k { 0 } else { unit }));
+    (zero_one && unit > 0).then_some(unit)
 }
 
 impl Task for ClassCosts {
@@ -256,6 +270,17 @@ impl Task for ClassCosts {
     }
 
     fn leaf(&self, stats: &[i64]) -> Leaf {
+        if let Some(unit) = self.uniform {
+            // Everything but the largest class pays, and of the largest the first.
+            let (mut label, mut most, mut total) = (0, i64::MIN, 0);
+            for (class, &weight) in stats.iter().enumerate() {
+                total += weight;
+                if weight > most {
+                    (label, most) = (class as u32, weight);
+                }
+            }
+            return Leaf { cost: (total - most) * unit, label };
+        }
         let mut best = Leaf { cost: Cost::MAX, label: 0 };
         for label in 0..self.n_labels {
             let cost = (0..self.n_classes).map(|c| stats[c] * self.cost(c, label)).sum();
@@ -282,5 +307,39 @@ impl Task for ClassCosts {
 
     fn classes(&self) -> Option<&ClassCosts> {
         Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leaf_has_the_first_of_the_cheapest_labels() {
+        // Errors that cost the same, and not.
+        for costs in [
+            [0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0],
+            [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0],
+        ] {
+            let input = ClassInput {
+                n_classes: 3,
+                n_labels: 3,
+                weights: vec![1.0, 2.0, 3.0],
+                costs: costs.to_vec(),
+                class_weights: vec![1.0; 3],
+                balanced: false,
+                leaf_penalty: 0.0,
+            };
+            let scaled = input.build().unwrap();
+            let classes = scaled.task.classes().unwrap();
+            assert_eq!(classes.uniform().is_some(), costs[2] == 1.0);
+            for code in 0..64 {
+                let stats = [code % 4, code / 4 % 4, code / 16];
+                let cost = |k: usize| (0..3).map(|c| stats[c] * classes.cost(c, k)).sum::<Cost>();
+                let best = (0..3).min_by_key(|&k| cost(k)).unwrap();
+                let leaf = scaled.task.leaf(&stats);
+                assert_eq!((leaf.label as usize, leaf.cost), (best, cost(best)));
+            }
+        }
     }
 }

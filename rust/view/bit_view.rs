@@ -6,6 +6,7 @@
 
 use hashbrown::HashMap;
 
+use super::questions;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::data::{Features, Points};
@@ -72,22 +73,19 @@ impl BitView {
     pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
         let (segments, entries) = segment(points, task, count_rows);
         let keys = keys(points.len());
-        let questions = distinct_questions(features, points, &entries, &keys);
+        let questions = questions::distinct(features, points, &entries, &keys);
+        let bits = questions::answers(features, points, &questions);
         let stride = questions.len().div_ceil(64);
         let mut root =
             View { columns: (0..questions.len() as u32).collect(), stride, ..View::default() };
+        let n_entries = entries.iter().map(Vec::len).sum();
+        root.bits.reserve_exact(n_entries * stride);
+        root.keys.reserve_exact(n_entries);
         let mut seen = vec![false; points.len()];
         for entries in &entries {
             for &point in entries {
                 let point = point as usize;
-                let row = root.bits.len();
-                root.bits.resize(row + stride, 0);
-                for (index, question) in questions.iter().enumerate() {
-                    let feature = features.get(question.feature.index());
-                    if !feature.goes_left(points, point, question.cut) {
-                        root.bits[row + index / 64] |= 1 << (index % 64);
-                    }
-                }
+                root.bits.extend_from_slice(&bits[point * stride..][..stride]);
                 root.keys.push(if seen[point] { [0; 2] } else { from_key(keys[point]) });
                 seen[point] = true;
                 if task.classes().is_none() {
@@ -125,10 +123,11 @@ fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> (Vec<Segment>,
     // Where weights are rows, one entry counts as both.
     let weights_are_rows =
         (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
+    let worst: Vec<Cost> = (0..classes.n_classes()).map(|class| classes.worst_of(class)).collect();
     for point in 0..points.len() {
         let label = task.leaf(task.stats(point)).label as usize;
         for (class, &weight) in classes.weights(point).iter().enumerate() {
-            let worst = classes.worst_of(class);
+            let worst = worst[class];
             if worst == 0 && !count_rows {
                 continue;
             }
@@ -175,8 +174,10 @@ fn append(
     }
 }
 
+/// The places of the ones, from the lowest.
 fn bits_of(x: u64) -> impl Iterator<Item = u32> {
-    (0..64).filter(move |bit| x >> bit & 1 == 1)
+    let rest = |x: &u64| Some(x & (x - 1)).filter(|&rest| rest != 0);
+    std::iter::successors(Some(x).filter(|&x| x != 0), rest).map(u64::trailing_zeros)
 }
 
 /// A fixed random key for each point: the same problem gives the same search.
@@ -189,39 +190,6 @@ fn keys(n: usize) -> Vec<Key> {
         x ^ x >> 31
     };
     (0..n).map(|_| Key::from(next()) << 64 | Key::from(next())).collect()
-}
-
-/// Questions that split the entries, the first of each set of equal or opposite ones.
-fn distinct_questions(
-    features: &Features,
-    points: &Points,
-    entries: &[Vec<u32>],
-    keys: &[Key],
-) -> Vec<Question> {
-    let mut alive = vec![false; points.len()];
-    for &point in entries.iter().flatten() {
-        alive[point as usize] = true;
-    }
-    let alive: Vec<usize> = (0..points.len()).filter(|&p| alive[p]).collect();
-    let whole = alive.iter().fold(0, |sum, &p| sum ^ keys[p]);
-    let mut seen: HashMap<Key, ()> = HashMap::new();
-    let mut questions = Vec::new();
-    for (index, feature) in features.iter().enumerate() {
-        // Keys by rank, then the sets above each cut from the top down.
-        let mut by_rank = vec![0; feature.cuts as usize + 1];
-        for &p in &alive {
-            by_rank[feature.rank(points, p) as usize] ^= keys[p];
-        }
-        let mut left = 0;
-        for cut in 0..feature.cuts {
-            left ^= by_rank[cut as usize];
-            let canonical = left.min(left ^ whole);
-            if left != 0 && left != whole && seen.insert(canonical, ()).is_none() {
-                questions.push(Question { feature: FeatureId::from(index), cut });
-            }
-        }
-    }
-    questions
 }
 
 fn from_key(key: Key) -> [u64; 2] {
