@@ -110,7 +110,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         let rules = &self.shared.rules;
         let ask = Ask {
             min_rows: rules.min_rows,
-            overlaps: rules.similarity && !budget.is_small(),
+            // Without a depth limit few children are visited, and none is near another's: not worth it.
+            overlaps: rules.similarity && !budget.is_small() && budget.depth != UNLIMITED,
             stumps: budget.allows(2, 3),
         };
         self.kernel.look(&frame.view, ask, &mut frame.look);
