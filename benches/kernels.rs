@@ -88,18 +88,19 @@ fn bench(
     memory: f64,
 ) {
     let problem = problem(path, rows, columns, classes);
+    let never = || false;
     let bits = BitView::new(&problem.features, &problem.points, problem.task.as_ref(), false);
     let view = &bits.root;
     let mut kernel = Kernel::new(&bits, problem.task.classes(), level);
     let mut out = Lookahead::default();
     let n = view.columns.len();
 
-    let call = seconds(|| kernel.look(view, ASK, &mut out));
+    let call = seconds(|| kernel.look(view, ASK, &never, &mut out));
     let fill = seconds(|| kernel.fill(view));
-    let singles = (seconds(|| kernel.look(view, SINGLES, &mut out)) - fill).max(0.0);
-    let small = seconds(|| kernel.look(view, NO_OVERLAPS, &mut out));
+    let singles = (seconds(|| kernel.look(view, SINGLES, &never, &mut out)) - fill).max(0.0);
+    let small = seconds(|| kernel.look(view, NO_OVERLAPS, &never, &mut out));
     let overlaps = (call - small).max(0.0);
-    kernel.fill(view);
+    kernel.fill(view).expect("room for the lanes");
     let pairs = seconds(|| kernel.sum_pairs(view, ASK));
 
     let useful = (n * (n - 1) / 2 * view.len()) as f64;
@@ -130,7 +131,7 @@ fn bench(
 }
 
 /// The best of several calls, within a budget of time.
-fn seconds(mut work: impl FnMut()) -> f64 {
+fn seconds<T>(mut work: impl FnMut() -> T) -> f64 {
     let budget = Instant::now();
     let mut best = f64::INFINITY;
     let mut calls = 0u32;

@@ -1,5 +1,6 @@
 //! Everything that can go wrong, in words a user can act on.
 
+use std::any::Any;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,6 +9,8 @@ pub enum Error {
     Invalid(String),
     /// The finished tree does not cost what the search said: a defect, never returned as an answer.
     Mismatch { searched: String, recomputed: String },
+    /// The search panicked, or the system gave it no thread.
+    Failed(String),
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -15,6 +18,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     pub fn invalid(text: impl Into<String>) -> Self {
         Error::Invalid(text.into())
+    }
+
+    /// From what `catch_unwind` or `join` gives.
+    pub fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let said = (panic.downcast_ref::<String>().map(String::as_str))
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason given");
+        Error::Failed(format!(
+            "{said}; this is a defect in certree, please report it with the data"
+        ))
     }
 }
 
@@ -27,6 +40,7 @@ impl fmt::Display for Error {
                 "the tree found costs {recomputed} but the search claimed {searched}; \
                  this is a defect in certree, please report it with the data"
             ),
+            Error::Failed(text) => write!(f, "the search failed: {text}"),
         }
     }
 }

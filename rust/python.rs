@@ -26,7 +26,7 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
             Error::Invalid(_) => PyValueError::new_err(error.to_string()),
-            Error::Mismatch { .. } => PyRuntimeError::new_err(error.to_string()),
+            Error::Mismatch { .. } | Error::Failed(_) => PyRuntimeError::new_err(error.to_string()),
         }
     }
 }

@@ -44,7 +44,7 @@ fn optimum(
 ) -> Result<Cost, String> {
     let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
     let run = Run::new(limits, problem.scale, None);
-    let found = solve(problem, &run, search);
+    let found = solve(problem, &run, search).map_err(|e| e.to_string())?;
     let with = || format!("{search:?} with {threads} threads");
     ensure(found.lower == found.upper, || {
         format!("{}: {} to {}", with(), found.lower, found.upper)

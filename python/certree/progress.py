@@ -46,15 +46,16 @@ def pulse(callback: Callback | None, verbose: bool) -> Pulse | None:
 
 
 class _Line:
-    """A line on stderr, at most twice a second: written over on a terminal, one below the other
-    in a log."""
+    """A line on stderr: written over twice a second on a terminal, one below the other every ten
+    seconds in a log."""
 
     def __init__(self) -> None:
-        self.last = -1.0
-        self.end = "\r" if sys.stderr.isatty() else "\n"
+        terminal = sys.stderr.isatty()
+        self.end, self.pause = ("\r", 0.5) if terminal else ("\n", 10.0)
+        self.last = -self.pause
 
     def __call__(self, now: Progress) -> None:
-        if now.seconds - self.last < 0.5:
+        if now.seconds - self.last < self.pause:
             return
         self.last = now.seconds
         print(line(now), end=self.end, file=sys.stderr, flush=True)

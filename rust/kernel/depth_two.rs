@@ -67,18 +67,32 @@ impl Lookahead {
         self.has_overlaps() && self.overlap_slack == 0
     }
 
-    pub(super) fn start_overlaps(&mut self, stride: usize, unit: Cost, slack: Cost) {
+    pub(super) fn start_overlaps(
+        &mut self,
+        stride: usize,
+        unit: Cost,
+        slack: Cost,
+    ) -> Result<(), Unfinished> {
         self.overlap_slack = slack;
         let n = self.sides.len();
         self.overlap_stride = stride;
         self.overlap_unit = unit;
-        self.overlaps.clear();
-        self.overlaps.resize(n * stride, 0);
+        zeros(&mut self.overlaps, n * stride, 0)
     }
 
     pub(super) fn overlap_row(&mut self, column: usize, block: usize) -> &mut [u32; LANES] {
         let at = column * self.overlap_stride + block * LANES;
         self.overlaps[at..].first_chunk_mut().expect("rows are whole blocks")
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.sides) + vec_bytes(&self.stumps) + vec_bytes(&self.overlaps)
+    }
+
+    /// Bytes that the overlaps of `n` columns take.
+    pub fn overlap_bytes(n: usize) -> usize {
+        n * n.next_multiple_of(LANES) * size_of::<u32>()
     }
 
     /// Nothing is known, of `n` columns.
@@ -90,6 +104,27 @@ impl Lookahead {
         self.stumps.resize(n, [INFINITE; 2]);
         self.overlaps.clear();
     }
+}
+
+/// Why a look did not come to its end. Then nothing it says is true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfinished {
+    /// Somebody asked to stop.
+    Stopped,
+    /// The system has no memory left.
+    NoMemory,
+}
+
+/// `n` copies of `value`, in no more memory than that takes, if the system has it.
+pub(super) fn zeros<T: Clone>(list: &mut Vec<T>, n: usize, value: T) -> Result<(), Unfinished> {
+    list.clear();
+    list.try_reserve_exact(n).map_err(|_| Unfinished::NoMemory)?;
+    list.resize(n, value);
+    Ok(())
+}
+
+pub(super) fn vec_bytes<T>(list: &Vec<T>) -> usize {
+    list.capacity() * size_of::<T>()
 }
 
 /// What to find out.
@@ -129,20 +164,50 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Look at a node. Only columns that vary in the view should be in it; others cost time.
-    pub fn look(&mut self, view: &View, ask: Ask, out: &mut Lookahead) {
+    /// Bytes of scratch memory held.
+    pub fn bytes(&self) -> usize {
+        self.blocks.bytes() + self.prints.bytes() + self.narrow.bytes() + self.wide.bytes()
+    }
+
+    /// Bytes of scratch memory that a look at such a view takes, at least.
+    pub fn bytes_for(view: &View) -> usize {
+        if view.costs.is_empty() { view.bits.len() * 8 } else { 0 }
+    }
+
+    /// Look at a node. Only columns that vary in the view should be in it; others cost time. `halt` is
+    /// asked now and then: once it says so, the look ends without a result.
+    pub fn look(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        halt: &dyn Fn() -> bool,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
+        let result = self.look_at(view, ask, halt, out);
+        if result.is_err() {
+            out.clear(0);
+        }
+        result
+    }
+
+    fn look_at(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        halt: &dyn Fn() -> bool,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
         out.clear(view.columns.len());
         let Some(classes) = self.classes else {
             let (n_labels, width) = (self.bits.n_labels, self.bits.width);
             let mut tally = CostTally { view, n_labels, width };
             let scratch = &mut self.wide;
-            self.level.run(
+            return self.level.run(
                 #[inline(always)]
-                || wide::look(&mut tally, ask, scratch, out),
+                || wide::look(&mut tally, ask, halt, scratch, out),
             );
-            return;
         };
-        self.blocks.fill(view, self.level);
+        self.blocks.fill(view, self.level)?;
         let level = self.level;
         if let Some(unit) = self.uniform
             && self.fits_narrow(view, ask)
@@ -150,24 +215,24 @@ impl<'a> Kernel<'a> {
             let k = classes.n_classes();
             let (blocks, segments) = (&self.blocks, &self.bits.segments);
             let scratch = &mut self.narrow;
-            level.run(
+            return level.run(
                 #[inline(always)]
-                || narrow::look(level, blocks, segments, k, unit, ask, scratch, out),
+                || narrow::look(level, blocks, segments, k, unit, ask, halt, scratch, out),
             );
-            return;
         }
         let mut tally = ClassTally { level, blocks: &self.blocks, bits: self.bits, classes };
         let scratch = &mut self.wide;
         level.run(
             #[inline(always)]
-            || wide::look(&mut tally, ask, scratch, out),
-        );
+            || wide::look(&mut tally, ask, halt, scratch, out),
+        )
     }
 
     /// The first part of `look` alone, for benches: turn rows into lanes. Costs by row need none.
-    pub fn fill(&mut self, view: &View) {
-        if self.classes.is_some() {
-            self.blocks.fill(view, self.level);
+    pub fn fill(&mut self, view: &View) -> Result<(), Unfinished> {
+        match self.classes {
+            Some(_) => self.blocks.fill(view, self.level),
+            None => Ok(()),
         }
     }
 

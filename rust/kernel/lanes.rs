@@ -1,5 +1,6 @@
 //! A view's rows turned into lanes: 16 rows of 32 columns at a time.
 
+use super::depth_two::{Unfinished, vec_bytes};
 use crate::bits::{LANES, Lanes, Level, ROWS};
 use crate::view::View;
 
@@ -15,7 +16,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    pub fn fill(&mut self, view: &View, level: Level) {
+    pub fn fill(&mut self, view: &View, level: Level) -> Result<(), Unfinished> {
         self.n_columns = view.columns.len();
         self.segments.clear();
         self.rows.clear();
@@ -30,7 +31,10 @@ impl Blocks {
             }
         }
         // Every word is written below: what the last view left need not be wiped.
-        self.words.resize(self.n_blocks() * self.groups, Lanes::ZERO);
+        let n = self.n_blocks() * self.groups;
+        let more = n.saturating_sub(self.words.len());
+        self.words.try_reserve_exact(more).map_err(|_| Unfinished::NoMemory)?;
+        self.words.resize(n, Lanes::ZERO);
         level.run(
             #[inline(always)]
             || match view.stride {
@@ -43,6 +47,11 @@ impl Blocks {
                 _ => self.turn::<0>(view, level),
             },
         );
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.words) + vec_bytes(&self.rows) + vec_bytes(&self.segments)
     }
 
     /// `STRIDE`: the view's stride if it is known to the compiler, else 0.

@@ -7,4 +7,4 @@ mod prints;
 mod rows;
 mod wide;
 
-pub use depth_two::{Ask, Kernel, Lookahead, Side};
+pub use depth_two::{Ask, Kernel, Lookahead, Side, Unfinished};

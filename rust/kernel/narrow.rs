@@ -3,7 +3,7 @@
 //! Everything stays in 16-bit lanes. The errors of a cell are its weight less its largest class; for
 //! two classes that is the smaller class.
 
-use super::depth_two::{Ask, Lookahead, Side};
+use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Lanes, Level};
 use crate::cost::{Cost, INFINITE};
@@ -25,6 +25,16 @@ pub struct Scratch {
     totals: Vec<u16>,
 }
 
+impl Scratch {
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.ones)
+            + vec_bytes(&self.column_ones)
+            + vec_bytes(&self.best)
+            + vec_bytes(&self.tile)
+            + vec_bytes(&self.totals)
+    }
+}
+
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub fn look(
@@ -34,29 +44,31 @@ pub fn look(
     n_classes: usize,
     unit: Cost,
     ask: Ask,
+    halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
-) {
+) -> Result<(), Unfinished> {
     singles(level, blocks, segments, n_classes, unit, scratch, out);
     if !ask.stumps || blocks.n_columns == 0 {
-        return;
+        return Ok(());
     }
     if ask.overlaps {
-        out.start_overlaps(blocks.n_blocks() * LANES, unit, 0);
+        out.start_overlaps(blocks.n_blocks() * LANES, unit, 0)?;
     }
     let min_rows = ask.min_rows.clamp(0, i64::from(u16::MAX)) as u16;
     match (n_classes, min_rows > 1) {
-        (2, false) => pairs::<2, false>(level, blocks, segments, min_rows, ask, scratch, out),
-        (2, true) => pairs::<2, true>(level, blocks, segments, min_rows, ask, scratch, out),
-        (_, false) => pairs::<0, false>(level, blocks, segments, min_rows, ask, scratch, out),
-        (_, true) => pairs::<0, true>(level, blocks, segments, min_rows, ask, scratch, out),
-    }
+        (2, false) => pairs::<2, false>(level, blocks, segments, min_rows, ask, halt, scratch, out),
+        (2, true) => pairs::<2, true>(level, blocks, segments, min_rows, ask, halt, scratch, out),
+        (_, false) => pairs::<0, false>(level, blocks, segments, min_rows, ask, halt, scratch, out),
+        (_, true) => pairs::<0, true>(level, blocks, segments, min_rows, ask, halt, scratch, out),
+    }?;
     for (column, stumps) in out.stumps.iter_mut().enumerate() {
         for (side, stump) in stumps.iter_mut().enumerate() {
             let best = scratch.best[column / LANES][side].0[column % LANES];
             *stump = if best == NONE { INFINITE } else { Cost::from(best) * unit };
         }
     }
+    Ok(())
 }
 
 /// Weights, costs and bounds of both sides of every column.
@@ -125,6 +137,7 @@ fn singles(
     }
 }
 
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn pairs<const K: usize, const MIN: bool>(
     level: Level,
@@ -132,9 +145,10 @@ fn pairs<const K: usize, const MIN: bool>(
     segments: &[Segment],
     min_rows: u16,
     ask: Ask,
+    halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
-) {
+) -> Result<(), Unfinished> {
     let n_classes = if K > 0 { K } else { scratch.totals.len() };
     let n_blocks = blocks.n_blocks();
     scratch.best.clear();
@@ -143,6 +157,9 @@ fn pairs<const K: usize, const MIN: bool>(
     scratch.tile.resize(n_classes, [Lanes::ZERO; 4]);
 
     for first in (0..blocks.n_columns).step_by(4) {
+        if halt() {
+            return Err(Unfinished::Stopped);
+        }
         let (i_block, i_lane) = (first / LANES, first % LANES);
         let mut best_i = [[Lanes::MAX; 2]; 4];
         for j_block in i_block..n_blocks {
@@ -190,6 +207,7 @@ fn pairs<const K: usize, const MIN: bool>(
             }
         }
     }
+    Ok(())
 }
 
 /// Take in the stumps that the errors of four cells make: on both sides of column i, and of every j.

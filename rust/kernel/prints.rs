@@ -3,6 +3,7 @@
 //! Four rows have 16 subsets: with the XOR of the keys of each in a table, a column's fingerprint is
 //! one look-up for every four rows instead of a step for each row.
 
+use super::depth_two::vec_bytes;
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};
 use crate::view::{Key, View};
@@ -13,6 +14,12 @@ type Table = [Key; 16];
 #[derive(Debug, Default)]
 pub struct Scratch {
     tables: Vec<Table>,
+}
+
+impl Scratch {
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.tables)
+    }
 }
 
 /// `blocks` were filled from `view`.

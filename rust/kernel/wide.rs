@@ -3,7 +3,7 @@
 //! What the statistics are and how they are summed is a [`Tally`]: weights by class here, costs by
 //! label in `rows`. What is done with them is the same for both.
 
-use super::depth_two::{Ask, Lookahead, Side};
+use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Lanes, Level};
 use crate::cost::{Cost, INFINITE};
@@ -46,16 +46,22 @@ pub struct Scratch {
 
 /// The look-ahead for any tally.
 #[inline(always)]
-pub fn look(tally: &mut impl Tally, ask: Ask, scratch: &mut Scratch, out: &mut Lookahead) {
+pub fn look(
+    tally: &mut impl Tally,
+    ask: Ask,
+    halt: &dyn Fn() -> bool,
+    scratch: &mut Scratch,
+    out: &mut Lookahead,
+) -> Result<(), Unfinished> {
     singles(tally, scratch, out);
     if !ask.stumps || tally.n_columns() == 0 {
-        return;
+        return Ok(());
     }
     let (n, width) = (tally.n_columns(), tally.width());
     let n_blocks = n.div_ceil(LANES);
     let unit = (out.whole.worst >> 31) + 1;
     if ask.overlaps {
-        out.start_overlaps(n_blocks * LANES, unit, unit - 1);
+        out.start_overlaps(n_blocks * LANES, unit, unit - 1)?;
     }
     scratch.best.clear();
     scratch.best.resize(n_blocks, [[INFINITE; LANES]; 2]);
@@ -63,6 +69,10 @@ pub fn look(tally: &mut impl Tally, ask: Ask, scratch: &mut Scratch, out: &mut L
     scratch.tile.resize(width, [[0; LANES]; 4]);
     for first in (0..n).step_by(4) {
         for block in first / LANES..n_blocks {
+            // Many classes or labels make one block slow.
+            if halt() {
+                return Err(Unfinished::Stopped);
+            }
             tally.pairs(first, block, &mut scratch.tile);
             for t in 0..4.min(n - first) {
                 let [e00, e01, e10, e11] = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| {
@@ -106,6 +116,7 @@ pub fn look(tally: &mut impl Tally, ask: Ask, scratch: &mut Scratch, out: &mut L
             stumps[side] = scratch.best[column / LANES][side][column % LANES].min(INFINITE);
         }
     }
+    Ok(())
 }
 
 /// The pairs of `look` without what it does with their sums.
@@ -123,6 +134,14 @@ pub fn sum_pairs(tally: &mut impl Tally, scratch: &mut Scratch) {
 }
 
 impl Scratch {
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.totals)
+            + vec_bytes(&self.ones)
+            + vec_bytes(&self.tile)
+            + vec_bytes(&self.cell)
+            + vec_bytes(&self.best)
+    }
+
     /// Statistics of the rows on side `a` of column i and side `b` of a block's columns.
     #[inline(always)]
     fn fill_cell(

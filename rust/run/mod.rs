@@ -1,22 +1,30 @@
 //! One run of a search: its limits, its progress, its cancellation. Every search checks in here.
 
+mod curve;
 mod limits;
+mod machine;
 mod progress;
+mod threads;
 
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
+pub use threads::on_threads;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::cost::{Cost, Scale};
+use curve::Curve;
 
 /// Called now and then from the thread that started the run; `false` interrupts it.
 pub type Pulse<'a> = Box<dyn FnMut(&Progress) -> bool + Send + 'a>;
 
 /// How often the pulse may beat.
 const BEAT: Duration = Duration::from_millis(50);
+
+/// A run without a memory limit does not ask the machine before it holds as much.
+const ALWAYS_FREE: u64 = 128 << 20;
 
 /// Shared by all workers of a search.
 pub struct Run<'a> {
@@ -25,6 +33,10 @@ pub struct Run<'a> {
     scale: Scale,
     /// Why to stop, as a `Status`; 0 while running. The first reason stays.
     stop: AtomicU8,
+    /// Whether the pulse said to end; it is not asked again.
+    interrupted: AtomicBool,
+    /// The memory limit, or what stands for one.
+    memory: OnceLock<u64>,
     bytes: AtomicI64,
     peak_bytes: AtomicI64,
     nodes: AtomicU64,
@@ -35,7 +47,7 @@ pub struct Run<'a> {
 struct Beat<'a> {
     pulse: Option<Pulse<'a>>,
     last: Instant,
-    curve: Vec<Moment>,
+    curve: Curve,
 }
 
 impl<'a> Run<'a> {
@@ -46,11 +58,13 @@ impl<'a> Run<'a> {
             limits,
             scale,
             stop: AtomicU8::new(0),
+            interrupted: AtomicBool::new(false),
+            memory: OnceLock::new(),
             bytes: AtomicI64::new(0),
             peak_bytes: AtomicI64::new(0),
             nodes: AtomicU64::new(0),
             kernel_calls: AtomicU64::new(0),
-            beat: Mutex::new(Beat { pulse, last: start, curve: Vec::new() }),
+            beat: Mutex::new(Beat { pulse, last: start, curve: Curve::default() }),
         }
     }
 
@@ -75,7 +89,7 @@ impl<'a> Run<'a> {
         self.stopped()
     }
 
-    /// Tell the bounds of the whole problem; the worker on the caller's thread calls this between steps.
+    /// Tell the bounds of the whole problem. Only the caller's thread does.
     pub fn report(&self, lower: Cost, upper: Cost) -> Option<Status> {
         self.check_time();
         if lower < upper && upper - lower <= self.scale.units_of(self.limits.gap) - self.scale.slack
@@ -84,22 +98,27 @@ impl<'a> Run<'a> {
         }
         let mut beat = self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let now = Instant::now();
-        let changed =
-            (beat.curve.last()).is_none_or(|m| m.upper_cost != upper || m.lower_cost != lower);
+        let changed = beat.curve.changed(lower, upper);
         if changed && (beat.curve.len() < 16 || now - beat.last >= BEAT) {
             let moment = self.moment(lower, upper);
             beat.curve.push(moment);
         }
-        if now - beat.last >= BEAT {
+        if now - beat.last >= BEAT && !self.interrupted() {
             beat.last = now;
             let progress = self.progress(lower, upper);
             if let Some(pulse) = beat.pulse.as_mut()
                 && !pulse(&progress)
             {
+                self.interrupted.store(true, Ordering::Relaxed);
                 self.stop(Status::Interrupted);
             }
         }
         self.stopped()
+    }
+
+    /// Whether the pulse said to end, even if something else had ended the search before.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
     fn moment(&self, lower: Cost, upper: Cost) -> Moment {
@@ -125,9 +144,7 @@ impl<'a> Run<'a> {
     /// The anytime curve, closed with the final bounds.
     pub fn curve(&self, lower: Cost, upper: Cost) -> Vec<Moment> {
         let beat = self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut curve = beat.curve.clone();
-        curve.push(self.moment(lower, upper));
-        curve
+        beat.curve.closed(self.moment(lower, upper))
     }
 
     pub fn seconds(&self) -> f64 {
@@ -150,6 +167,41 @@ impl<'a> Run<'a> {
 
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    /// Bytes that the run may hold: the limit, or else nine tenths of what the machine can spare.
+    pub fn memory(&self) -> u64 {
+        *self.memory.get_or_init(|| match self.limits.memory {
+            Some(limit) => limit,
+            None => match machine::available_memory() {
+                Some(free) => (self.bytes() + free) / 10 * 9,
+                None => u64::MAX,
+            },
+        })
+    }
+
+    /// Whether this many bytes more are within the memory limit.
+    pub fn fits(&self, more: u64) -> bool {
+        let all = self.bytes().saturating_add(more);
+        (self.limits.memory.is_none() && all <= ALWAYS_FREE) || all <= self.memory()
+    }
+
+    /// Account for this many bytes if they fit: no two workers are promised the same.
+    pub fn reserve(&self, more: u64) -> bool {
+        let fits = self.fits(more);
+        if fits && more > 0 {
+            self.add_bytes(more as i64);
+            if !self.fits(0) {
+                self.add_bytes(-(more as i64));
+                return false;
+            }
+        }
+        fits
+    }
+
+    /// Kernel calls so far, modulo 2^32: tells what happened earlier and later.
+    pub fn clock(&self) -> u32 {
+        self.kernel_calls.load(Ordering::Relaxed) as u32
     }
 
     pub fn work(&self) -> Work {

@@ -27,3 +27,17 @@ pub struct Moment {
     pub(super) upper_cost: Cost,
     pub(super) lower_cost: Cost,
 }
+
+impl Moment {
+    /// `later`, with what this moment knows better.
+    pub(super) fn and(&self, later: &Moment) -> Moment {
+        let mut both = *later;
+        if self.upper_cost < later.upper_cost {
+            (both.upper, both.upper_cost) = (self.upper, self.upper_cost);
+        }
+        if self.lower_cost > later.lower_cost {
+            (both.lower, both.lower_cost) = (self.lower, self.lower_cost);
+        }
+        both
+    }
+}

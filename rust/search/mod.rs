@@ -2,6 +2,7 @@
 
 pub mod best_first;
 pub mod brute;
+pub mod separate;
 
 use crate::cost::Cost;
 use crate::tree::Plan;

@@ -4,14 +4,9 @@
 //! form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of two:
 //! an entry of weight 5 stands in the segments of 4 and of 1.
 
-use hashbrown::HashMap;
-
-use super::questions;
 use crate::bits::Level;
 use crate::cost::Cost;
-use crate::data::{Features, Points};
 use crate::ids::FeatureId;
-use crate::task::Task;
 
 /// The random key of a point; a set of points is known by the XOR of its keys. The first entry of a
 /// point carries the key and the others carry 0, so that a set of entries has its points' fingerprint.
@@ -55,7 +50,7 @@ pub struct View {
     /// Indices into `BitView::questions`, one for each column.
     pub columns: Vec<u32>,
     /// How many rows.
-    len: usize,
+    pub(super) len: usize,
     /// Words in a row: enough for all columns.
     pub stride: usize,
     /// Row-major bits; bits beyond the last column are 0.
@@ -69,130 +64,15 @@ pub struct View {
 }
 
 impl BitView {
-    /// `count_rows`: whether rows matter beside weights (a minimum leaf size).
-    pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
-        let (segments, entries) = segment(points, task, count_rows);
-        let keys = keys(points.len());
-        let questions = questions::distinct(features, points, &entries, &keys);
-        let bits = questions::answers(features, points, &questions);
-        let stride = questions.len().div_ceil(64);
-        let mut root =
-            View { columns: (0..questions.len() as u32).collect(), stride, ..View::default() };
-        let n_entries = entries.iter().map(Vec::len).sum();
-        root.bits.reserve_exact(n_entries * stride);
-        root.keys.reserve_exact(n_entries);
-        let mut seen = vec![false; points.len()];
-        for entries in &entries {
-            for &point in entries {
-                let point = point as usize;
-                root.bits.extend_from_slice(&bits[point * stride..][..stride]);
-                root.keys.push(if seen[point] { [0; 2] } else { from_key(keys[point]) });
-                seen[point] = true;
-                if task.classes().is_none() {
-                    root.costs.extend((0..task.n_labels()).map(|k| task.loss(point, k as u32)));
-                    root.costs.push(task.worst(point));
-                    root.costs.extend(count_rows.then(|| points.rows(point) as Cost));
-                }
-            }
-            root.ends.push(root.keys.len() as u32);
-        }
-        root.len = root.keys.len();
-        BitView {
-            questions,
-            segments,
-            n_labels: task.n_labels(),
-            width: if task.classes().is_some() {
-                0
-            } else {
-                task.n_labels() + 1 + usize::from(count_rows)
-            },
-            root,
-        }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.root.bytes()
+            + self.questions.capacity() * size_of::<Question>()
+            + self.segments.capacity() * size_of::<Segment>()
     }
 }
 
-/// The segments, and the points of each. What costs the same under every label is left out, unless its
-/// rows count: no split is better or worse for it.
-fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> (Vec<Segment>, Vec<Vec<u32>>) {
-    let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
-    let Some(classes) = task.classes() else {
-        let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 0 };
-        let matters = |p: &u32| count_rows || task.worst(*p as usize) > 0;
-        return (vec![segment], vec![(0..points.len() as u32).filter(matters).collect()]);
-    };
-    // Where weights are rows, one entry counts as both.
-    let weights_are_rows =
-        (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
-    let worst: Vec<Cost> = (0..classes.n_classes()).map(|class| classes.worst_of(class)).collect();
-    for point in 0..points.len() {
-        let label = task.leaf(task.stats(point)).label as usize;
-        for (class, &weight) in classes.weights(point).iter().enumerate() {
-            let worst = worst[class];
-            if worst == 0 && !count_rows {
-                continue;
-            }
-            for bit in bits_of(weight as u64) {
-                let weight = 1 << bit;
-                let segment = Segment {
-                    class: class as u32,
-                    weight,
-                    least: weight * classes.cost(class, label),
-                    worst: weight * worst,
-                    rows: if weights_are_rows { weight } else { 0 },
-                };
-                map.entry(segment).or_default().push(point as u32);
-            }
-        }
-    }
-    if count_rows && !weights_are_rows {
-        slice_rows(points, &mut map);
-    }
-    let (mut segments, mut entries) = (Vec::new(), Vec::new());
-    append(&mut segments, &mut entries, map);
-    (segments, entries)
-}
-
-fn slice_rows(points: &Points, map: &mut HashMap<Segment, Vec<u32>>) {
-    for point in 0..points.len() {
-        for bit in bits_of(points.rows(point)) {
-            let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 1 << bit };
-            map.entry(segment).or_default().push(point as u32);
-        }
-    }
-}
-
-fn append(
-    segments: &mut Vec<Segment>,
-    entries: &mut Vec<Vec<u32>>,
-    map: HashMap<Segment, Vec<u32>>,
-) {
-    let mut found: Vec<_> = map.into_iter().collect();
-    found.sort_by_key(|(s, _)| (s.class, s.weight == 0, s.least > 0, s.weight, s.least, s.rows));
-    for (segment, points) in found {
-        segments.push(segment);
-        entries.push(points);
-    }
-}
-
-/// The places of the ones, from the lowest.
-fn bits_of(x: u64) -> impl Iterator<Item = u32> {
-    let rest = |x: &u64| Some(x & (x - 1)).filter(|&rest| rest != 0);
-    std::iter::successors(Some(x).filter(|&x| x != 0), rest).map(u64::trailing_zeros)
-}
-
-/// A fixed random key for each point: the same problem gives the same search.
-fn keys(n: usize) -> Vec<Key> {
-    let mut state = 0x5eed_cafe_f00d_d1ceu64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    };
-    (0..n).map(|_| Key::from(next()) << 64 | Key::from(next())).collect()
-}
-
-fn from_key(key: Key) -> [u64; 2] {
+pub(super) fn from_key(key: Key) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
 
@@ -209,8 +89,20 @@ impl View {
         self.len == 0
     }
 
+    /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.bits.len() * 8 + self.keys.len() * 16 + self.costs.len() * 8
+        self.bits.capacity() * 8
+            + self.keys.capacity() * 16
+            + self.costs.capacity() * 8
+            + (self.columns.capacity() + self.ends.capacity()) * 4
+    }
+
+    /// The bytes that a child of this view takes in `into`, beyond what it holds.
+    pub fn child_bytes(&self, into: &View) -> usize {
+        let more = |needs: usize, has: usize, size: usize| needs.saturating_sub(has) * size;
+        more((self.len + 1) * self.stride, into.bits.capacity(), 8)
+            + more(self.len + 1, into.keys.capacity(), 16)
+            + more(self.costs.len(), into.costs.capacity(), 8)
     }
 
     /// Where a segment's rows are.
@@ -345,8 +237,11 @@ impl View {
         out.ends.clear();
         out.costs.clear();
         // Rows are written whether they stay or not, and the next one overwrites those that do not.
+        out.bits.reserve_exact(((self.len + 1) * stride).saturating_sub(out.bits.len()));
         out.bits.resize((self.len + 1) * stride, 0);
-        out.keys.resize(if keys { self.len + 1 } else { 0 }, [0; 2]);
+        let n_keys = if keys { self.len + 1 } else { 0 };
+        out.keys.reserve_exact(n_keys.saturating_sub(out.keys.len()));
+        out.keys.resize(n_keys, [0; 2]);
         let mut any = [0u64; STRIDE];
         let mut all = [u64::MAX; STRIDE];
         varying.clear();

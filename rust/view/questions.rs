@@ -10,7 +10,7 @@ use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;
 
 /// Points at a time: few enough to stay close by while the features pass.
-const BLOCK: usize = 1024;
+pub const BLOCK: usize = 1024;
 
 /// Questions that split the entries, the first of each set of equal or opposite ones.
 pub fn distinct(
@@ -81,35 +81,38 @@ fn left_of_only_cuts(features: &Features, points: &Points, marks: &[Key]) -> Vec
     lefts.iter().map(|&[low, high]| Key::from(high) << 64 | Key::from(low)).collect()
 }
 
-/// The answers of each point to the questions: a row of bits for each point.
-pub fn answers(features: &Features, points: &Points, questions: &[Question]) -> Vec<u64> {
+/// The answers of the block of points at `from` to the questions: a row of bits for each point.
+pub fn answers(
+    features: &Features,
+    points: &Points,
+    questions: &[Question],
+    from: usize,
+    bits: &mut Vec<u64>,
+) {
     Level::detect().run(
         #[inline(always)]
         || {
             let stride = questions.len().div_ceil(64);
-            let mut bits = vec![0u64; points.len() * stride];
-            let mut rights = [0u8; BLOCK];
-            let mut word = [0u64; BLOCK];
-            for from in (0..points.len()).step_by(BLOCK) {
-                let n = BLOCK.min(points.len() - from);
-                let (rights, word) = (&mut rights[..n], &mut word[..n]);
-                for (at, questions) in questions.chunks(64).enumerate() {
-                    word.fill(0);
-                    for (place, question) in questions.iter().enumerate() {
-                        let feature = features.get(question.feature.index());
-                        feature.rights(points, question.cut, from, rights);
-                        for (word, &right) in word.iter_mut().zip(rights.iter()) {
-                            *word |= u64::from(right) << place;
-                        }
-                    }
-                    for (row, &word) in bits[from * stride..].chunks_mut(stride).zip(word.iter()) {
-                        row[at] = word;
+            let n = BLOCK.min(points.len() - from);
+            bits.clear();
+            bits.resize(n * stride, 0);
+            let (mut rights, mut word) = ([0u8; BLOCK], [0u64; BLOCK]);
+            let (rights, word) = (&mut rights[..n], &mut word[..n]);
+            for (at, questions) in questions.chunks(64).enumerate() {
+                word.fill(0);
+                for (place, question) in questions.iter().enumerate() {
+                    let feature = features.get(question.feature.index());
+                    feature.rights(points, question.cut, from, rights);
+                    for (word, &right) in word.iter_mut().zip(rights.iter()) {
+                        *word |= u64::from(right) << place;
                     }
                 }
+                for (row, &word) in bits.chunks_mut(stride).zip(word.iter()) {
+                    row[at] = word;
+                }
             }
-            bits
         },
-    )
+    );
 }
 
 #[cfg(test)]
@@ -178,7 +181,11 @@ mod tests {
             let found = distinct(&features, &points, std::slice::from_ref(&alive), &keys);
             assert_eq!(found, wanted);
 
-            let bits = answers(&features, &points, &found);
+            let (mut bits, mut block) = (Vec::new(), Vec::new());
+            for from in (0..points.len()).step_by(BLOCK) {
+                answers(&features, &points, &found, from, &mut block);
+                bits.extend_from_slice(&block);
+            }
             let stride = found.len().div_ceil(64);
             for point in 0..n {
                 for (at, question) in found.iter().enumerate() {

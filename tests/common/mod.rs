@@ -10,6 +10,7 @@ pub mod case;
 pub mod corpus;
 pub mod exhaustive;
 pub mod judge;
+pub mod large;
 pub mod naive;
 pub mod problems;
 pub mod random;

@@ -51,7 +51,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         Seconds that the search may take. Where it ends a fit before the proof, the best tree so far is
         kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
     memory_limit : float or None, default=None
-        Bytes that the search may hold.
+        Bytes that the search may hold; data that need more to begin with are refused. None allows nine
+        tenths of what the machine has free.
     gap_limit : float, default=0.0
         Stop once the objective is proved to be within this of the best.
     n_jobs : int or None, default=1

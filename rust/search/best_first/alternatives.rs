@@ -1,10 +1,9 @@
 //! The alternatives of an expanded node: its splits, with bounds on both children.
 
-use std::sync::Arc;
-
 use super::descend::Frame;
 use super::look::{Rules, child_budgets};
 use super::node::{Budget, Choice, Node, UNLIMITED};
+use super::sync::Arc;
 use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
 
@@ -70,6 +69,12 @@ pub struct Proved {
     pub budget: Budget,
     /// By question and leaves of the 0 side, in that order.
     bounds: Vec<((u32, u32), [Cost; 2])>,
+}
+
+impl Proved {
+    pub fn bytes(&self) -> usize {
+        self.bounds.capacity() * size_of::<((u32, u32), [Cost; 2])>()
+    }
 }
 
 /// What to do next in a node.
@@ -141,7 +146,7 @@ impl Alternatives {
 
     pub fn bytes(&self) -> i64 {
         let children = self.children.capacity() * size_of::<[Option<Arc<Node>>; 2]>();
-        (self.list.capacity() * size_of::<Alternative>() + children) as i64
+        (size_of::<Self>() + self.list.capacity() * size_of::<Alternative>() + children) as i64
     }
 
     /// The lowest bound of all.

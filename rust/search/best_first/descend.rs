@@ -3,17 +3,17 @@
 //! A worker stays below a child until the child's bound has risen past the next best alternative, so
 //! that views are built once for many steps. Every bound in the shared graph is valid at every moment.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::alternatives::{Alternatives, Pick, Proved};
 use super::look::Rules;
-use super::node::{Budget, Node, NodeKey, State, UNLIMITED};
-use super::table::{Entry, Table, lock};
+use super::node::{Budget, Choice, Node, NodeKey, State, UNLIMITED};
+use super::sync::{Arc, AtomicU32, lock};
+use super::table::{Entry, Table};
 use crate::bits::{LANES, Level};
 use crate::cost::Cost;
-use crate::kernel::{Ask, Kernel, Lookahead};
-use crate::run::Run;
+use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
+use crate::run::{Run, Status};
 use crate::view::{BitView, Key, View};
 
 /// What all workers share.
@@ -23,6 +23,10 @@ pub struct Shared<'a, 'run> {
     pub rules: Rules,
     pub run: &'a Run<'run>,
     pub root: Arc<Node>,
+    /// Workers that have not retired.
+    pub workers: AtomicU32,
+    /// Extraction is to take what it has.
+    pub cut_short: AtomicBool,
 }
 
 /// One worker: the shared graph, and its own scratch memory for each depth of its path.
@@ -33,6 +37,12 @@ pub struct Worker<'a, 'run> {
     frames: Vec<Frame>,
     mask: Vec<u64>,
     lost: Vec<Cost>,
+    /// Whether this worker writes down the tree: limits that ended the search do not end that.
+    extracts: bool,
+    /// This worker has no room to work in and leaves the rest to the others.
+    retired: bool,
+    /// Bytes of scratch memory that the run knows of, frames aside.
+    counted: usize,
 }
 
 /// The rows and the look-ahead of the node at one depth of the path.
@@ -48,13 +58,28 @@ pub struct Frame {
     prints: Vec<Option<[Key; 2]>>,
     /// What the children that were worked on have proved.
     siblings: Vec<Proved>,
+    sibling_bytes: usize,
+    /// Bytes that the run knows of.
+    counted: usize,
 }
 
 /// How many siblings a new node learns from.
 const SIBLINGS: usize = 8;
 
+/// No more is kept of the siblings of one node.
+const SIBLING_BYTES: usize = 32 << 20;
+
+/// The overlaps of more columns than this are not asked for: they take the square of it in memory, and
+/// what they save does not grow likewise.
+const MOST_OVERLAPS: usize = 4096;
+
 impl<'a, 'run> Worker<'a, 'run> {
-    pub fn new(shared: &'a Shared<'a, 'run>, kernel: Kernel<'a>, level: Level) -> Self {
+    pub fn new(
+        shared: &'a Shared<'a, 'run>,
+        kernel: Kernel<'a>,
+        level: Level,
+        extracts: bool,
+    ) -> Self {
         let mut worker = Worker {
             shared,
             kernel,
@@ -62,17 +87,23 @@ impl<'a, 'run> Worker<'a, 'run> {
             frames: Vec::new(),
             mask: Vec::new(),
             lost: Vec::new(),
+            extracts,
+            retired: false,
+            counted: 0,
         };
-        worker.frames.push(Frame { view: shared.bits.root.clone(), ..Frame::default() });
+        let mut frame = Frame { view: shared.bits.root.clone(), ..Frame::default() };
+        worker.count(&mut frame);
+        worker.frames.push(frame);
         worker
     }
 
     /// Work on the whole problem until it is solved or the run is stopped.
     pub fn work(&mut self) {
         let root = self.shared.root.clone();
-        while !root.solved() && self.shared.run.stopped().is_none() {
-            self.enter(0, &root);
-            self.descend(0, &root, root.upper());
+        while !root.solved() && self.goes_on() {
+            if self.enter(0, &root).is_ok() {
+                self.descend(0, &root, root.upper());
+            }
         }
     }
 
@@ -80,46 +111,111 @@ impl<'a, 'run> Worker<'a, 'run> {
     fn descend(&mut self, at: usize, node: &Arc<Node>, target: Cost) {
         let mut frame = std::mem::take(&mut self.frames[at]);
         frame.siblings.clear();
-        node.busy.fetch_add(1, Ordering::Relaxed);
-        while self.shared.run.stopped().is_none() {
+        frame.sibling_bytes = 0;
+        node.arrive(self.shared.run.clock());
+        while self.goes_on() {
             let Some(pick) = self.pick(node, target) else { break };
             let bounds = self.child(at, &mut frame, &pick);
-            self.tighten(&frame, node, &pick, bounds);
+            self.tighten(&frame, node, &pick, bounds.ok());
         }
-        node.busy.fetch_sub(1, Ordering::Relaxed);
+        node.depart();
         self.frames[at] = frame;
     }
 
     /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints are
     /// needed.
-    fn enter(&mut self, at: usize, node: &Node) {
+    fn enter(&mut self, at: usize, node: &Node) -> Result<(), Unfinished> {
         let mut frame = std::mem::take(&mut self.frames[at]);
         let expanded = lock(&node.state).expanded;
+        let mut result = Ok(());
         if expanded && node.key.budget.depth == UNLIMITED {
             frame.look.clear(0);
             frame.index();
         } else {
-            self.look(&mut frame, node.key.budget);
+            result = self.look(&mut frame, node.key.budget);
+            // Only who has looked may expand: by now the node may have shed its alternatives.
+            if result.is_ok() {
+                self.expand(&frame, node);
+            }
         }
-        self.expand(&frame, node);
         self.frames[at] = frame;
+        result
     }
 
-    /// One kernel call for the rows of a frame.
-    pub fn look(&mut self, frame: &mut Frame, budget: Budget) {
+    /// One kernel call for the rows of a frame. Where it does not come to its end, nothing is known.
+    pub fn look(&mut self, frame: &mut Frame, budget: Budget) -> Result<(), Unfinished> {
         let rules = &self.shared.rules;
-        let ask = Ask {
-            min_rows: rules.min_rows,
-            // Without a depth limit few children are visited, and none is near another's: not worth it.
-            overlaps: rules.similarity && !budget.is_small() && budget.depth != UNLIMITED,
-            stumps: budget.allows(2, 3),
-        };
-        self.kernel.look(&frame.view, ask, &mut frame.look);
-        self.shared.run.add_kernel_calls(1);
-        frame.index();
+        let n = frame.view.columns.len();
+        // Without a depth limit few children are visited, and none is near another's: not worth it.
+        let near = !budget.is_small() && budget.depth != UNLIMITED;
+        let wanted = rules.similarity && near && n <= MOST_OVERLAPS && !self.extracts;
+        let more = Lookahead::overlap_bytes(n).saturating_sub(frame.look.bytes());
+        let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
+        let ask = Ask { min_rows, overlaps: wanted && self.reserve(more), stumps };
+        self.look_for(frame, ask)?;
         if !budget.is_small() && budget.depth != UNLIMITED {
             // Nearly all children will be visited: their fingerprints come cheaper all at once.
             self.kernel.fingerprints(&frame.view, &mut frame.prints);
+        }
+        Ok(())
+    }
+
+    /// The look of extraction when time is up: no pairs of splits.
+    pub fn glance(&mut self, frame: &mut Frame) {
+        let ask = Ask { min_rows: self.shared.rules.min_rows, overlaps: false, stumps: false };
+        // Without stumps, nothing is asked whether to stop; without memory, nothing is known.
+        let _ = self.look_for(frame, ask);
+    }
+
+    fn look_for(&mut self, frame: &mut Frame, ask: Ask) -> Result<(), Unfinished> {
+        let Shared { run, cut_short, .. } = self.shared;
+        let halt: &dyn Fn() -> bool = match self.extracts {
+            true => &|| cut_short.load(Ordering::Relaxed),
+            false => &|| run.stopped().is_some(),
+        };
+        let more = Kernel::bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
+        self.require(more)?;
+        let result = self.kernel.look(&frame.view, ask, halt, &mut frame.look);
+        if result == Err(Unfinished::NoMemory) {
+            run.stop(Status::MemoryLimit);
+        }
+        run.add_kernel_calls(1);
+        frame.index();
+        self.count(frame);
+        result
+    }
+
+    /// Reserve `more` bytes; `count` replaces them by what came of it.
+    fn reserve(&mut self, more: usize) -> bool {
+        let reserved = self.shared.table.make_room(more as u64, self.shared.run);
+        self.counted += if reserved { more } else { 0 };
+        reserved
+    }
+
+    /// Reserve `more` bytes, or retire. The last worker to retire ends the search.
+    fn require(&mut self, more: usize) -> Result<(), Unfinished> {
+        if self.extracts || self.reserve(more) {
+            return Ok(());
+        }
+        self.retired = true;
+        if self.shared.workers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.shared.run.stop(Status::MemoryLimit);
+        }
+        Err(Unfinished::NoMemory)
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.retired && self.shared.run.stopped().is_none()
+    }
+
+    /// Tell the run what this worker holds.
+    fn count(&mut self, frame: &mut Frame) {
+        let (known, bytes) = (frame.counted + self.counted, frame.bytes());
+        frame.counted = bytes;
+        self.counted = self.kernel.bytes() + (self.mask.capacity() + self.lost.capacity()) * 8;
+        let now = bytes + self.counted;
+        if now != known {
+            self.shared.run.add_bytes(now as i64 - known as i64);
         }
     }
 
@@ -132,7 +228,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         state.expanded = true;
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, node.key.budget);
-        node.lower_to(bounds.upper);
+        self.lower_to(node, &mut state, frame, bounds.upper);
         node.raise(bounds.lower);
         if !node.solved() {
             let (lower, upper) = (node.lower(), node.upper());
@@ -142,6 +238,14 @@ impl<'a, 'run> Worker<'a, 'run> {
             self.settle(&mut state, node);
         }
         true
+    }
+
+    /// Take in what the look-ahead found.
+    fn lower_to(&self, node: &Node, state: &mut State, frame: &Frame, upper: Cost) {
+        if upper < node.upper() {
+            node.lower_to(upper);
+            state.choice = frame.choice(&self.shared.rules, node.key.budget, upper);
+        }
     }
 
     /// Choose what to do next, and mark it.
@@ -172,7 +276,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         at: usize,
         frame: &mut Frame,
         pick: &Pick,
-    ) -> (Cost, Cost, Option<Arc<Node>>) {
+    ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
         let column = frame.column(pick.question);
         let child = match &pick.child {
             Some(child) => child.clone(),
@@ -189,19 +293,19 @@ impl<'a, 'run> Worker<'a, 'run> {
                             (column, pick.side),
                             key,
                             (pick.lower, pick.target),
-                        ),
+                        )?,
                         true,
                     ),
                 };
                 match entry {
-                    Entry::Solved(value) => return (value, value, None),
+                    Entry::Solved(value) => return Ok((value, value, None)),
                     Entry::Open(child) if new && child.lower() >= pick.target => {
-                        return (child.lower(), child.upper(), Some(child));
+                        return Ok((child.lower(), child.upper(), Some(child)));
                     }
                     Entry::Open(child) if new => {
                         self.descend(at + 1, &child, pick.target);
                         self.leave(frame, (column, pick.side), &child);
-                        return (child.lower(), child.upper(), Some(child));
+                        return Ok((child.lower(), child.upper(), Some(child)));
                     }
                     Entry::Open(child) => child,
                 }
@@ -210,12 +314,12 @@ impl<'a, 'run> Worker<'a, 'run> {
         // What the parent knows of these rows and this budget holds for the node.
         child.raise(pick.lower);
         if child.lower() < pick.target && !child.solved() {
-            self.build(at + 1, frame, (column, pick.side), pick.budget);
-            self.enter(at + 1, &child);
+            self.build(at + 1, frame, (column, pick.side), pick.budget)?;
+            self.enter(at + 1, &child)?;
             self.descend(at + 1, &child, pick.target);
             self.leave(frame, (column, pick.side), &child);
         }
-        (child.lower(), child.upper(), Some(child))
+        Ok((child.lower(), child.upper(), Some(child)))
     }
 
     /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only a node
@@ -227,10 +331,13 @@ impl<'a, 'run> Worker<'a, 'run> {
         to: (usize, usize),
         key: NodeKey,
         (lower, target): (Cost, Cost),
-    ) -> Entry {
-        self.build(at, parent, to, key.budget);
+    ) -> Result<Entry, Unfinished> {
+        self.build(at, parent, to, key.budget)?;
         let mut frame = std::mem::take(&mut self.frames[at]);
-        self.look(&mut frame, key.budget);
+        if let Err(unfinished) = self.look(&mut frame, key.budget) {
+            self.frames[at] = frame;
+            return Err(unfinished);
+        }
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, key.budget);
         let mut lower = lower.max(bounds.lower);
@@ -245,7 +352,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             let entry = self.shared.table.open(key, self.shared.run);
             if let Entry::Open(node) = &entry {
                 node.raise(lower);
-                node.lower_to(bounds.upper);
+                self.lower_to(node, &mut lock(&node.state), &frame, bounds.upper);
                 if lower < target && self.expand(&frame, node) {
                     self.inherit(parent, to, node);
                 }
@@ -253,7 +360,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             entry
         };
         self.frames[at] = frame;
-        entry
+        Ok(entry)
     }
 
     /// Start a new node from what its most similar siblings have proved of their alternatives.
@@ -285,13 +392,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
         if parent.look.has_overlaps() && node.key.budget.depth != UNLIMITED {
-            let proved = all.proved(column, side, node.key.budget);
-            let same =
-                |s: &&mut Proved| (s.column, s.side, s.budget) == (column, side, proved.budget);
-            match parent.siblings.iter_mut().find(same) {
-                Some(known) => *known = proved,
-                None => parent.siblings.push(proved),
-            }
+            parent.keep(all.proved(column, side, node.key.budget));
         }
         self.settle(&mut state, node);
         if node.solved() && state.alternatives.as_ref().is_some_and(|all| all.idle()) {
@@ -307,12 +408,13 @@ impl<'a, 'run> Worker<'a, 'run> {
         parent: &Frame,
         (column, side): (usize, usize),
         budget: Budget,
-    ) {
+    ) -> Result<(), Unfinished> {
         let keys = !budget.is_small();
         let keep = keys && budget.depth != UNLIMITED;
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
+        self.require(parent.view.child_bytes(&self.frames[at].view))?;
         let view = &mut self.frames[at].view;
         parent.view.child((column, side), keys, self.level, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
@@ -323,6 +425,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         if keep || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
             view.keep(&self.mask, self.level);
         }
+        Ok(())
     }
 
     pub fn take_frame(&mut self, at: usize) -> Frame {
@@ -333,19 +436,21 @@ impl<'a, 'run> Worker<'a, 'run> {
         self.frames[at] = frame;
     }
 
-    /// Take in a child's bounds, and pass them on to its siblings and its parent.
+    /// Take in a child's bounds, if work on it came to its end, and pass them on to its siblings and its
+    /// parent.
     fn tighten(
         &self,
         frame: &Frame,
         node: &Node,
         pick: &Pick,
-        (lower, upper, child): (Cost, Cost, Option<Arc<Node>>),
+        bounds: Option<(Cost, Cost, Option<Arc<Node>>)>,
     ) {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
         let mut choice = None;
         let alternative = &mut all.list[pick.index];
         alternative.busy -= 1;
+        let Some((lower, upper, child)) = bounds else { return };
         alternative.lower[pick.side] = alternative.lower[pick.side].max(lower);
         alternative.upper[pick.side] = alternative.upper[pick.side].min(upper);
         // Other paths may have lowered it before: compare with the node, not with what it was.
@@ -355,7 +460,9 @@ impl<'a, 'run> Worker<'a, 'run> {
             choice = Some(alternative.choice());
         }
         if let Some(child) = child {
+            let bytes = all.bytes();
             all.adopt(pick.index, pick.side, child);
+            self.shared.run.add_bytes(all.bytes() - bytes);
         }
         if frame.look.has_overlaps() && lower > pick.lower {
             all.spread(frame, node.key.budget, pick, lower);
@@ -363,6 +470,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         if choice.is_some() && node.key.budget.depth == UNLIMITED {
             all.prune(sum);
         }
+        state.deep |= choice.is_some();
         state.choice = choice.or(state.choice);
     }
 
@@ -374,10 +482,56 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 }
 
+impl Drop for Worker<'_, '_> {
+    fn drop(&mut self) {
+        let bytes = self.counted + self.frames.iter().map(|frame| frame.counted).sum::<usize>();
+        self.shared.run.add_bytes(-(bytes as i64));
+    }
+}
+
 impl Frame {
     /// The column of a question that is not constant here, nor a repeat of an earlier one.
     pub fn column(&self, question: u32) -> usize {
         self.columns[question as usize] as usize
+    }
+
+    /// The same, where the question may be missing.
+    pub fn find(&self, question: u32) -> Option<usize> {
+        let column = *self.columns.get(question as usize)?;
+        (column != u32::MAX).then_some(column as usize)
+    }
+
+    /// The split that the look-ahead found to cost `upper`; `None` where that is a leaf.
+    fn choice(&self, rules: &Rules, budget: Budget, upper: Cost) -> Option<Choice> {
+        if self.look.whole.leaf + rules.leaf_cost == upper {
+            return None;
+        }
+        let (column, left_leaves) = rules.best(&self.look, budget, upper)?;
+        Some(Choice { question: self.view.columns[column], left_leaves })
+    }
+
+    /// Remember what a child has proved.
+    fn keep(&mut self, proved: Proved) {
+        let bytes = proved.bytes();
+        let child = |s: &Proved| (s.column, s.side, s.budget);
+        let same = |s: &&mut Proved| child(s) == child(&proved);
+        if let Some(known) = self.siblings.iter_mut().find(same) {
+            self.sibling_bytes = self.sibling_bytes + bytes - known.bytes();
+            *known = proved;
+        } else if self.sibling_bytes + bytes <= SIBLING_BYTES {
+            self.sibling_bytes += bytes;
+            self.siblings.push(proved);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.view.bytes()
+            + self.look.bytes()
+            + self.repeats.capacity()
+            + self.columns.capacity() * size_of::<u32>()
+            + self.prints.capacity() * size_of::<Option<[Key; 2]>>()
+            + self.siblings.capacity() * size_of::<Proved>()
+            + self.sibling_bytes
     }
 
     pub fn repeats(&self, column: usize) -> bool {

@@ -1,11 +1,13 @@
 //! From bounds back to a tree: the plan that attains a node's upper bound.
 //!
-//! The fixed order among equals: fewer leaves, then the lower question.
+//! The fixed order among equals: fewer leaves, then the lower question. When time is up, the splits that
+//! the search chose are taken without another look at the pairs.
 
 use super::descend::{Frame, Worker};
 use super::look::child_budgets;
-use super::node::{Budget, NodeKey, UNLIMITED};
-use super::table::{Entry, lock};
+use super::node::{Budget, Choice, NodeKey, UNLIMITED};
+use super::sync::lock;
+use super::table::Entry;
 use crate::cost::Cost;
 use crate::tree::Plan;
 
@@ -18,7 +20,9 @@ impl Worker<'_, '_> {
 
     fn plan(&mut self, at: usize, key: NodeKey) -> (Plan, Cost) {
         let mut frame = self.take_frame(at);
-        self.look(&mut frame, key.budget);
+        if self.look(&mut frame, key.budget).is_err() {
+            self.glance(&mut frame);
+        }
         let plan = self.plan_in(at, &frame, key);
         self.put_frame(at, frame);
         plan
@@ -29,50 +33,36 @@ impl Worker<'_, '_> {
         let look = &frame.look;
         let leaf = look.whole.leaf + rules.leaf_cost;
         let shallow = rules.whole(look, key.budget).upper;
-        if leaf <= shallow.min(self.upper_of(key)) {
+        let (upper, choice) = self.known(key);
+        if leaf <= shallow.min(upper) {
             return (Plan::Leaf, leaf);
         }
-        // A split that some worker chose below the look-ahead's reach, if it is better than it.
-        let deep = (self.upper_of(key) < shallow).then(|| self.choice_of(key)).flatten();
-        let (column, left_leaves) = match deep {
-            Some(choice) => (frame.column(choice.question), choice.left_leaves),
-            None => rules
-                .splits(look, key.budget)
-                .find(|&(column, share)| {
-                    let [a, b] = rules.children(look, column, share, key.budget);
-                    a.upper + b.upper == shallow
-                })
-                .expect("the look-ahead's bound is attained"),
+        // A split that some worker chose, if it is better than what one look finds.
+        let chosen = choice
+            .filter(|_| upper < shallow)
+            .and_then(|choice| Some((frame.find(choice.question)?, choice.left_leaves)));
+        let Some((column, left_leaves)) = chosen.or_else(|| rules.best(look, key.budget, shallow))
+        else {
+            return (Plan::Leaf, leaf);
         };
         let budgets = child_budgets(key.budget, left_leaves);
         let rows = frame.view.fingerprints(column, self.level);
-        let mut sides = [0, 1].map(|side| {
-            self.build(
-                at + 1,
-                frame,
-                (column, side),
-                Budget { depth: UNLIMITED, leaves: UNLIMITED },
-            );
+        let [(left, a), (right, b)] = [0, 1].map(|side| {
+            // Extraction is not refused memory.
+            let all = Budget { depth: UNLIMITED, leaves: UNLIMITED };
+            let _ = self.build(at + 1, frame, (column, side), all);
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });
         let question = self.shared.bits.questions[frame.view.columns[column] as usize];
-        let [(left, a), (right, b)] =
-            std::mem::replace(&mut sides, [(Plan::Leaf, 0), (Plan::Leaf, 0)]);
         (Plan::split(question.feature, question.cut, left, right), a + b)
     }
 
-    fn upper_of(&self, key: NodeKey) -> Cost {
+    /// A node's upper bound, and the split that has it if there is one.
+    fn known(&self, key: NodeKey) -> (Cost, Option<Choice>) {
         match self.shared.table.get(&key) {
-            Some(Entry::Solved(value)) => value,
-            Some(Entry::Open(node)) => node.upper(),
-            None => Cost::MAX,
-        }
-    }
-
-    fn choice_of(&self, key: NodeKey) -> Option<super::node::Choice> {
-        match self.shared.table.get(&key) {
-            Some(Entry::Open(node)) => lock(&node.state).choice,
-            _ => None,
+            Some(Entry::Solved(value)) => (value, None),
+            Some(Entry::Open(node)) => (node.upper(), lock(&node.state).choice),
+            None => (Cost::MAX, None),
         }
     }
 }

@@ -72,6 +72,14 @@ impl Rules {
         Bounds { lower, upper }
     }
 
+    /// The first split that costs `upper`.
+    pub fn best(&self, look: &Lookahead, budget: Budget, upper: Cost) -> Option<(usize, u32)> {
+        self.splits(look, budget).find(|&(column, share)| {
+            let [a, b] = self.children(look, column, share, budget);
+            a.upper + b.upper == upper
+        })
+    }
+
     /// Bounds on both children of a split.
     pub fn children(
         &self,

@@ -9,6 +9,7 @@ mod descend;
 mod extract;
 mod look;
 mod node;
+mod sync;
 mod table;
 mod workers;
 

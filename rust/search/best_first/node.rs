@@ -1,9 +1,7 @@
 //! A node: a set of rows and what is left to spend, with bounds that only ever tighten.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
-
 use super::alternatives::Alternatives;
+use super::sync::{AtomicI64, AtomicU32, Mutex, Ordering};
 use crate::cost::{Cost, INFINITE};
 use crate::problem::Shape;
 use crate::view::Key;
@@ -76,18 +74,23 @@ pub struct Node {
     pub key: NodeKey,
     lower: AtomicI64,
     upper: AtomicI64,
-    /// Workers that are below this node now: others choose something else if they can.
-    pub busy: AtomicU32,
+    /// Workers that are below this node now: its alternatives stay.
+    busy: AtomicU32,
+    /// When a worker last came here, by the run's clock.
+    visited: AtomicU32,
     pub state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 pub struct State {
-    /// `None` before the node is expanded, and again once it is solved.
+    /// `None` before the node is expanded, and again once it is solved. At the memory limit also in between:
+    /// then `expanded` is `false` again.
     pub alternatives: Option<Box<Alternatives>>,
     pub expanded: bool,
-    /// Set with every fall of `upper` that comes from a split deeper than the look-ahead sees.
+    /// Set with every fall of `upper` that comes from a split.
     pub choice: Option<Choice>,
+    /// Whether `upper` was ever lowered by what lies deeper than the look-ahead sees.
+    pub deep: bool,
 }
 
 impl Node {
@@ -97,6 +100,7 @@ impl Node {
             lower: AtomicI64::new(lower),
             upper: AtomicI64::new(upper),
             busy: AtomicU32::new(0),
+            visited: AtomicU32::new(0),
             state: Mutex::new(State::default()),
         }
     }
@@ -123,6 +127,53 @@ impl Node {
 
     pub fn solved(&self) -> bool {
         self.lower() >= self.upper()
+    }
+
+    /// A worker goes below this node.
+    pub fn arrive(&self, clock: u32) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        self.visited.store(clock, Ordering::Relaxed);
+    }
+
+    pub fn depart(&self) {
+        self.busy.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub fn visited(&self) -> u32 {
+        self.visited.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of alternatives that nobody is in.
+    pub fn idle_bytes(&self) -> i64 {
+        // A node whose state is locked is in use.
+        match self.state.try_lock() {
+            Ok(state) if self.busy.load(Ordering::Relaxed) == 0 => state.idle_bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the look-ahead can find this node's upper bound again.
+    pub fn is_shallow(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| !state.deep)
+    }
+
+    /// Drop the alternatives if nobody is in them, and return their bytes. They come back when the node is
+    /// next chosen; bounds and choice stay.
+    pub fn shed(&self) -> i64 {
+        let Ok(mut state) = self.state.try_lock() else { return 0 };
+        let bytes = state.idle_bytes();
+        if self.busy.load(Ordering::Relaxed) > 0 || bytes == 0 {
+            return 0;
+        }
+        state.alternatives = None;
+        state.expanded = false;
+        bytes
+    }
+}
+
+impl State {
+    fn idle_bytes(&self) -> i64 {
+        self.alternatives.as_ref().filter(|all| all.idle()).map_or(0, |all| all.bytes())
     }
 }
 

@@ -1,40 +1,47 @@
 //! The memo: every node that was chosen once, by its rows and budget.
 
 use std::hash::{BuildHasher, Hasher};
-use std::sync::{Arc, Mutex};
 
 use hashbrown::HashMap;
 
 use super::node::{Node, NodeKey};
+use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::Run;
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
 pub enum Entry {
-    /// The optimum, of nodes that one kernel call solves.
+    /// The optimum, of nodes that one kernel call solves. It can be found again, so it may be dropped.
     Solved(Cost),
+    /// Dropped only where the look-ahead can find its upper bound again: the tree is read from these.
     Open(Arc<Node>),
 }
 
+type Shard = HashMap<NodeKey, Entry, Fingerprints>;
+
 /// Sharded by fingerprint, so that workers rarely wait for each other.
 pub struct Table {
-    shards: Vec<Mutex<HashMap<NodeKey, Entry, Fingerprints>>>,
+    shards: Vec<Mutex<Shard>>,
+    /// One worker at a time gives memory back.
+    shedding: Mutex<()>,
 }
 
 const SHARDS: usize = 64;
 
-/// What an entry takes, with the map's load factor, and what an open node takes beside it.
-const ENTRY_BYTES: i64 = (size_of::<(NodeKey, Entry)>() + 1) as i64 * 8 / 7 * 3 / 2;
-const NODE_BYTES: i64 = size_of::<Node>() as i64 + 32;
+/// What an open node takes beside its entry.
+const NODE_BYTES: i64 = size_of::<Node>() as i64 + 2 * size_of::<usize>() as i64;
+
+/// Ages are told apart this well when the oldest nodes are looked for.
+const AGES: usize = 256;
 
 impl Table {
     pub fn new() -> Table {
         let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::with_hasher(Fingerprints))).collect();
-        Table { shards }
+        Table { shards, shedding: Mutex::new(()) }
     }
 
-    fn shard(&self, key: &NodeKey) -> &Mutex<HashMap<NodeKey, Entry, Fingerprints>> {
+    fn shard(&self, key: &NodeKey) -> &Mutex<Shard> {
         &self.shards[(key.rows >> 64) as usize % SHARDS]
     }
 
@@ -43,29 +50,138 @@ impl Table {
     }
 
     pub fn insert_solved(&self, key: NodeKey, value: Cost, run: &Run) {
-        if lock(self.shard(&key)).insert(key, Entry::Solved(value)).is_none() {
-            run.add_bytes(ENTRY_BYTES);
-            run.add_nodes(1);
-        }
+        self.entry(
+            key,
+            run,
+            || Entry::Solved(value),
+            |entry| {
+                // Somebody opened it meanwhile, on a path that knew less.
+                if let Entry::Open(node) = entry {
+                    node.lower_to(value);
+                    node.raise(value);
+                }
+            },
+        );
     }
 
     /// The node of a key, made now if it is new.
     pub fn open(&self, key: NodeKey, run: &Run) -> Entry {
+        let make = || {
+            run.add_bytes(NODE_BYTES);
+            Entry::Open(Arc::new(Node::unknown(key)))
+        };
+        self.entry(key, run, make, |entry| entry.clone())
+    }
+
+    fn entry<T>(
+        &self,
+        key: NodeKey,
+        run: &Run,
+        make: impl FnOnce() -> Entry,
+        read: impl FnOnce(&Entry) -> T,
+    ) -> T {
         let mut shard = lock(self.shard(&key));
-        shard
-            .entry(key)
-            .or_insert_with(|| {
-                run.add_bytes(ENTRY_BYTES + NODE_BYTES);
-                run.add_nodes(1);
-                Entry::Open(Arc::new(Node::unknown(key)))
-            })
-            .clone()
+        let (bytes, n) = (shard.allocation_size(), shard.len());
+        let result = read(shard.entry(key).or_insert_with(make));
+        run.add_bytes(shard.allocation_size() as i64 - bytes as i64);
+        run.add_nodes((shard.len() - n) as u64);
+        result
+    }
+
+    /// Reserve `more` bytes, after giving back what can be found again: the alternatives of the nodes
+    /// that were visited least lately, then solved entries, then nodes. `false` if they do not fit even so, or if so
+    /// little came back that the search would do nothing else from now on.
+    pub fn make_room(&self, more: u64, run: &Run) -> bool {
+        if run.reserve(more) {
+            return true;
+        }
+        let _one_at_a_time = lock(&self.shedding);
+        // Another worker may have done it meanwhile.
+        if run.reserve(more) {
+            return true;
+        }
+        let most = run.memory();
+        let wanted = || {
+            let wanted = run.bytes().saturating_add(more).saturating_sub(most / 4 * 3);
+            wanted.min(i64::MAX as u64) as i64
+        };
+        self.shed_alternatives(wanted(), run);
+        let enough = more.saturating_add(most / 16);
+        if !run.fits(enough) {
+            self.retain(run, |entry| matches!(entry, Entry::Open(_)));
+        }
+        if !run.fits(enough) {
+            self.shed_nodes(wanted(), run);
+        }
+        run.fits(enough) && run.reserve(more)
+    }
+
+    fn shed_alternatives(&self, wanted: i64, run: &Run) {
+        let now = run.clock();
+        let oldest = self.oldest(now, wanted, |node| node.idle_bytes());
+        self.each_open(|node| {
+            if age(node, now) >= oldest {
+                run.add_bytes(-node.shed());
+            }
+        });
+    }
+
+    /// Bounds of a dropped node are lost, but for what the nodes above know of it. Those that workers are
+    /// below stay, so every worker still comes to an end.
+    fn shed_nodes(&self, wanted: i64, run: &Run) {
+        let now = run.clock();
+        let each = NODE_BYTES + size_of::<(NodeKey, Entry)>() as i64;
+        let droppable = |node: &Arc<Node>| {
+            // Nobody else has it, and nobody can get it while its shard is locked.
+            Arc::strong_count(node) == 1 && node.is_shallow()
+        };
+        let oldest = self.oldest(now, wanted, |node| if droppable(node) { each } else { 0 });
+        self.retain(run, |entry| match entry {
+            Entry::Open(node) if age(node, now) >= oldest && droppable(node) => {
+                run.add_bytes(-NODE_BYTES - node.shed());
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// The least age for which all nodes of this age or more have `wanted` bytes together.
+    fn oldest(&self, now: u32, wanted: i64, bytes: impl Fn(&Arc<Node>) -> i64) -> usize {
+        let mut by_age = [0; AGES];
+        self.each_open(|node| by_age[age(node, now)] += bytes(node));
+        let (mut oldest, mut sum) = (AGES, 0);
+        while oldest > 0 && sum < wanted {
+            oldest -= 1;
+            sum += by_age[oldest];
+        }
+        oldest
+    }
+
+    fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
+        for shard in &self.shards {
+            for entry in lock(shard).values() {
+                if let Entry::Open(node) = entry {
+                    visit(node);
+                }
+            }
+        }
+    }
+
+    fn retain(&self, run: &Run, keep: impl Fn(&Entry) -> bool) {
+        for shard in &self.shards {
+            let mut shard = lock(shard);
+            let bytes = shard.allocation_size() as i64;
+            shard.retain(|_, entry| keep(entry));
+            shard.shrink_to_fit();
+            run.add_bytes(shard.allocation_size() as i64 - bytes);
+        }
     }
 }
 
-/// A poisoned lock means that another worker panicked; the panic itself is reported by its thread.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// How long ago a node was visited, as a share of the run.
+fn age(node: &Node, now: u32) -> usize {
+    let age = now.wrapping_sub(node.visited()) as usize;
+    (age.saturating_mul(AGES) / (now as usize + 1)).min(AGES - 1)
 }
 
 /// Fingerprints are random already: hashing is taking some of their bits.

@@ -1,19 +1,23 @@
 //! Start the workers, watch the clock while they work, and collect the answer.
 
-use std::sync::{Condvar, Mutex};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::descend::{Shared, Worker};
 use super::extract::root_key;
 use super::look::Rules;
 use super::node::Budget;
-use super::table::{Entry, Table, lock};
+use super::sync::AtomicU32;
+use super::table::{Entry, Table};
 use crate::bits::Level;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Run, Status, on_threads};
 use crate::search::Found;
-use crate::view::BitView;
+use crate::tree::Plan;
+use crate::view::{BitView, Layout};
 
 /// Switches for tests and benches: every setting gives the same optimum.
 #[derive(Debug, Clone, Copy)]
@@ -35,14 +39,15 @@ impl Default for Options {
     }
 }
 
-/// Paths are as deep as trees, and trees without a depth limit can be deep.
-const STACK: usize = 256 << 20;
-
-pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Found {
+pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
-    let bits =
-        BitView::new(&problem.features, &problem.points, problem.task.as_ref(), min_rows > 1);
-    run.add_bytes(bits.root.bytes() as i64);
+    let everything = problem.stats(0..problem.points.len());
+    let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
+    let threads = run.limits().threads.max(1);
+    let (bits, threads) = match set_up(problem, run, min_rows > 1, threads, leaf)? {
+        Some(ready) => ready,
+        None => return Ok(Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }),
+    };
     let rules = Rules {
         leaf_cost: problem.leaf_cost,
         min_rows,
@@ -52,68 +57,125 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Found {
         similarity: options.similarity && min_rows <= 1,
     };
     let table = Table::new();
-    let budget = Budget::of(&problem.shape);
-    let Entry::Open(root) = table.open(root_key(&bits.root, budget), run) else {
+    let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
+    else {
         unreachable!("a new table has no solved entries")
     };
-    let everything = problem.stats(0..problem.points.len());
-    root.lower_to(problem.task.leaf(&everything).cost + problem.leaf_cost);
-    let shared = Shared { bits: &bits, table, rules, run, root };
-    let make = || {
+    root.raise(problem.leaf_cost);
+    root.lower_to(leaf);
+    let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
+    let shared = Shared { bits: &bits, table, rules, run, root, workers, cut_short };
+    let make = |extracts| {
         let kernel = Kernel::new(shared.bits, problem.task.classes(), options.level);
-        Worker::new(&shared, kernel, options.level)
+        Worker::new(&shared, kernel, options.level, extracts)
     };
+    let report = || {
+        run.report(shared.root.lower(), shared.root.upper());
+    };
+    let stop = || run.stop(Status::Interrupted);
+    on_threads(threads, || make(false).work(), stop, report)?;
+    if !shared.root.solved() {
+        // Unless something else stopped them, all workers have retired.
+        run.stop(Status::MemoryLimit);
+    }
 
-    let threads = run.limits().threads.max(1);
-    let running = (Mutex::new(threads), Condvar::new());
-    let (plan, upper) = std::thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for _ in 0..threads {
-            let builder = std::thread::Builder::new().name("certree".into()).stack_size(STACK);
-            let handle = builder.spawn_scoped(scope, || {
-                let _done = Done(&running);
-                make().work();
-            });
-            handles.push(handle.expect("a thread can be started"));
-        }
-        watch(&shared, &running);
-        for handle in handles {
-            if let Err(panic) = handle.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-        let builder = std::thread::Builder::new().name("certree".into()).stack_size(STACK);
-        let last =
-            builder.spawn_scoped(scope, || make().extract()).expect("a thread can be started");
-        last.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
+    let grace = Grace::new(&shared);
+    let mut plans = on_threads(
+        1,
+        || make(true).extract(),
+        stop,
+        || {
+            report();
+            grace.check();
+        },
+    )?;
+    let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
-    Found { plan, upper, lower }
+    run.add_bytes(-(bits.bytes() as i64));
+    Ok(Found { plan, upper, lower })
 }
 
-/// Report to the run until all workers are done.
-fn watch(shared: &Shared, (running, changed): &(Mutex<usize>, Condvar)) {
-    let mut left = lock(running);
-    let mut wait = Duration::from_millis(1);
-    while *left > 0 {
-        let result = changed.wait_timeout(left, wait);
-        left = result.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
-        wait = (wait * 2).min(Duration::from_millis(10));
-        if *left > 0 {
-            drop(left);
-            shared.run.report(shared.root.lower(), shared.root.upper());
-            left = lock(running);
+/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile. It is
+/// an error if not even one worker fits: nothing large has been allocated then.
+fn set_up(
+    problem: &Problem,
+    run: &Run,
+    count_rows: bool,
+    threads: usize,
+    leaf: Cost,
+) -> Result<Option<(BitView, usize)>> {
+    let lower = problem.leaf_cost;
+    let halt = || run.report(lower, leaf).is_some();
+    if halt() {
+        return Ok(None);
+    }
+    let (features, points) = (&problem.features, &problem.points);
+    let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, &halt);
+    let Some(layout) = layout else { return Ok(None) };
+    run.add_bytes(layout.bytes() as i64);
+    let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);
+    // A worker has the root, a child of it and the kernel's copy of either; and for each question what is
+    // known of both sides, and alternatives.
+    let worker = view.saturating_mul(3).saturating_add(n * 256);
+    let fits = |threads: u64| run.fits(view.saturating_add(worker.saturating_mul(threads)));
+    if !fits(1) {
+        return Err(too_large(problem, run, run.bytes() + view + worker));
+    }
+    let threads = (1..=threads).rev().find(|&threads| fits(threads as u64)).unwrap_or(1);
+    let held = layout.bytes() as i64;
+    let Some(bits) = layout.fill(&halt) else {
+        if run.stopped().is_none() {
+            return Err(too_large(problem, run, run.bytes() + view + worker));
+        }
+        return Ok(None);
+    };
+    run.add_bytes(bits.bytes() as i64 - held);
+    Ok(Some((bits, threads)))
+}
+
+fn too_large(problem: &Problem, run: &Run, bytes: u64) -> Error {
+    let rows: u64 = (0..problem.points.len()).map(|point| problem.points.rows(point)).sum();
+    let cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
+    let has = match run.limits().memory {
+        Some(limit) => format!("memory_limit allows {limit}: raise it"),
+        None => format!("this machine can spare {}: use a larger one", size(run.memory())),
+    };
+    Error::invalid(format!(
+        "a search of {rows} rows with {cuts} cuts begins with {bytes} bytes ({}), but {has}, or ask for \
+         fewer cuts with thresholds= an int",
+        size(bytes)
+    ))
+}
+
+/// Bytes in words.
+fn size(bytes: u64) -> String {
+    let (mut size, mut unit) = (bytes as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB"] {
+        if size >= 1000.0 {
+            (size, unit) = (size / 1000.0, larger);
         }
     }
+    if unit == "bytes" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
 }
 
-/// Tells the watcher, even when a worker panics.
-struct Done<'a>(&'a (Mutex<usize>, Condvar));
+/// How long extraction may look again at what the search has seen, once something ended the search.
+struct Grace<'a, 'b, 'run> {
+    shared: &'a Shared<'b, 'run>,
+    start: Instant,
+    most: Duration,
+}
 
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.0) -= 1;
-        self.0.1.notify_all();
+impl<'a, 'b, 'run> Grace<'a, 'b, 'run> {
+    fn new(shared: &'a Shared<'b, 'run>) -> Self {
+        let most = Duration::from_secs_f64(0.05 + shared.run.seconds() / 20.0);
+        Grace { shared, start: Instant::now(), most }
+    }
+
+    /// A search that was not stopped takes the time it needs to write down its optimum.
+    fn check(&self) {
+        if self.shared.run.stopped().is_some() && self.start.elapsed() >= self.most {
+            self.shared.cut_short.store(true, Ordering::Relaxed);
+        }
     }
 }

@@ -1,0 +1,81 @@
+//! The entries of a problem: some of a point's weight in one class, by segments of equal ones.
+
+use hashbrown::HashMap;
+
+use super::bit_view::Segment;
+use crate::cost::Cost;
+use crate::data::Points;
+use crate::task::Task;
+
+/// The segments, and the points of each. What costs the same under every label is left out, unless its
+/// rows count: no split is better or worse for it.
+pub(super) fn segment(
+    points: &Points,
+    task: &dyn Task,
+    count_rows: bool,
+) -> (Vec<Segment>, Vec<Vec<u32>>) {
+    let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
+    let Some(classes) = task.classes() else {
+        let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 0 };
+        let matters = |p: &u32| count_rows || task.worst(*p as usize) > 0;
+        return (vec![segment], vec![(0..points.len() as u32).filter(matters).collect()]);
+    };
+    // Where weights are rows, one entry counts as both.
+    let weights_are_rows =
+        (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
+    let worst: Vec<Cost> = (0..classes.n_classes()).map(|class| classes.worst_of(class)).collect();
+    for point in 0..points.len() {
+        let label = task.leaf(task.stats(point)).label as usize;
+        for (class, &weight) in classes.weights(point).iter().enumerate() {
+            let worst = worst[class];
+            if worst == 0 && !count_rows {
+                continue;
+            }
+            for bit in bits_of(weight as u64) {
+                let weight = 1 << bit;
+                let segment = Segment {
+                    class: class as u32,
+                    weight,
+                    least: weight * classes.cost(class, label),
+                    worst: weight * worst,
+                    rows: if weights_are_rows { weight } else { 0 },
+                };
+                map.entry(segment).or_default().push(point as u32);
+            }
+        }
+    }
+    if count_rows && !weights_are_rows {
+        slice_rows(points, &mut map);
+    }
+    let (mut segments, mut entries) = (Vec::new(), Vec::new());
+    append(&mut segments, &mut entries, map);
+    (segments, entries)
+}
+
+fn slice_rows(points: &Points, map: &mut HashMap<Segment, Vec<u32>>) {
+    for point in 0..points.len() {
+        for bit in bits_of(points.rows(point)) {
+            let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 1 << bit };
+            map.entry(segment).or_default().push(point as u32);
+        }
+    }
+}
+
+fn append(
+    segments: &mut Vec<Segment>,
+    entries: &mut Vec<Vec<u32>>,
+    map: HashMap<Segment, Vec<u32>>,
+) {
+    let mut found: Vec<_> = map.into_iter().collect();
+    found.sort_by_key(|(s, _)| (s.class, s.weight == 0, s.least > 0, s.weight, s.least, s.rows));
+    for (segment, points) in found {
+        segments.push(segment);
+        entries.push(points);
+    }
+}
+
+/// The places of the ones, from the lowest.
+fn bits_of(x: u64) -> impl Iterator<Item = u32> {
+    let rest = |x: &u64| Some(x & (x - 1)).filter(|&rest| rest != 0);
+    std::iter::successors(Some(x).filter(|&x| x != 0), rest).map(u64::trailing_zeros)
+}

@@ -1,0 +1,153 @@
+//! What a bit view will hold, and how large it will be, before the large part of it is made.
+
+use super::bit_view::{BitView, Key, Question, Segment, View, from_key};
+use super::entries::segment;
+use super::questions;
+use crate::cost::Cost;
+use crate::data::{Features, Points};
+use crate::task::Task;
+
+/// The questions and the entries of a problem: small beside their product, the bits.
+pub struct Layout<'a> {
+    features: &'a Features,
+    points: &'a Points,
+    task: &'a dyn Task,
+    count_rows: bool,
+    segments: Vec<Segment>,
+    /// By segment: its points.
+    entries: Vec<Vec<u32>>,
+    keys: Vec<Key>,
+    questions: Vec<Question>,
+}
+
+impl<'a> Layout<'a> {
+    /// `count_rows`: whether rows matter beside weights (a minimum leaf size). `halt` is asked now and
+    /// then; `None` once it says so.
+    pub fn new(
+        features: &'a Features,
+        points: &'a Points,
+        task: &'a dyn Task,
+        count_rows: bool,
+        halt: &dyn Fn() -> bool,
+    ) -> Option<Layout<'a>> {
+        let (segments, entries) = segment(points, task, count_rows);
+        let keys = keys(points.len());
+        if halt() {
+            return None;
+        }
+        let questions = questions::distinct(features, points, &entries, &keys);
+        Some(Layout { features, points, task, count_rows, segments, entries, keys, questions })
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.entries.iter().map(Vec::len).sum()
+    }
+
+    pub fn n_questions(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Bytes held now.
+    pub fn bytes(&self) -> usize {
+        let lists = self.entries.iter().map(|list| list.capacity() * size_of::<u32>());
+        lists.sum::<usize>()
+            + self.keys.capacity() * size_of::<Key>()
+            + self.questions.capacity() * size_of::<Question>()
+    }
+
+    fn stride(&self) -> usize {
+        self.questions.len().div_ceil(64)
+    }
+
+    fn width(&self) -> usize {
+        match self.task.classes() {
+            Some(_) => 0,
+            None => self.task.n_labels() + 1 + usize::from(self.count_rows),
+        }
+    }
+
+    /// Bytes of the root's bits, keys, and costs.
+    pub fn view_bytes(&self) -> usize {
+        let row = self.stride() * 8 + size_of::<Key>() + self.width() * size_of::<Cost>();
+        self.n_rows().saturating_mul(row) + self.questions.len() * size_of::<u32>()
+    }
+
+    /// The view itself. `None` when `halt` says so, or when the system has no memory for it.
+    pub fn fill(self, halt: &dyn Fn() -> bool) -> Option<BitView> {
+        let (stride, width, n_rows) = (self.stride(), self.width(), self.n_rows());
+        let mut root = View {
+            columns: (0..self.questions.len() as u32).collect(),
+            stride,
+            ends: Vec::with_capacity(self.entries.len()),
+            ..View::default()
+        };
+        root.bits.try_reserve_exact(n_rows * stride).ok()?;
+        root.keys.try_reserve_exact(n_rows).ok()?;
+        root.costs.try_reserve_exact(n_rows * width).ok()?;
+        root.bits.resize(n_rows * stride, 0);
+        // A block of points at a time; each segment has its points in ascending order.
+        let mut starts = vec![0; self.entries.len()];
+        let mut block = Vec::new();
+        for from in (0..self.points.len()).step_by(questions::BLOCK) {
+            if halt() {
+                return None;
+            }
+            questions::answers(self.features, self.points, &self.questions, from, &mut block);
+            let mut row = 0;
+            for (entries, start) in self.entries.iter().zip(&mut starts) {
+                let within = |&&point: &&u32| (point as usize) < from + questions::BLOCK;
+                for &point in entries[*start..].iter().take_while(within) {
+                    let answers = &block[(point as usize - from) * stride..][..stride];
+                    root.bits[(row + *start) * stride..][..stride].copy_from_slice(answers);
+                    *start += 1;
+                }
+                row += entries.len();
+            }
+        }
+        let mut seen = vec![false; self.points.len()];
+        for entries in &self.entries {
+            for &point in entries {
+                let point = point as usize;
+                root.keys.push(if seen[point] { [0; 2] } else { from_key(self.keys[point]) });
+                seen[point] = true;
+                if width > 0 {
+                    let labels = 0..self.task.n_labels() as u32;
+                    root.costs.extend(labels.map(|label| self.task.loss(point, label)));
+                    root.costs.push(self.task.worst(point));
+                    root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
+                }
+            }
+            root.ends.push(root.keys.len() as u32);
+        }
+        root.len = n_rows;
+        Some(BitView {
+            questions: self.questions,
+            segments: self.segments,
+            n_labels: self.task.n_labels(),
+            width,
+            root,
+        })
+    }
+}
+
+impl BitView {
+    /// Layout and view in one, without limits: for tests and benches.
+    pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
+        let never = || false;
+        Layout::new(features, points, task, count_rows, &never)
+            .and_then(|layout| layout.fill(&never))
+            .expect("memory for the view")
+    }
+}
+
+/// A fixed random key for each point: the same problem gives the same search.
+fn keys(n: usize) -> Vec<Key> {
+    let mut state = 0x5eed_cafe_f00d_d1ceu64;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    };
+    (0..n).map(|_| Key::from(next()) << 64 | Key::from(next())).collect()
+}
