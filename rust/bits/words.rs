@@ -22,9 +22,13 @@ impl Lanes {
     pub const MAX: Lanes = Lanes([u16::MAX; LANES]);
 }
 
-/// Which version of the kernels this CPU runs. Found once, then passed along.
+/// Which version of the kernels this CPU runs. Found once, then passed along. Only `detect` and `all` make
+/// one, so that having a level is proof that the CPU has its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub struct Level(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
     Portable,
     Avx2,
     Avx512,
@@ -45,34 +49,35 @@ impl Level {
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("popcnt")
             {
-                return Level::Avx512;
+                return Level(Kind::Avx512);
             }
             if is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("popcnt")
             {
-                return Level::Avx2;
+                return Level(Kind::Avx2);
             }
         }
-        Level::Portable
+        Level(Kind::Portable)
     }
 
     /// Every level this CPU has, for tests and benches.
     pub fn all() -> Vec<Level> {
         let best = Level::detect();
-        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= best).collect()
+        let kinds = [Kind::Portable, Kind::Avx2, Kind::Avx512];
+        kinds.into_iter().map(Level).filter(|&level| level <= best).collect()
     }
 
     /// Run `work` compiled for this level: what is inlined into it is vectorised for the CPU.
     #[inline(always)]
     pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
-        match self {
+        match self.0 {
             // SAFETY: a level above `Portable` exists only where `detect` saw its features.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::run_avx512(work) },
+            Kind::Avx512 => unsafe { x86::run_avx512(work) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { x86::run_avx2(work) },
+            Kind::Avx2 => unsafe { x86::run_avx2(work) },
             _ => work(),
         }
     }
@@ -88,13 +93,13 @@ impl Level {
         weight: u16,
         sums: &mut [Lanes; 4],
     ) {
-        match self {
+        match self.0 {
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::add_pairs_avx512(left, lane, right, weight, sums) },
+            Kind::Avx512 => unsafe { x86::add_pairs_avx512(left, lane, right, weight, sums) },
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { x86::add_pairs_avx2(left, lane, right, weight, sums) },
+            Kind::Avx2 => unsafe { x86::add_pairs_avx2(left, lane, right, weight, sums) },
             _ => add_pairs(left, lane, right, weight, sums),
         }
     }
@@ -102,10 +107,10 @@ impl Level {
     /// How many rows each of 32 columns has; fewer than 2^16.
     #[inline(always)]
     pub fn count_columns(self, lanes: &[Lanes]) -> Lanes {
-        match self {
+        match self.0 {
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::count_columns_avx512(lanes) },
+            Kind::Avx512 => unsafe { x86::count_columns_avx512(lanes) },
             _ => self.run(|| count_columns(lanes)),
         }
     }
@@ -113,10 +118,10 @@ impl Level {
     /// Turn 16 rows of 64 columns into 64 columns of 16 rows.
     #[inline(always)]
     pub fn transpose(self, rows: &[u64; ROWS]) -> [Lanes; 2] {
-        match self {
+        match self.0 {
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::transpose_avx512(rows) },
+            Kind::Avx512 => unsafe { x86::transpose_avx512(rows) },
             _ => transpose(rows),
         }
     }
@@ -136,7 +141,7 @@ impl Level {
         all: &mut [u64; STRIDE],
     ) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if self == Level::Avx512 && (STRIDE == 1 || STRIDE == 2) {
+        if self.0 == Kind::Avx512 && (STRIDE == 1 || STRIDE == 2) {
             // SAFETY: the level was detected.
             return unsafe { x86::select_avx512(rows, (word, shift), side, out, any, all) };
         }
@@ -146,10 +151,10 @@ impl Level {
     /// The bits of `word` that `mask` selects, side by side at the low end.
     #[inline(always)]
     pub fn compress(self, word: u64, mask: u64) -> u64 {
-        match self {
+        match self.0 {
             // SAFETY: the level was detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Avx2 => unsafe { x86::compress_bmi2(word, mask) },
+            Kind::Avx512 | Kind::Avx2 => unsafe { x86::compress_bmi2(word, mask) },
             _ => compress(word, mask),
         }
     }
@@ -520,7 +525,7 @@ mod tests {
                         out.truncate(kept * STRIDE);
                         (out, any, all)
                     };
-                    let expected = run(Level::Portable);
+                    let expected = run(Level(Kind::Portable));
                     assert!(expected.0.chunks(STRIDE).all(|r| (r[word] >> shift & 1 == 1) == side));
                     for level in Level::all() {
                         assert_eq!(run(level), expected, "{level:?} {n} {STRIDE}");

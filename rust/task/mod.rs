@@ -51,7 +51,8 @@ pub trait Task: Send + Sync {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).max().unwrap_or(0)
     }
 
-    /// What a tree shows at a node, in the user's units: row weight by class, or mean cost by label.
+    /// What a tree shows at a node, in the user's units: row weight by class, or cost beyond
+    /// the least possible by label.
     fn shown(&self, stats: &[i64]) -> Vec<f64>;
 
     /// The class structure, if statistics are class counts: the bit kernels count instead of adding.

@@ -27,7 +27,7 @@ pub struct Node {
     /// The best single label for the node's rows.
     pub label: u32,
     pub rows: u64,
-    /// Row weight by class, or mean cost by label.
+    /// Row weight by class, or what each label costs beyond the least possible, by label.
     pub value: Vec<f64>,
     /// What the node's rows add to the tree's loss if it is a leaf.
     pub loss: f64,
