@@ -9,6 +9,8 @@ mod descend;
 mod extract;
 mod look;
 mod node;
+#[cfg(all(test, shuttle))]
+mod schedules;
 mod sync;
 mod table;
 mod workers;

@@ -152,6 +152,14 @@ impl Node {
         }
     }
 
+    /// Whether no worker is below this node or in one of its alternatives.
+    #[cfg(all(test, shuttle))]
+    pub fn is_idle(&self) -> bool {
+        let state = super::sync::lock(&self.state);
+        let busy = self.busy.load(Ordering::Relaxed) > 0;
+        !busy && state.alternatives.as_ref().is_none_or(|all| all.idle())
+    }
+
     /// Whether the look-ahead can find this node's upper bound again.
     pub fn is_shallow(&self) -> bool {
         self.state.try_lock().is_ok_and(|state| !state.deep)

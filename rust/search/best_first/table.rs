@@ -108,7 +108,7 @@ impl Table {
         self.shed_alternatives(wanted(), run);
         let enough = more.saturating_add(most / 16);
         if !run.fits(enough) {
-            self.retain(run, |entry| matches!(entry, Entry::Open(_)));
+            self.shed_solved(run);
         }
         if !run.fits(enough) {
             self.shed_nodes(wanted(), run);
@@ -116,7 +116,7 @@ impl Table {
         run.fits(enough) && run.reserve(more)
     }
 
-    fn shed_alternatives(&self, wanted: i64, run: &Run) {
+    pub(super) fn shed_alternatives(&self, wanted: i64, run: &Run) {
         let now = run.clock();
         let oldest = self.oldest(now, wanted, |node| node.idle_bytes());
         self.each_open(|node| {
@@ -126,9 +126,13 @@ impl Table {
         });
     }
 
+    pub(super) fn shed_solved(&self, run: &Run) {
+        self.retain(run, |entry| matches!(entry, Entry::Open(_)));
+    }
+
     /// Bounds of a dropped node are lost, but for what the nodes above know of it. Those that workers are
     /// below stay, so every worker still comes to an end.
-    fn shed_nodes(&self, wanted: i64, run: &Run) {
+    pub(super) fn shed_nodes(&self, wanted: i64, run: &Run) {
         let now = run.clock();
         let each = NODE_BYTES + size_of::<(NodeKey, Entry)>() as i64;
         let droppable = |node: &Arc<Node>| {
@@ -157,7 +161,7 @@ impl Table {
         oldest
     }
 
-    fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
+    pub(super) fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
         for shard in &self.shards {
             for entry in lock(shard).values() {
                 if let Entry::Open(node) = entry {

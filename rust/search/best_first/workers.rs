@@ -40,31 +40,13 @@ impl Default for Options {
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
-    let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
-    let everything = problem.stats(0..problem.points.len());
-    let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
+    let leaf = leaf(problem);
     let threads = run.limits().threads.max(1);
-    let (bits, threads) = match set_up(problem, run, min_rows > 1, threads, leaf)? {
+    let (bits, threads) = match set_up(problem, run, threads, leaf)? {
         Some(ready) => ready,
         None => return Ok(Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }),
     };
-    let rules = Rules {
-        leaf_cost: problem.leaf_cost,
-        min_rows,
-        equivalent_points: options.equivalent_points,
-        child_support: options.child_support,
-        // A superset's leaves may be large enough where a subset's are not.
-        similarity: options.similarity && min_rows <= 1,
-    };
-    let table = Table::new();
-    let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
-    else {
-        unreachable!("a new table has no solved entries")
-    };
-    root.raise(problem.leaf_cost);
-    root.lower_to(leaf);
-    let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
-    let shared = Shared { bits: &bits, table, rules, run, root, workers, cut_short };
+    let shared = share(problem, &bits, run, options, threads);
     let make = |extracts| {
         let kernel = Kernel::new(shared.bits, problem.task.classes(), options.level);
         Worker::new(&shared, kernel, options.level, extracts)
@@ -96,12 +78,45 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     Ok(Found { plan, upper, lower })
 }
 
+/// What the whole problem costs as one leaf.
+fn leaf(problem: &Problem) -> Cost {
+    let everything = problem.stats(0..problem.points.len());
+    problem.task.leaf(&everything).cost + problem.leaf_cost
+}
+
+/// A graph with nothing but its root.
+pub fn share<'a, 'run>(
+    problem: &Problem,
+    bits: &'a BitView,
+    run: &'a Run<'run>,
+    options: &Options,
+    threads: usize,
+) -> Shared<'a, 'run> {
+    let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
+    let rules = Rules {
+        leaf_cost: problem.leaf_cost,
+        min_rows,
+        equivalent_points: options.equivalent_points,
+        child_support: options.child_support,
+        // A superset's leaves may be large enough where a subset's are not.
+        similarity: options.similarity && min_rows <= 1,
+    };
+    let table = Table::new();
+    let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
+    else {
+        unreachable!("a new table has no solved entries")
+    };
+    root.raise(problem.leaf_cost);
+    root.lower_to(leaf(problem));
+    let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
+    Shared { bits, table, rules, run, root, workers, cut_short }
+}
+
 /// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile. It is
 /// an error if not even one worker fits: nothing large has been allocated then.
 fn set_up(
     problem: &Problem,
     run: &Run,
-    count_rows: bool,
     threads: usize,
     leaf: Cost,
 ) -> Result<Option<(BitView, usize)>> {
@@ -111,6 +126,7 @@ fn set_up(
         return Ok(None);
     }
     let (features, points) = (&problem.features, &problem.points);
+    let count_rows = problem.shape.min_leaf_rows > 1;
     let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, &halt);
     let Some(layout) = layout else { return Ok(None) };
     run.add_bytes(layout.bytes() as i64);
