@@ -88,6 +88,21 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 
+/// Little more than what a search begins with, and no time to find out how much it will need.
+#[test]
+fn writing_down_the_tree_keeps_the_memory_limit() {
+    let problem = many_cuts();
+    for memory in [112_000_000, 120_000_000, 140_000_000] {
+        let limits = Limits { memory: Some(memory), ..seconds(0.3) };
+        let run = Run::new(limits, problem.scale, None);
+        let answer = solve(&problem, &run).unwrap();
+        check(&problem, &answer);
+        let peak = answer.work.peak_bytes;
+        assert!(peak <= memory / 10 * 11, "{peak} of {memory}");
+        assert!(answer.tree.n_leaves() > 1);
+    }
+}
+
 #[test]
 fn no_time_at_all_gives_a_leaf_and_a_true_gap() {
     for (n, penalty) in [(1, 0.0), (50, 0.0), (500, 0.01)] {

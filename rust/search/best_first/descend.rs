@@ -192,7 +192,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         reserved
     }
 
-    /// Reserve `more` bytes, or retire. The last worker to retire ends the search.
+    /// Reserve `more` bytes, or retire. The last worker to retire ends the search. Extraction does not retire.
     fn require(&mut self, more: usize) -> Result<(), Unfinished> {
         if self.extracts || self.reserve(more) {
             return Ok(());
@@ -414,7 +414,13 @@ impl<'a, 'run> Worker<'a, 'run> {
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
-        self.require(parent.view.child_bytes(&self.frames[at].view))?;
+        let more = parent.view.child_bytes(&self.frames[at].view);
+        if !self.extracts {
+            self.require(more)?;
+        } else if !self.reserve(more) {
+            self.shared.run.stop(Status::MemoryLimit);
+            return Err(Unfinished::NoMemory);
+        }
         let view = &mut self.frames[at].view;
         parent.view.child((column, side), keys, self.level, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {

@@ -45,12 +45,15 @@ impl Worker<'_, '_> {
         else {
             return (Plan::Leaf, leaf);
         };
+        let leaf_cost = rules.leaf_cost;
         let budgets = child_budgets(key.budget, left_leaves);
         let rows = frame.view.fingerprints(column, self.level);
         let [(left, a), (right, b)] = [0, 1].map(|side| {
-            // Extraction is not refused memory.
             let all = Budget { depth: UNLIMITED, leaves: UNLIMITED };
-            let _ = self.build(at + 1, frame, (column, side), all);
+            if self.build(at + 1, frame, (column, side), all).is_err() {
+                // No room for these rows: what is known of them from here is that they can be a leaf.
+                return (Plan::Leaf, look.sides[column][side].leaf + leaf_cost);
+            }
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });
         let question = self.shared.bits.questions[frame.view.columns[column] as usize];
