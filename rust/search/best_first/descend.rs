@@ -153,7 +153,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
         let ask = Ask { min_rows, overlaps: wanted && self.reserve(more), stumps };
         self.look_for(frame, ask)?;
-        if !budget.is_small() && budget.depth != UNLIMITED {
+        if near {
             // Nearly all children will be visited: their fingerprints come cheaper all at once.
             self.kernel.fingerprints(&frame.view, &mut frame.prints);
         }
