@@ -278,48 +278,49 @@ impl<'a, 'run> Worker<'a, 'run> {
         pick: &Pick,
     ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
         let column = frame.column(pick.question);
+        let side = (column, pick.side);
         let child = match &pick.child {
             Some(child) => child.clone(),
             None => {
                 let rows = frame.fingerprints(column, self.level)[pick.side];
                 let key = NodeKey { rows, budget: pick.budget };
-                let entry = self.shared.table.get(&key);
-                let (entry, new) = match entry {
-                    Some(entry) => (entry, false),
-                    None => (
-                        self.first_look(
-                            at + 1,
-                            frame,
-                            (column, pick.side),
-                            key,
-                            (pick.lower, pick.target),
-                        )?,
-                        true,
-                    ),
-                };
-                match entry {
-                    Entry::Solved(value) => return Ok((value, value, None)),
-                    Entry::Open(child) if new && child.lower() >= pick.target => {
-                        return Ok((child.lower(), child.upper(), Some(child)));
-                    }
-                    Entry::Open(child) if new => {
-                        self.descend(at + 1, &child, pick.target);
-                        self.leave(frame, (column, pick.side), &child);
-                        return Ok((child.lower(), child.upper(), Some(child)));
-                    }
-                    Entry::Open(child) => child,
+                match self.shared.table.get(&key) {
+                    Some(Entry::Solved(value)) => return Ok((value, value, None)),
+                    Some(Entry::Open(child)) => child,
+                    None => return self.first_visit(at, frame, side, key, pick),
                 }
             }
         };
         // What the parent knows of these rows and this budget holds for the node.
         child.raise(pick.lower);
         if child.lower() < pick.target && !child.solved() {
-            self.build(at + 1, frame, (column, pick.side), pick.budget)?;
+            self.build(at + 1, frame, side, pick.budget)?;
             self.enter(at + 1, &child)?;
             self.descend(at + 1, &child, pick.target);
-            self.leave(frame, (column, pick.side), &child);
+            self.leave(frame, side, &child);
         }
         Ok((child.lower(), child.upper(), Some(child)))
+    }
+
+    /// Look at a child that is not in the table, and work on what that leaves open below the target.
+    fn first_visit(
+        &mut self,
+        at: usize,
+        frame: &mut Frame,
+        side: (usize, usize),
+        key: NodeKey,
+        pick: &Pick,
+    ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
+        match self.first_look(at + 1, frame, side, key, (pick.lower, pick.target))? {
+            Entry::Solved(value) => Ok((value, value, None)),
+            Entry::Open(child) => {
+                if child.lower() < pick.target {
+                    self.descend(at + 1, &child, pick.target);
+                    self.leave(frame, side, &child);
+                }
+                Ok((child.lower(), child.upper(), Some(child)))
+            }
+        }
     }
 
     /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only a node
