@@ -1,0 +1,34 @@
+//! The narrow door to Python: the only folder that imports PyO3. It releases the GIL while a search
+//! runs, polls for Ctrl-C, and maps errors. No decision about trees is made here.
+
+mod arrays;
+mod search;
+mod table;
+mod tasks;
+mod tree;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::Error;
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        match error {
+            Error::Invalid(_) => PyValueError::new_err(error.to_string()),
+            Error::Mismatch { .. } | Error::Failed(_) => PyRuntimeError::new_err(error.to_string()),
+        }
+    }
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<tree::PyTree>()?;
+    module.add_class::<table::PyTable>()?;
+    module.add_class::<table::PyPoints>()?;
+    module.add_class::<search::PyAnswer>()?;
+    module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What all tasks share on their way to a search and back: columns, limits, progress, the answer.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyString};
+
+use super::tree::PyTree;
+use crate::data::{Column, ColumnKind, Points, Threshold};
+use crate::problem::{Problem, Shape};
+use crate::run::{Limits, Progress, Pulse, Run};
+use crate::task::Scaled;
+
+/// What a search found, and what it proved.
+#[pyclass(frozen, get_all, module = "certree._core", name = "Answer")]
+pub(super) struct PyAnswer {
+    tree: Py<PyTree>,
+    objective: f64,
+    lower_bound: f64,
+    status: &'static str,
+    seconds: f64,
+    nodes: u64,
+    kernel_calls: u64,
+    peak_bytes: u64,
+    /// (seconds, upper, lower)
+    curve: Vec<(f64, f64, f64)>,
+}
+
+/// (max_depth, max_leaf_nodes, min_samples_leaf)
+pub(super) type ShapeParts = (Option<u32>, Option<u32>, u64);
+/// (time_limit in seconds, memory_limit in bytes, gap_limit, threads)
+pub(super) type LimitParts = (Option<f64>, Option<u64>, f64, usize);
+
+pub(super) fn read_columns(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+) -> PyResult<Vec<Column>> {
+    (columns.into_iter())
+        .map(|(name, kind)| Ok(Column { name, kind: read_kind(kind.bind(py))? }))
+        .collect()
+}
+
+/// None: Boolean. A list of strings: a category's values. A list of numbers: cuts.
+fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
+    if kind.is_none() {
+        return Ok(ColumnKind::Boolean);
+    }
+    let first = kind.try_iter()?.next().transpose()?;
+    match first {
+        Some(first) if first.is_instance_of::<PyString>() => {
+            Ok(ColumnKind::Category(kind.extract()?))
+        }
+        _ => {
+            let cuts = kind
+                .try_iter()?
+                .map(|cut| {
+                    let cut = cut?;
+                    Ok(if cut.is_instance_of::<PyInt>() {
+                        Threshold::Int(cut.extract()?)
+                    } else {
+                        Threshold::Float(cut.extract()?)
+                    })
+                })
+                .collect::<PyResult<_>>()?;
+            Ok(ColumnKind::Ordered(cuts))
+        }
+    }
+}
+
+/// Build the problem, search, and hand the answer over.
+pub(super) fn solve(
+    py: Python<'_>,
+    (columns, points): (Vec<Column>, Points),
+    build: impl FnOnce() -> crate::error::Result<Scaled> + Send,
+    (max_depth, max_leaves, min_leaf_rows): ShapeParts,
+    (time, memory, gap, threads): LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let shape = Shape { max_depth, max_leaves, min_leaf_rows };
+    let limits = Limits { time: time.map(Duration::from_secs_f64), memory, gap, threads };
+    let raised: Arc<Mutex<Option<PyErr>>> = Arc::new(Mutex::new(None));
+    let beat = beat(pulse, raised.clone());
+    let answer = py.detach(move || {
+        points.check(&columns)?;
+        let problem = Problem::new(columns, points, build()?, shape)?;
+        let run = Run::new(limits, problem.scale, Some(beat));
+        crate::solve::solve(&problem, &run)
+    });
+    if let Some(error) = raised.lock().unwrap_or_else(|p| p.into_inner()).take() {
+        return Err(error);
+    }
+    let answer = answer?;
+    Ok(PyAnswer {
+        tree: Py::new(py, PyTree { tree: answer.tree })?,
+        objective: answer.objective,
+        lower_bound: answer.lower_bound,
+        status: answer.status.name(),
+        seconds: answer.seconds,
+        nodes: answer.work.nodes,
+        kernel_calls: answer.work.kernel_calls,
+        peak_bytes: answer.work.peak_bytes,
+        curve: (answer.curve.iter()).map(|m| (m.seconds, m.upper, m.lower)).collect(),
+    })
+}
+
+/// Polls for Ctrl-C, which ends the search with the best tree so far, and calls the user's callback
+/// with (seconds, objective, lower_bound, nodes, kernel_calls, peak_bytes). A callback that returns
+/// False ends the search likewise; one that raises ends it with its error.
+fn beat(callback: Option<Py<PyAny>>, raised: Arc<Mutex<Option<PyErr>>>) -> Pulse<'static> {
+    Box::new(move |p: &Progress| {
+        Python::attach(|py| {
+            if py.check_signals().is_err() {
+                return false;
+            }
+            let Some(callback) = &callback else {
+                return true;
+            };
+            let work = p.work;
+            let args = (
+                p.seconds,
+                p.objective,
+                p.lower_bound,
+                work.nodes,
+                work.kernel_calls,
+                work.peak_bytes,
+            );
+            match callback.call1(py, args) {
+                Ok(go_on) => !go_on.bind(py).is(PyBool::new(py, false)),
+                Err(error) => {
+                    *raised.lock().unwrap_or_else(|p| p.into_inner()) = Some(error);
+                    false
+                }
+            }
+        })
+    })
+}

@@ -1,0 +1,159 @@
+//! Tables in memory: ranked, counted, and grouped to points.
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::arrays::{Held, each_type};
+use crate::data::{Codes, Digit, Points, Ranked, group, rank_row_major};
+use crate::tree::Values;
+
+/// Columns in memory, each value replaced by its rank.
+#[pyclass(frozen, module = "certree._core", name = "Table")]
+pub(super) struct PyTable {
+    columns: Vec<(Ranked, Type)>,
+}
+
+macro_rules! types {
+    ($($kind:ident $type:ty),*) => {
+        /// What a column was before it was ranked.
+        #[derive(Clone, Copy)]
+        enum Type { $($kind),* }
+    };
+}
+each_type!(types);
+
+fn rank(values: &Values<'_>, n_columns: usize, row_major: bool) -> Vec<(Ranked, Type)> {
+    macro_rules! rank {
+        ($($kind:ident $type:ty),*) => {
+            match values {
+                $(Values::$kind(values) => {
+                    let found = if row_major {
+                        rank_row_major(values, n_columns)
+                    } else {
+                        let n_rows = (values.len() / n_columns.max(1)).max(1);
+                        values.chunks_exact(n_rows).map(Ranked::of).collect()
+                    };
+                    found.into_iter().map(|ranked| (ranked, Type::$kind)).collect()
+                })*
+            }
+        };
+    }
+    each_type!(rank)
+}
+
+#[pymethods]
+impl PyTable {
+    /// From arrays of one column, or of several: rows × columns.
+    #[new]
+    fn new(py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let held: Vec<Held<'_>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
+        let parts = (held.iter())
+            .map(|held| Ok((held.values()?, held.layout()?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        let columns = py.detach(|| {
+            let ranked = |(values, (n, row_major)): &(Values<'_>, _)| rank(values, *n, *row_major);
+            parts.iter().flat_map(ranked).collect()
+        });
+        Ok(PyTable { columns })
+    }
+
+    /// The distinct values of a column, ascending. Zeros have no sign; Booleans are both there.
+    fn values<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (ranked, kind) = self.column(column)?;
+        macro_rules! values {
+            ($($kind:ident $type:ty),*) => {
+                match kind {
+                    $(Type::$kind => PyArray1::from_vec(py, ranked.values::<$type>()).into_any(),)*
+                }
+            };
+        }
+        Ok(each_type!(values))
+    }
+
+    /// The weight of the rows that hold each distinct value; how many they are, without weights.
+    #[pyo3(signature = (column, weights=None))]
+    fn amounts<'py>(
+        &self,
+        py: Python<'py>,
+        column: usize,
+        weights: Option<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let amounts = self.column(column)?.0.amounts(weights)?;
+        Ok(PyArray1::from_vec(py, amounts))
+    }
+
+    /// Rows with the same codes become one point: the points in the order of their codes, first column
+    /// first, and their weight by class (point-major). `codes` gives for each column the code of each
+    /// rank, or None where ranks are the codes.
+    #[pyo3(signature = (codes, n_codes, classes, n_classes, weights=None))]
+    fn group<'py>(
+        &self,
+        py: Python<'py>,
+        codes: Vec<Option<PyReadonlyArray1<'py, u32>>>,
+        n_codes: Vec<usize>,
+        classes: PyReadonlyArray1<'py, u32>,
+        n_classes: usize,
+        weights: Option<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<i64>>)> {
+        if [codes.len(), n_codes.len()] != [self.columns.len(); 2] {
+            return Err(PyValueError::new_err("codes are not given for all columns"));
+        }
+        let code_of = (codes.iter())
+            .map(|codes| codes.as_ref().map(|codes| codes.as_slice()).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let classes = classes.as_slice()?;
+        let grouped = py.detach(|| {
+            let digits: Vec<Digit<'_>> = (self.columns.iter().zip(code_of).zip(n_codes))
+                .map(|(((ranked, _), code_of), n_codes)| Digit {
+                    ranks: &ranked.ranks,
+                    code_of,
+                    n_codes,
+                })
+                .collect();
+            group(&digits, classes, n_classes, weights)
+        })?;
+        let weights = PyArray1::from_vec(py, grouped.weights);
+        Ok((PyPoints { points: grouped.points }, weights))
+    }
+}
+
+impl PyTable {
+    fn column(&self, index: usize) -> PyResult<&(Ranked, Type)> {
+        self.columns.get(index).ok_or_else(|| PyValueError::new_err("there is no such column"))
+    }
+}
+
+/// Groups of rows that no split can tell apart: a code for each column, and how many rows.
+#[pyclass(frozen, module = "certree._core", name = "Points")]
+pub(super) struct PyPoints {
+    pub(super) points: Points,
+}
+
+#[pymethods]
+impl PyPoints {
+    #[new]
+    fn new(
+        codes: Vec<PyReadonlyArray1<'_, u32>>,
+        rows: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<Self> {
+        let codes =
+            (codes.iter()).map(|codes| Ok(Codes::new(codes.to_vec()?))).collect::<PyResult<_>>()?;
+        Ok(PyPoints { points: Points::grouped(codes, rows.to_vec()?) })
+    }
+
+    /// One array for each column.
+    #[getter]
+    fn codes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
+        (0..self.points.n_columns())
+            .map(|column| PyArray1::from_iter(py, self.points.codes(column).iter()))
+            .collect()
+    }
+
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_slice(py, self.points.all_rows())
+    }
+}

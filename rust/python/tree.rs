@@ -1,0 +1,107 @@
+//! Finished trees at the border: built from parts, taken to parts, and sent rows.
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
+
+use super::arrays::Held;
+use crate::data::Threshold;
+use crate::ids::{ColumnId, TreeNodeId};
+use crate::tree::{Node, Router, Split, Test, Tree, Values};
+
+/// A finished tree: tests on columns by index, and what each node holds.
+#[pyclass(frozen, module = "certree._core", name = "Tree")]
+pub(super) struct PyTree {
+    pub(super) tree: Tree,
+}
+
+type NodeParts = (Option<Py<PyTuple>>, u32, u64, Vec<f64>, f64);
+/// The arguments of `Tree(parts)`: one, a list.
+type AllParts<'py> = (Vec<Bound<'py, PyTuple>>,);
+
+#[pymethods]
+impl PyTree {
+    /// Build from `parts()`: (split or None, label, rows, value, loss) for each node in preorder.
+    #[new]
+    fn new(py: Python<'_>, parts: Vec<NodeParts>) -> PyResult<Self> {
+        let mut nodes = Vec::with_capacity(parts.len());
+        let n = parts.len();
+        for (index, (split, label, rows, value, loss)) in parts.into_iter().enumerate() {
+            let split = match split {
+                None => None,
+                Some(split) => Some(read_split(split.bind(py), index, n)?),
+            };
+            nodes.push(Node { split, label, rows, value, loss });
+        }
+        if nodes.is_empty() {
+            return Err(PyValueError::new_err("a tree has at least one node"));
+        }
+        Ok(PyTree { tree: Tree { nodes } })
+    }
+
+    /// The nodes in preorder: (split or None, label, rows, value, loss), where a split is
+    /// (column, test, left, right) and a test is True, a string ("is value") or a threshold.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        (self.tree.nodes.iter())
+            .map(|node| {
+                let split = match &node.split {
+                    None => None,
+                    Some(split) => Some(write_split(py, split)?),
+                };
+                (split, node.label, node.rows, node.value.clone(), node.loss).into_pyobject(py)
+            })
+            .collect()
+    }
+
+    /// The leaf each row ends in. `slots[node]` says which array a node's test reads.
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        slots: Vec<usize>,
+        arrays: Vec<Bound<'py, PyAny>>,
+        n_rows: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let columns: Vec<Held<'py>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
+        let values: Vec<Values<'_>> = columns.iter().map(Held::values).collect::<PyResult<_>>()?;
+        let router = Router::new(&self.tree, &slots);
+        let leaves = py.detach(|| router.apply(&values, n_rows))?;
+        Ok(PyArray1::from_vec(py, leaves))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, AllParts<'py>)> {
+        Ok((py.get_type::<PyTree>().into_any().unbind(), (self.parts(py)?,)))
+    }
+}
+
+fn write_split<'py>(py: Python<'py>, split: &Split) -> PyResult<Bound<'py, PyTuple>> {
+    let test = match &split.test {
+        Test::IsTrue => PyBool::new(py, true).to_owned().into_any(),
+        Test::Is(value) => PyString::new(py, value).into_any(),
+        Test::AtMost(Threshold::Float(t)) => PyFloat::new(py, *t).into_any(),
+        Test::AtMost(Threshold::Int(t)) => t.into_pyobject(py)?.into_any(),
+    };
+    (split.column.0, test, split.left.0, split.right.0).into_pyobject(py)
+}
+
+fn read_split(split: &Bound<'_, PyTuple>, index: usize, n_nodes: usize) -> PyResult<Split> {
+    let (column, test, left, right): (u32, Bound<'_, PyAny>, u32, u32) = split.extract()?;
+    let test = if test.is_instance_of::<PyBool>() {
+        Test::IsTrue
+    } else if test.is_instance_of::<PyString>() {
+        Test::Is(test.extract()?)
+    } else if test.is_instance_of::<PyInt>() {
+        Test::AtMost(Threshold::Int(test.extract()?))
+    } else {
+        Test::AtMost(Threshold::Float(test.extract()?))
+    };
+    // Children after their parent: no cycles, so every row ends in a leaf.
+    for child in [left, right] {
+        if child as usize <= index || child as usize >= n_nodes {
+            return Err(PyValueError::new_err(format!(
+                "node {index} has child {child}, which is not a later node"
+            )));
+        }
+    }
+    Ok(Split { column: ColumnId(column), test, left: TreeNodeId(left), right: TreeNodeId(right) })
+}
