@@ -307,8 +307,21 @@ def test_thresholds():
         thresholds={"old": [1]},
     )
     refused(
-        "thresholds names 'sex', 'flag', but only numbers and dates have thresholds",
+        "thresholds asks for quantiles of 'sex', 'flag', but only numbers and dates have them; give a list",
         thresholds={"sex": 3, "flag": 3},
+    )
+    refused(
+        "thresholds of column 'sex' has 1, which is not a value of it",
+        thresholds={"sex": [1]},
+    )
+    refused(
+        "thresholds of column 'flag' has False, which is not True",
+        thresholds={"flag": [False]},
+    )
+    refused(
+        "X has 'sex', 'flag', which the ThresholdBinarizer given as thresholds was not fitted with; its columns "
+        "are 'age'",
+        thresholds=ThresholdBinarizer().fit(X.select("age")),
     )
     refused(
         "thresholds of column 'age' has nan, which is not a finite number",

@@ -104,3 +104,27 @@ def test_a_binarizer_is_not_its_own_threshold():
         ThresholdBinarizer(ThresholdBinarizer().fit(FRAME)).fit(FRAME)
     with pytest.raises(ValueError, match="fitted ThresholdBinarizer"):
         OptimalTreeClassifier(thresholds=ThresholdBinarizer()).fit(FRAME, Y)
+
+
+def test_categories_and_booleans_may_be_asked_less():
+    binarizer = ThresholdBinarizer({"sex": ["f", "unknown"], "alone": [], "age": [30]}).fit(FRAME)
+    names = binarizer.get_feature_names_out().tolist()
+    assert "sex = f" in names and not {"sex = m", "sex = unknown", "alone"} & set(names)
+    assert binarizer.transform(FRAME).shape == (6, len(names))
+    given = OptimalTreeClassifier(thresholds=binarizer).fit(FRAME, Y)
+    assert given.certificate_.cuts["sex"] == 1 and given.certificate_.cuts["alone"] == 0
+
+
+def test_a_tree_asks_only_for_values_that_it_may():
+    frame = pl.DataFrame({"x": ["a", "b", "c", "c", "d", "a"]})
+    y = [0, 1, 0, 0, 1, 0]
+    best = OptimalTreeClassifier(leaf_penalty=0).fit(frame, y)
+    assert best.score(frame, y) == 1
+    for asked, right in {("b",): 5, ("a", "c"): 6, ("c",): 4, (): 4}.items():
+        for max_depth in (2, None):
+            model = OptimalTreeClassifier(
+                leaf_penalty=0, max_depth=max_depth, thresholds={"x": list(asked)}
+            ).fit(frame, y)
+            assert model.score(frame, y) == right / 6
+            tests = {node.split.test for node in model.tree_.nodes if node.split is not None}
+            assert tests <= set(asked)

@@ -108,6 +108,23 @@ def test_given_thresholds(rows, thresholds):
         check(frame.with_columns(pl.col("x").cast(dtype)), {"x": thresholds})
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), min_size=1, max_size=20),
+    st.lists(st.sampled_from("abcdz"), max_size=5),
+    st.sampled_from([[], [True], "all"]),
+)
+def test_values_that_may_be_asked(rows, asked, flag):
+    """Rows whose values are not asked for cannot be told apart."""
+    frame = pl.DataFrame(rows, schema=["x", "flag", "y"], orient="row")
+    check(frame, {"x": asked, "flag": flag})
+    _, cuts, points = count(frame, {"x": asked, "flag": flag}, None)
+    kept = pl.when(pl.col("x").is_in(asked)).then("x")
+    distinct = frame.select(kept, "flag") if flag else frame.select(kept)
+    assert points.n_points == distinct.n_unique()
+    assert cuts[0].count == len(set(asked) & set(frame["x"])) and cuts[1].count == bool(flag)
+
+
 @pytest.mark.parametrize("n_columns", [1, 40, 200])
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64])
 def test_arrays_of_either_order(dtype, n_columns):

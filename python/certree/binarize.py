@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import conditions, ingest
 from certree.estimators import parameters
 from certree.ingest.midpoints import rounded_down
+from certree.schema import Column
 
 
 class ThresholdBinarizer(TransformerMixin, BaseEstimator):
@@ -26,13 +28,14 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
     thresholds : "all", int or dict, default="all"
         All midpoints between neighbouring values, so many quantiles for each column, or a dict that
         says for some columns by name which thresholds they have: a list, an int or "all" (the others have
-        all midpoints).
+        all midpoints). The list of a category holds the values that are asked for; an empty one leaves
+        a column out, and ``[True]`` keeps a Boolean.
 
     Attributes
     ----------
     thresholds_ : dict
         The thresholds of each column of numbers or dates, ascending; dates as integers in their
-        physical unit.
+        physical unit. Of categories and Booleans only what a list has restricted.
     columns_ : list of certree.schema.Column
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -81,9 +84,10 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         ingest.check_whole(X)
         slots: list[tuple[int, str | None]] = []
         for index, column in enumerate(self.columns_):
+            tests = self._tests(column)
             if column.kind == "category":
-                slots += [(index, value) for value in column.values]
-            elif column.kind == "boolean" or self.thresholds_[column.name]:
+                slots += [(index, value) for value in tests]
+            elif tests:
                 slots.append((index, None))
         arrays, n_rows = ingest.slot_arrays(X, self.columns_, slots)
         out = np.empty((n_rows, len(self._questions())), dtype=bool, order="F")
@@ -128,10 +132,14 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         for index, column in enumerate(self.columns_):
             name = column.name if names is None else names[index]
             shown = type(column)(name, column.kind, column.dtype, column.values)
-            if column.kind == "boolean":
-                found.append(name)
-            elif column.kind == "category":
-                found += [conditions.question(shown, value) for value in column.values]
-            else:
-                found += [conditions.question(shown, t) for t in self.thresholds_[column.name]]
+            tests = self._tests(column)
+            found += [
+                name if column.kind == "boolean" else conditions.question(shown, test)
+                for test in tests
+            ]
         return found
+
+    def _tests(self, column: Column) -> Sequence[conditions.Test]:
+        """What is asked of a column."""
+        every = [True] if column.kind == "boolean" else column.values
+        return self.thresholds_.get(column.name, every)

@@ -16,7 +16,8 @@ pub enum ColumnKind {
     Ordered(Vec<Threshold>),
     /// False goes left. The code is 0 or 1.
     Boolean,
-    /// One "is value" feature for each value. The code is the value's index.
+    /// One "is value" feature for each of these values. The code is the value's index; points with a value
+    /// that is not asked for have one code beyond.
     Category(Vec<String>),
 }
 
@@ -32,7 +33,7 @@ impl Column {
         match &self.kind {
             ColumnKind::Ordered(cuts) => cuts.len() + 1,
             ColumnKind::Boolean => 2,
-            ColumnKind::Category(values) => values.len(),
+            ColumnKind::Category(values) => values.len() + 1,
         }
     }
 }

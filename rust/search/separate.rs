@@ -200,7 +200,11 @@ impl<'a> Grower<'a> {
             sorted.clear();
             sorted.extend(groups.iter().map(|&group| (self.code(column, group), group)));
             sorted.sort_unstable();
-            let category = matches!(self.problem.columns[column].kind, ColumnKind::Category(_));
+            let values = match &self.problem.columns[column].kind {
+                ColumnKind::Category(values) => Some(values.len()),
+                _ => None,
+            };
+            let category = values.is_some();
             sums.clear();
             let (mut start, n) = (0, sorted.len());
             while start < n {
@@ -211,7 +215,8 @@ impl<'a> Grower<'a> {
                 }
                 // Those up to this code, or, of a category, those with it.
                 let taken = if category { end - start } else { end };
-                if taken < n {
+                // No question takes out the values that are not asked for.
+                if taken < n && values.is_none_or(|values| (code as usize) < values) {
                     let evenness = if even { taken.min(n - taken) } else { 0 };
                     let score = (evenness, sums.purity());
                     if best.as_ref().is_none_or(|(known, _)| score > *known) {

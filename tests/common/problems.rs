@@ -125,7 +125,8 @@ fn random_column(
         _ => {
             let n_values = rng.pick(&[1, 2, 3, 3, 4, 5]);
             let values = (0..n_values).map(|v| format!("v{v}")).collect();
-            (ColumnKind::Category(values), n_values)
+            // Some categories have points with other values than those that are asked for.
+            (ColumnKind::Category(values), n_values + rng.below(2))
         }
     };
     // Skewed, so that splits of one point against the rest are common; some columns are constant.

@@ -46,7 +46,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep all
         midpoints): a list of thresholds, an int or "all". Thresholds that separate no
-        rows, or the same rows as a lower one, are left out.
+        rows, or the same rows as a lower one, are left out. The list of a category holds the values that may be
+        asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean.
     time_limit : float or None, default=60.0
         Seconds that the search may take. Where it ends a fit before the proof, the best tree so far is
         kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.

@@ -16,7 +16,7 @@ import polars as pl
 from certree.ingest import midpoints
 from certree.ingest.kinds import physical
 from certree.ingest.slots import listed
-from certree.ingest.thresholds import read_list
+from certree.ingest.thresholds import read_list, read_values
 from certree.schema import Column
 
 #: "all" midpoints, so many quantiles, or these.
@@ -28,21 +28,24 @@ class Cuts:
     """A column, and the places it may be split at."""
 
     column: Column
-    #: Ascending; None for Booleans and categories.
-    thresholds: list[float] | list[int] | None
+    #: Ascending; of a category, the values that are asked for. None for Booleans and categories that may
+    #: be split in every way; of a Boolean that may not be split, an empty list.
+    thresholds: list[float] | list[int] | list[str] | None
     n_codes: int
 
     @property
     def kind(self) -> Any:
         """As the core reads it."""
-        return list(self.column.values) if self.column.kind == "category" else self.thresholds
+        if self.thresholds is None and self.column.kind == "category":
+            return list(self.column.values)
+        return self.thresholds
 
     @property
     def count(self) -> int:
         """How many different splits the column offers."""
-        if self.column.kind == "category":
-            return len(self.column.values)
-        return 1 if self.thresholds is None else len(self.thresholds)
+        if self.thresholds is not None:
+            return len(self.thresholds)
+        return len(self.column.values) if self.column.kind == "category" else 1
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def make_cuts(
     frame: pl.LazyFrame, columns: Sequence[Column], thresholds: Any, weight: str = ""
 ) -> list[CodedCuts]:
     """Cuts for every column. ``thresholds`` is "all", a number of quantiles, or one of these or a
-    list for some columns by name (the others keep all their midpoints)."""
+    list for some columns by name (the others keep all their cuts)."""
     wishes = read_wishes(columns, thresholds)
     makers: dict[str, Callable[..., CodedCuts]] = {
         "boolean": _boolean,
@@ -70,35 +73,70 @@ def make_cuts(
 
 
 def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
-    """What is wished for each column."""
+    """What is wished for each column. Booleans and categories have no quantiles."""
+    names = [column.name for column in columns]
+    known = [column.name for column in getattr(thresholds, "columns_", columns)]
+    if added := [name for name in names if name not in known]:
+        raise ValueError(
+            f"X has {listed(added)}, which the {type(thresholds).__name__} given as thresholds was not "
+            f"fitted with; its columns are {listed(known)}"
+        )
     thresholds = getattr(thresholds, "thresholds_", thresholds)
     if not isinstance(thresholds, Mapping):
-        return [thresholds] * len(columns)
-    names = [column.name for column in columns]
+        return ["all" if _is_fixed(column) else thresholds for column in columns]
     unknown = [name for name in thresholds if name not in names]
     if unknown:
         raise ValueError(
             f"thresholds names {listed(unknown)}, which X does not have; its columns are {listed(names)}"
         )
-    fixed = [c.name for c in columns if c.kind in ("boolean", "category") and c.name in thresholds]
-    if fixed:
+    wishes = [thresholds.get(name, "all") for name in names]
+    counted = [c.name for c, w in zip(columns, wishes) if _is_fixed(c) and isinstance(w, int)]
+    if counted:
         raise ValueError(
-            f"thresholds names {listed(fixed)}, but only numbers and dates have thresholds; leave it out"
+            f"thresholds asks for quantiles of {listed(counted)}, but only numbers and dates have them; give "
+            "a list of values, or leave it out"
         )
-    return [thresholds.get(name, "all") for name in names]
+    return wishes
+
+
+def _is_fixed(column: Column) -> bool:
+    return column.kind in ("boolean", "category")
+
+
+def asked(column: Column, wish: Wish) -> list[str] | None:
+    """The values that are asked for of a category, or an empty list for a Boolean that may not be split;
+    None: all there is to ask."""
+    if isinstance(wish, str):
+        return None
+    found = read_values(column, wish)
+    if column.kind == "boolean":
+        return None if found else []
+    return None if len(found) == len(column.values) else found
+
+
+def codes_of_values(column: Column, found: Sequence[str]) -> np.ndarray:
+    """The code of each value of a category; values that are not asked for share the last one."""
+    places = {value: place for place, value in enumerate(found)}
+    return np.array([places.get(value, len(found)) for value in column.values], dtype=np.uint32)
 
 
 def _boolean(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
+    found = asked(column, wish)
+    if found is not None:
+        return CodedCuts(column, found, 1, pl.lit(0, dtype=pl.UInt32))
     return CodedCuts(column, None, 2, pl.col(column.name).cast(pl.UInt32))
 
 
 def _category(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
     text = pl.col(column.name).cast(pl.String)
     values = frame.select(text).unique().collect(engine="streaming").to_series().sort()
+    column = replace(column, values=tuple(values))
+    found = asked(column, wish)
+    numbers = np.arange(len(values)) if found is None else codes_of_values(column, found)
     code = text.replace_strict(
-        values, pl.Series(range(len(values)), dtype=pl.UInt32), return_dtype=pl.UInt32
+        values, pl.Series(numbers, dtype=pl.UInt32), return_dtype=pl.UInt32
     )
-    return CodedCuts(replace(column, values=tuple(values)), None, len(values), code)
+    return CodedCuts(column, found, len(values) if found is None else len(found) + 1, code)
 
 
 def _ordered(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:

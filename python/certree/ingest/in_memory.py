@@ -6,7 +6,7 @@ column that can be done for all. Cuts, codes and points are those of the streame
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from certree import _core
 from certree.ingest import arrays, midpoints, sources, target, weights
 from certree.ingest.checks import check_complete, check_same_length
-from certree.ingest.cuts import Cuts, choose, read_wishes
+from certree.ingest.cuts import Cuts, asked, choose, codes_of_values, read_wishes
 from certree.ingest.kinds import kind_of
 from certree.ingest.points import Points
 from certree.ingest.slots import values_of
@@ -176,13 +176,24 @@ def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
     return len(column.values) if column.kind == "category" else 2
 
 
-Thresholds = tuple[list[float] | list[int], np.ndarray | None]
+Thresholds = tuple[list[float] | list[int] | list[str], np.ndarray | None]
+
+
+def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[int, Thresholds]]:
+    """The same of categories and Booleans of which not everything is asked."""
+    for index, column in enumerate(columns):
+        if column.kind in ("boolean", "category"):
+            found = asked(column, wishes[index])
+            if found is not None and column.kind == "category":
+                yield index, (found, codes_of_values(column, found))
+            elif found is not None:
+                yield index, (found, np.zeros(2, dtype=np.uint32))
 
 
 def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Thresholds]:
     """The thresholds of numbers and dates, and the code of each rank where it is another."""
     columns, values = training.columns, training.values
-    found: dict[int, Thresholds] = {}
+    found: dict[int, Thresholds] = dict(_asked(columns, wishes))
     together: dict[Any, list[int]] = {}
     for index, own in values.items():
         column, wish = columns[index], wishes[index]

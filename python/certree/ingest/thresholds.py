@@ -22,6 +22,21 @@ def read_list(column: Column, wish: Iterable[Any], values: np.ndarray) -> list[f
     return sorted({float(number) for number in numbers})
 
 
+def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
+    """What to ask of a category: those of the given values that it has, in their order. Of a Boolean:
+    ``True``, or nothing."""
+    kind, what = (str, "a value of it") if column.kind == "category" else (bool, "True")
+    wish = [item.item() if isinstance(item, np.generic) else item for item in wish]
+    for item in wish:
+        if not isinstance(item, kind) or item is False:
+            raise ValueError(
+                f"thresholds of column {column.name!r} has {item!r}, which is not {what}"
+            )
+    if column.kind == "boolean":
+        return [True] if wish else []
+    return [value for value in column.values if value in set(wish)]
+
+
 def _number(column: Column, item: Any) -> float | int:
     if isinstance(item, np.generic):
         item = item.item()
