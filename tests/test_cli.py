@@ -142,7 +142,7 @@ def test_a_stopped_search_is_told_by_the_certificate_alone(people, capsys, recwa
         ("grow people.csv", "argument command: invalid choice: 'grow'"),
         (
             "fit people.csv",
-            "the following arguments are required: --target (see certree fit --help)",
+            "one of the arguments --target --costs is required (see certree fit --help)",
         ),
         ("fit nothing.csv --target ill", "nothing.csv: there is no such file"),
         ("fit . --target ill", ".: the name of a table must end in one of .csv, .parquet"),

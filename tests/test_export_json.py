@@ -113,7 +113,7 @@ SEX_SPLIT = ["nodes", 2, "split"]
         (["version"], 2, "version is 2, but this certree reads version 1 only"),
         (["version"], True, "version must be an integer"),
         (["version"], ..., "the document has no 'version'"),
-        (["task"], "regression", 'task must be "classification"'),
+        (["task"], "guessing", "task must be one of classification, costs, rewards"),
         (["columns"], {}, "columns must be an array"),
         (["columns", 0, "kind"], "real", "columns[0].kind is 'real'"),
         (["columns", 1, "name"], "age", "columns[1].name is 'age', as an earlier column's is"),

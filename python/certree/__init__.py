@@ -3,12 +3,13 @@
 from certree._core import __version__
 from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
-from certree.estimators import OptimalTreeClassifier
+from certree.estimators import OptimalCostTree, OptimalTreeClassifier
 from certree.progress import Progress
 from certree.tree import Tree
 
 __all__ = [
     "Certificate",
+    "OptimalCostTree",
     "OptimalTreeClassifier",
     "Progress",
     "ThresholdBinarizer",

@@ -4,7 +4,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answer", "Points", "Table", "Tree", "__version__", "solve_classes", "solve_rows"]
+__all__ = [
+    "Answer",
+    "Points",
+    "Table",
+    "Tree",
+    "__version__",
+    "solve_classes",
+    "solve_rows",
+    "sum_by_point",
+]
 
 __version__: str
 
@@ -40,6 +49,9 @@ class Table:
         n_classes: int,
         weights: NDArray[np.int64] | None = None,
     ) -> tuple[Points, NDArray[np.int64]]: ...
+    def locate(
+        self, codes: Sequence[NDArray[np.uint32] | None], n_codes: Sequence[int]
+    ) -> tuple[Points, NDArray[np.uint32]]: ...
 
 @final
 class Points:
@@ -89,9 +101,16 @@ def solve_rows(
     points: Points,
     costs: NDArray[np.float64],
     n_labels: int,
+    error: float,
     normalizer: float,
     leaf_penalty: float,
     shape: _Shape,
     limits: _Limits,
     pulse: _Pulse | None = None,
 ) -> Answer: ...
+def sum_by_point(
+    point_of: NDArray[np.uint32],
+    n_points: int,
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]: ...

@@ -78,7 +78,7 @@ class Certificate:
             f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
             f"{_number(self.objective)}."
         )
-        if self.status == "optimal" and self.gap <= 1e-12:
+        if self.status == "optimal" and self.gap <= 1e-12 * max(1.0, abs(self.objective)):
             proof = "Proved: no such tree has a lower objective."
         else:
             proof = (

@@ -15,7 +15,7 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import __version__, demo, tables
-from certree.estimators import OptimalTreeClassifier
+from certree.estimators import OptimalCostTree, OptimalTreeClassifier
 from certree.export.to_json import to_json
 from certree.tree import Tree
 
@@ -85,7 +85,15 @@ def parser() -> argparse.ArgumentParser:
 
 def add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("data", type=Path, help=f"the training table ({tables.ENDINGS})")
-    fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    goal = fit.add_mutually_exclusive_group(required=True)
+    goal.add_argument("--target", metavar="COLUMN", help="the column to predict")
+    goal.add_argument(
+        "--costs",
+        nargs="+",
+        action="extend",
+        metavar="COLUMN",
+        help="columns with the cost of each label, to choose the label that costs least",
+    )
     fit.add_argument("--weight", metavar="COLUMN", help="a column of row weights")
     fit.add_argument(
         "--drop", nargs="+", action="extend", metavar="COLUMN", help="columns to leave out"
@@ -93,7 +101,7 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--model", type=Path, metavar="FILE", help="write the tree to this JSON file")
     fit.add_argument("--quiet", action="store_true", help="show no progress")
 
-    search = fit.add_argument_group("search", "Defaults are those of OptimalTreeClassifier.")
+    search = fit.add_argument_group("search", "Defaults are those of OptimalTreeClassifier and OptimalCostTree.")
     search.add_argument("--objective", help="accuracy or balanced_accuracy")
     search.add_argument("--leaf-penalty", type=float, metavar="X", help="what each leaf costs")
     search.add_argument("--max-depth", type=or_none(int), metavar="N", help="or none")
@@ -159,26 +167,34 @@ def fit(options: argparse.Namespace) -> None:
     frame = tables.read(options.data)
     columns = list(frame.collect_schema())
     drop = given.get("drop", [])
-    for option, name in [("target", options.target), ("weight", given.get("weight"))]:
-        if name is not None:
+    goal = "target" if "target" in given else "costs"
+    named = given["costs"] if goal == "costs" else [options.target]
+    weight = [given["weight"]] if "weight" in given else []
+    for option, names in [(goal, named), ("weight", weight)]:
+        for name in names:
             check_column(f"--{option}", name, columns, options.data)
             if name in drop:
                 raise ValueError(f"--drop names {name!r}, which is the --{option} column")
     for name in drop:
         check_column("--drop", name, columns, options.data)
-    if given.get("weight") == options.target:
-        raise ValueError(f"--weight and --target both name {options.target!r}")
+    for name in weight:
+        if name in named:
+            raise ValueError(f"--weight and --{goal} both name {name!r}")
+    if goal == "costs" and "objective" in given:
+        raise ValueError("--objective is for --target: with --costs it is the mean cost")
 
     # Before the search, so that no one waits for a tree that cannot be kept.
     if "model" in given and not options.model.absolute().parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder", str(options.model.parent))
 
     search = {name: given[name] for name in SEARCH if name in given}
-    model = OptimalTreeClassifier(**search, verbose=not quiet)
+    estimator: Any = OptimalTreeClassifier if goal == "target" else OptimalCostTree
+    model = estimator(**search, verbose=not quiet)
     with warnings.catch_warnings():
         # The certificate says it, too.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(frame.drop(drop), options.target, sample_weight=given.get("weight"))
+        goals = named if goal == "costs" else options.target
+        model.fit(frame.drop(drop), goals, sample_weight=given.get("weight"))
     if not quiet and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
     if "model" in given:
@@ -193,7 +209,7 @@ def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> 
         raise ValueError(f"{option}: {path} has no column {name!r}; its columns are {shown}")
 
 
-def save(model: OptimalTreeClassifier, path: Path) -> None:
+def save(model: OptimalTreeClassifier | OptimalCostTree, path: Path) -> None:
     certificate = model.certificate_
     about = {
         "status": certificate.status,

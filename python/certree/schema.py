@@ -7,6 +7,10 @@ from typing import Literal
 
 Kind = Literal["number", "boolean", "category", "date"]
 
+#: What a tree answers, and so what its nodes hold: the row weight by class, or the mean cost or reward of
+#: each label.
+Task = Literal["classification", "costs", "rewards"]
+
 
 @dataclass(frozen=True)
 class Column:

@@ -14,7 +14,7 @@ from certree import _core, conditions
 from certree.conditions import Test
 from certree.export import to_dot, to_json, to_polars, to_text
 from certree.ingest import slot_arrays
-from certree.schema import Column
+from certree.schema import Column, Task
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +47,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Node:
-    """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class,
-    and ``loss`` what its rows would add to the tree's loss if it were a leaf."""
+    """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class (or,
+    as the tree's task is, the mean cost or reward of each label), and ``loss`` what its rows would add to
+    the tree's loss if it were a leaf: of costs and rewards, what is beyond the best label of each point."""
 
     id: int
     depth: int
@@ -103,7 +104,7 @@ class Tree:
     Estimators make it (``model.tree_``), and :meth:`from_json` reads it back from a file.
 
     >>> from certree import _core
-    >>> from certree.schema import Column
+    >>> from certree.schema import Column, Task
     >>> leaf = lambda label, rows, value: (None, label, rows, value, 0.0)
     >>> split = ((0, 38.5, 1, 2), 0, 5, [3.0, 2.0], 0.4)
     >>> core = _core.Tree([split, leaf(0, 3, [3.0, 0.0]), leaf(1, 2, [0.0, 2.0])])
@@ -118,8 +119,15 @@ class Tree:
     if age > 38.5 then yes (2 rows)
     """
 
-    def __init__(self, core: _core.Tree, columns: Sequence[Column], labels: ArrayLike) -> None:
+    def __init__(
+        self,
+        core: _core.Tree,
+        columns: Sequence[Column],
+        labels: ArrayLike,
+        task: Task = "classification",
+    ) -> None:
         self._core = core
+        self._task = task
         self._columns = tuple(columns)
         self._labels = np.array(labels)
         self._labels.setflags(write=False)
@@ -128,6 +136,11 @@ class Tree:
     def columns(self) -> tuple[Column, ...]:
         """Every column the tree was fitted on, used or not."""
         return self._columns
+
+    @property
+    def task(self) -> Task:
+        """What the tree answers: ``"classification"``, ``"costs"`` or ``"rewards"``."""
+        return self._task
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -181,6 +194,10 @@ class Tree:
         """The share of each class among the training rows (by weight) of the leaf a row ends in."""
         return self._share_by_node[self.apply(X)]
 
+    def predict_value(self, X: Any) -> NDArray[np.float64]:
+        """The ``value`` of the leaf each row ends in, rows × labels."""
+        return self._value_by_node[self.apply(X)]
+
     def decision_path(self, X: Any) -> csr_matrix:
         """A sparse 0/1 matrix (rows × nodes): the nodes that each row passes."""
         from scipy.sparse import csr_matrix
@@ -220,8 +237,8 @@ class Tree:
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is wrong."""
-        parts, columns, labels = to_json.from_json(text)
-        return cls(_core.Tree(parts), columns, labels)
+        parts, columns, labels, task = to_json.from_json(text)
+        return cls(_core.Tree(parts), columns, labels, task)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
@@ -254,11 +271,15 @@ class Tree:
     def _share_by_node(self) -> NDArray[np.float64]:
         return np.array([self.shares(node) for node in self.nodes])
 
+    @cached_property
+    def _value_by_node(self) -> NDArray[np.float64]:
+        return np.array([node.value for node in self.nodes])
+
     def shares(self, node: Node) -> tuple[float, ...]:
         """The share of each class at a node. Rows that weigh nothing count for the node's label."""
-        if len(node.value) != len(self._labels):
+        if self._task != "classification":
             raise ValueError(
-                "this tree's nodes hold no class weights, so there are no class shares"
+                f"this tree's nodes hold {self._task}, not class weights, so there are no class shares"
             )
         total = sum(node.value)
         if total > 0:
@@ -276,6 +297,7 @@ class Tree:
             return NotImplemented
         return (
             self._columns == other._columns
+            and self._task == other._task
             and _same_type(self._labels.dtype, other._labels.dtype)
             and np.array_equal(self._labels, other._labels)
             and self.nodes == other.nodes
@@ -285,7 +307,7 @@ class Tree:
         return hash((self._columns, self.nodes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self._core, self._columns, self._labels)
+        return Tree, (self._core, self._columns, self._labels, self._task)
 
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:

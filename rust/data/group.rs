@@ -37,15 +37,38 @@ pub fn group(
     n_classes: usize,
     weights: Option<&[i64]>,
 ) -> Result<Grouped> {
-    check(digits, classes, n_classes, weights)?;
+    if weights.is_some_and(|weights| weights.len() != classes.len()) {
+        return Err(Error::invalid("classes and weights have different numbers of rows"));
+    }
+    if classes.iter().any(|&class| class as usize >= n_classes) {
+        return Err(Error::invalid(format!("a class is not below {n_classes}")));
+    }
+    let Located { points, point_of } = locate(digits, classes.len())?;
+    let mut sums = vec![0i64; points.len() * n_classes];
+    for (row, (&point, &class)) in point_of.iter().zip(classes).enumerate() {
+        sums[point as usize * n_classes + class as usize] += weights.map_or(1, |w| w[row]);
+    }
+    Ok(Grouped { points, weights: sums })
+}
+
+#[derive(Debug, Clone)]
+pub struct Located {
+    pub points: Points,
+    /// By row.
+    pub point_of: Vec<u32>,
+}
+
+/// The points, and which of them each row belongs to.
+pub fn locate(digits: &[Digit<'_>], n_rows: usize) -> Result<Located> {
+    check(digits, n_rows)?;
     let (places, words) = places(digits);
     let level = Level::detect();
     let of = level.run(
         #[inline(always)]
-        || numbers(digits, &places, words, classes.len()),
+        || numbers(digits, &places, words, n_rows),
     );
     let numbers = Numbers { words, of };
-    let (mut point_of, first) = numbers.distinct(classes.len());
+    let (mut point_of, first) = numbers.distinct(n_rows);
     let order = numbers.order(&first);
     let mut place_of = vec![0; order.len()];
     for (place, &point) in order.iter().enumerate() {
@@ -56,36 +79,23 @@ pub fn group(
     }
 
     let mut rows = vec![0u64; order.len()];
-    let mut sums = vec![0i64; order.len() * n_classes];
-    for (row, (&point, &class)) in point_of.iter().zip(classes).enumerate() {
+    for &point in &point_of {
         rows[point as usize] += 1;
-        sums[point as usize * n_classes + class as usize] += weights.map_or(1, |w| w[row]);
     }
     let first: Vec<u32> = order.iter().map(|&point| first[point as usize]).collect();
     let codes = level.run(
         #[inline(always)]
         || numbers.codes(digits, &places, &first),
     );
-    Ok(Grouped { points: Points::grouped(codes, rows), weights: sums })
+    Ok(Located { points: Points::grouped(codes, rows), point_of })
 }
 
-fn check(
-    digits: &[Digit<'_>],
-    classes: &[u32],
-    n_classes: usize,
-    weights: Option<&[i64]>,
-) -> Result<()> {
-    let n_rows = classes.len();
+fn check(digits: &[Digit<'_>], n_rows: usize) -> Result<()> {
     if u32::try_from(n_rows).is_err() {
         return Err(Error::invalid("more than 2^32 rows cannot be grouped in memory"));
     }
-    if weights.is_some_and(|weights| weights.len() != n_rows)
-        || digits.iter().any(|digit| digit.ranks.len() != n_rows)
-    {
-        return Err(Error::invalid("columns, classes and weights have different numbers of rows"));
-    }
-    if classes.iter().any(|&class| class as usize >= n_classes) {
-        return Err(Error::invalid(format!("a class is not below {n_classes}")));
+    if digits.iter().any(|digit| digit.ranks.len() != n_rows) {
+        return Err(Error::invalid("columns have different numbers of rows"));
     }
     let fits = |digit: &Digit<'_>| {
         let Some(most) = digit.ranks.most() else { return true };
@@ -350,6 +360,7 @@ mod tests {
         let found = group(&[digit], &[0, 0, 0, 1], 2, None).unwrap();
         assert_eq!(found.points.codes(0), &Codes::Narrow(vec![0, 1]));
         assert_eq!(found.weights, [2, 0, 1, 1]);
+        assert_eq!(locate(&[digit], 4).unwrap().point_of, [0, 0, 1, 1]);
     }
 
     #[test]

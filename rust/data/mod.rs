@@ -6,10 +6,12 @@ mod features;
 mod group;
 mod points;
 mod ranks;
+mod sums;
 
 pub use codes::Codes;
 pub use columns::{Column, ColumnKind, Threshold};
 pub use features::{Feature, Features};
-pub use group::{Digit, Grouped, group};
+pub use group::{Digit, Grouped, Located, group, locate};
 pub use points::Points;
 pub use ranks::{Ranked, Value, rank_row_major};
+pub use sums::sum_by_point;

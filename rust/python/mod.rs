@@ -23,6 +23,8 @@ impl From<Error> for PyErr {
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Numpy is looked up at the first array: now, where Ctrl-C is an exception and not a panic inside a fit.
+    numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<tree::PyTree>()?;
     module.add_class::<table::PyTable>()?;
@@ -30,5 +32,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::PyAnswer>()?;
     module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     Ok(())
 }

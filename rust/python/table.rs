@@ -1,11 +1,13 @@
 //! Tables in memory: ranked, counted, and grouped to points.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::arrays::{Held, each_type};
-use crate::data::{Codes, Digit, Points, Ranked, group, rank_row_major};
+use crate::data::{Codes, Digit, Points, Ranked, group, locate, rank_row_major};
 use crate::tree::Values;
 
 /// Columns in memory, each value replaced by its rank.
@@ -97,30 +99,75 @@ impl PyTable {
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'py, i64>>,
     ) -> PyResult<(PyPoints, Bound<'py, PyArray1<i64>>)> {
-        if [codes.len(), n_codes.len()] != [self.columns.len(); 2] {
-            return Err(PyValueError::new_err("codes are not given for all columns"));
-        }
-        let code_of = (codes.iter())
-            .map(|codes| codes.as_ref().map(|codes| codes.as_slice()).transpose())
-            .collect::<Result<Vec<_>, _>>()?;
+        let code_of = code_slices(&codes)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let classes = classes.as_slice()?;
-        let grouped = py.detach(|| {
-            let digits: Vec<Digit<'_>> = (self.columns.iter().zip(code_of).zip(n_codes))
-                .map(|(((ranked, _), code_of), n_codes)| Digit {
-                    ranks: &ranked.ranks,
-                    code_of,
-                    n_codes,
-                })
-                .collect();
-            group(&digits, classes, n_classes, weights)
-        })?;
+        let digits = self.digits(&code_of, &n_codes)?;
+        let grouped = py.detach(|| group(&digits, classes, n_classes, weights))?;
         let weights = PyArray1::from_vec(py, grouped.weights);
         Ok((PyPoints { points: grouped.points }, weights))
     }
+
+    /// As `group`, without classes: the points, and which of them each row belongs to.
+    fn locate<'py>(
+        &self,
+        py: Python<'py>,
+        codes: Vec<Option<PyReadonlyArray1<'py, u32>>>,
+        n_codes: Vec<usize>,
+    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<u32>>)> {
+        let code_of = code_slices(&codes)?;
+        let digits = self.digits(&code_of, &n_codes)?;
+        let n_rows = digits.first().map_or(0, |digit| digit.ranks.len());
+        let located = py.detach(|| locate(&digits, n_rows))?;
+        let point_of = PyArray1::from_vec(py, located.point_of);
+        Ok((PyPoints { points: located.points }, point_of))
+    }
+}
+
+/// The sums over each point's rows of values (rows × columns), each row times its weight.
+#[pyfunction]
+#[pyo3(signature = (point_of, n_points, values, weights=None))]
+pub(super) fn sum_by_point<'py>(
+    py: Python<'py>,
+    point_of: PyReadonlyArray1<'py, u32>,
+    n_points: usize,
+    values: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let width = values.shape()[1];
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (point_of, values) = (point_of.as_slice()?, values.as_slice()?);
+    let sums =
+        py.detach(|| crate::data::sum_by_point(point_of, n_points, values, width, weights))?;
+    PyArray1::from_vec(py, sums).reshape([n_points, width])
+}
+
+fn code_slices<'a>(
+    codes: &'a [Option<PyReadonlyArray1<'_, u32>>],
+) -> PyResult<Vec<Option<&'a [u32]>>> {
+    Ok((codes.iter())
+        .map(|codes| codes.as_ref().map(|codes| codes.as_slice()).transpose())
+        .collect::<Result<_, _>>()?)
 }
 
 impl PyTable {
+    fn digits<'a>(
+        &'a self,
+        code_of: &[Option<&'a [u32]>],
+        n_codes: &[usize],
+    ) -> PyResult<Vec<Digit<'a>>> {
+        if [code_of.len(), n_codes.len()] != [self.columns.len(); 2] {
+            return Err(PyValueError::new_err("codes are not given for all columns"));
+        }
+        Ok((self.columns.iter().zip(code_of).zip(n_codes))
+            .map(|(((ranked, _), &code_of), &n_codes)| Digit {
+                ranks: &ranked.ranks,
+                code_of,
+                n_codes,
+            })
+            .collect())
+    }
+
     fn column(&self, index: usize) -> PyResult<&(Ranked, Type)> {
         self.columns.get(index).ok_or_else(|| PyValueError::new_err("there is no such column"))
     }

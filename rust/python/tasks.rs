@@ -39,9 +39,10 @@ pub(super) fn solve_classes(
     solve(py, data, || input.build(), shape, limits, pulse)
 }
 
-/// Costs by point and label (row-major), each summed over the point's rows.
+/// Costs by point and label (row-major), each summed over the point's rows. `error` bounds how far all of
+/// them together are from what they stand for.
 #[pyfunction]
-#[pyo3(signature = (columns, points, costs, n_labels, normalizer, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_rows(
     py: Python<'_>,
@@ -49,6 +50,7 @@ pub(super) fn solve_rows(
     points: &Bound<'_, PyPoints>,
     costs: PyReadonlyArray1<'_, f64>,
     n_labels: usize,
+    error: f64,
     normalizer: f64,
     leaf_penalty: f64,
     shape: ShapeParts,
@@ -57,6 +59,6 @@ pub(super) fn solve_rows(
 ) -> PyResult<PyAnswer> {
     let costs = costs.to_vec()?;
     let data = (read_columns(py, columns)?, points.get().points.clone());
-    let build = || RowCosts::build(n_labels, &costs, normalizer, leaf_penalty, None);
+    let build = || RowCosts::build_rounded(n_labels, &costs, error, normalizer, leaf_penalty, None);
     solve(py, data, build, shape, limits, pulse)
 }

@@ -40,7 +40,7 @@ impl RowCosts {
 
     /// As `build`, for costs that were themselves rounded: `error` bounds how far all of them together
     /// are from what they stand for.
-    pub(super) fn build_rounded(
+    pub fn build_rounded(
         n_labels: usize,
         costs: &[f64],
         error: f64,

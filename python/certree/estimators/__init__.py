@@ -1,5 +1,6 @@
 """scikit-learn estimators, one file for each kind."""
 
 from certree.estimators.classifier import OptimalTreeClassifier
+from certree.estimators.costs import OptimalCostTree
 
-__all__ = ["OptimalTreeClassifier"]
+__all__ = ["OptimalCostTree", "OptimalTreeClassifier"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,15 @@ class TreeEstimator(BaseEstimator):
         points: ingest.Points,
         labels: NDArray[Any],
         loss: str,
+        show: Callable[[Tree], Tree] | None = None,
     ) -> None:
-        """Take over what the search found, after checking that prediction routes as it did."""
+        """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
+        tree whose nodes hold what the user is to see."""
         columns = [each.column for each in cuts]
         tree = Tree(answer.tree, columns, labels)
         check_routing(tree, training)
+        if show is not None:
+            tree = show(tree)
         self.tree_ = tree
         self.n_features_in_ = len(columns)
         if training.named:

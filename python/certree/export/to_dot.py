@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.conditions import plain
-from certree.export.to_text import rows_text, share_texts
+from certree.export.to_text import rows_text, value_texts
 
 if TYPE_CHECKING:
     from certree.tree import Node, Tree
@@ -34,7 +34,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _leaf(tree: Tree, node: Node) -> str:
-    return quoted("\n".join([plain(str(node.label)), rows_text(node), *share_texts(tree, node)]))
+    return quoted("\n".join([plain(str(node.label)), rows_text(node), *value_texts(tree, node)]))
 
 
 def quoted(text: str) -> str:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.schema import Column, Kind
+from certree.schema import Column, Kind, Task
 
 if TYPE_CHECKING:
     from certree.tree import Node, Split, Tree
 
 FORMAT = "certree.tree"
 VERSION = 1
-TASK = "classification"
 
 SAFE_INTEGER = 2**53
 """Beyond this, many JSON readers round integers, so they are written as strings of digits."""
@@ -52,7 +51,7 @@ def to_document(tree: Tree) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "task": TASK,
+        "task": tree.task,
         "columns": [_column(column) for column in tree.columns],
         "labels": _labels(tree.labels),
         "nodes": [_node(*pair) for pair in zip(tree.nodes, tree._core.parts())],
@@ -120,8 +119,11 @@ _DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']
 Parts = list[tuple[Any, int, int, list[float], float]]
 
 
-def from_json(text: str | bytes) -> tuple[Parts, list[Column], NDArray[Any]]:
-    """The parts of a `_core.Tree`, its columns and its labels."""
+Read = tuple[Parts, list[Column], NDArray[Any], Task]
+
+
+def from_json(text: str | bytes) -> Read:
+    """The parts of a `_core.Tree`, its columns, its labels and its task."""
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError, TypeError) as error:
@@ -129,26 +131,27 @@ def from_json(text: str | bytes) -> tuple[Parts, list[Column], NDArray[Any]]:
     return from_document(document)
 
 
-def from_document(document: Any) -> tuple[Parts, list[Column], NDArray[Any]]:
+def from_document(document: Any) -> Read:
     top = _object(document, "the document")
     if top.get("format") != FORMAT:
         _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
     version = _integer(_member(top, "version", "the document"), "version", 1)
     if version != VERSION:
         _wrong("version", f"is {version}, but this certree reads version {VERSION} only")
-    if top.get("task") != TASK:
-        _wrong("task", f'must be "{TASK}"')
+    task = top.get("task")
+    if task not in get_args(Task):
+        _wrong("task", f"must be one of {', '.join(get_args(Task))}")
     columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
     labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"))
     nodes = _array(_member(top, "nodes", "the document"), "nodes")
     if not nodes:
         _wrong("nodes", "must hold at least one node")
     parts = [
-        _read_node(node, f"nodes[{index}]", columns, len(labels))
+        _read_node(node, f"nodes[{index}]", columns, len(labels), task == "classification")
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
-    return parts, columns, labels
+    return parts, columns, labels, task
 
 
 def _read_columns(items: list[Any]) -> list[Column]:
@@ -209,7 +212,9 @@ def _label(value: Any, dtype: str, where: str) -> Any:
     return value
 
 
-def _read_node(node: Any, where: str, columns: list[Column], n_labels: int) -> tuple[Any, ...]:
+def _read_node(
+    node: Any, where: str, columns: list[Column], n_labels: int, weights: bool
+) -> tuple[Any, ...]:
     members = _object(node, where)
     label = _integer(_member(members, "label", where), f"{where}.label", 0, n_labels - 1)
     rows = _integer(_member(members, "rows", where), f"{where}.rows", 0, 2**64 - 1)
@@ -217,7 +222,7 @@ def _read_node(node: Any, where: str, columns: list[Column], n_labels: int) -> t
     if len(given) != n_labels:
         _wrong(f"{where}.value", f"must hold {n_labels} numbers, one for each label")
     value = [_finite(v, f"{where}.value[{i}]") for i, v in enumerate(given)]
-    if any(weight < 0 for weight in value) or not math.isfinite(sum(value)):
+    if weights and (any(weight < 0 for weight in value) or not math.isfinite(sum(value))):
         _wrong(f"{where}.value", "must hold weights: not negative, with a finite sum")
     loss = _finite(_member(members, "loss", where), f"{where}.loss")
     split = None

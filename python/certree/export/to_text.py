@@ -44,19 +44,19 @@ def to_text(tree: Tree) -> str:
 
 
 def _title(tree: Tree, root: Node) -> str:
-    if not _has_shares(tree):
-        return rows_text(root)
+    if tree.task != "classification":
+        return f"{rows_text(root)}  mean {tree.task}  {', '.join(value_texts(tree, root))}"
     weight = sum(root.value)
     # Shares are of weight; say so where weight is not simply the number of rows.
     weighted = "" if weight == root.rows else f" of weight {weight:g}"
-    return f"{rows_text(root)}{weighted}  {', '.join(share_texts(tree, root))}"
+    return f"{rows_text(root)}{weighted}  {', '.join(value_texts(tree, root))}"
 
 
 def _leaf(tree: Tree, node: Node) -> Row:
     return (
         f"→ {plain(str(node.label))}",
         rows_text(node),
-        ", ".join(share_texts(tree, node, width=6)),
+        ", ".join(value_texts(tree, node, width=6)),
     )
 
 
@@ -75,14 +75,23 @@ def rows_text(node: Node) -> str:
     return "1 row" if node.rows == 1 else f"{node.rows:,} rows"
 
 
-def _has_shares(tree: Tree) -> bool:
-    return len(tree.nodes[0].value) == len(tree.labels)
+def value_texts(tree: Tree, node: Node, width: int = 0) -> list[str]:
+    """What a node holds for each label, in their order: shares of classes, or mean costs or rewards."""
+    if tree.task == "classification":
+        return share_texts(tree, node, width)
+    named = list(zip(map(str, tree.labels.tolist()), node.value))
+    shown = [f"{plain(label)}: {value:>{width}.4g}" for label, value in _best(tree, named)]
+    return shown + (["…"] if len(named) > MOST_CLASSES else [])
+
+
+def _best(tree: Tree, named: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    if len(named) <= MOST_CLASSES:
+        return named
+    return sorted(named, key=lambda pair: pair[1], reverse=tree.task == "rewards")[:MOST_CLASSES]
 
 
 def share_texts(tree: Tree, node: Node, width: int = 0) -> list[str]:
     """The share of each class, in the order of the labels; the largest few if there are many."""
-    if not _has_shares(tree):
-        return []
     named = list(zip(map(str, tree.labels.tolist()), tree.shares(node)))
     others = 0.0
     if len(named) > MOST_CLASSES:

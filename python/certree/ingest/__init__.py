@@ -2,31 +2,53 @@
 
 Reading order: ``sources`` (any table) → ``kinds`` (what a dtype is) → ``training`` (features, target and
 weights, checked) → ``cuts`` → ``points``, which the core takes; ``in_memory`` does the last three at once
-for tables that are not streamed. ``slots`` is what prediction reads.
+for tables that are not streamed. ``matrices`` reads targets of several numbers for each row, and ``slots`` is
+what prediction reads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from certree.ingest import in_memory, sources
+import numpy as np
+import polars as pl
+
+from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole
 from certree.ingest.cuts import Cuts, make_cuts
+from certree.ingest.in_memory import InMemory, Located, locate
+from certree.ingest.matrices import Matrix, read_matrix
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
-from certree.ingest.training import Streamed, Training, assign, read_features, read_streamed
+from certree.ingest.training import (
+    Streamed,
+    Training,
+    assign,
+    assign_rows,
+    column_named,
+    read_features,
+    read_streamed,
+)
 
 __all__ = [
     "Cuts",
+    "InMemory",
+    "Located",
+    "Matrix",
     "Points",
     "Streamed",
     "Training",
     "check_whole",
     "count",
     "group",
+    "locate",
     "make_cuts",
     "read_features",
+    "read_matrix",
+    "read_rows",
     "read_training",
+    "read_weights",
     "slot_arrays",
 ]
 
@@ -36,6 +58,27 @@ def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
     source = sources.read(X)
     roles = assign(source, y, sample_weight)
     return in_memory.read(roles) if in_memory.fits(source) else read_streamed(roles)
+
+
+def read_rows(X: Any, sample_weight: Any = None, others: Sequence[str] = ()) -> InMemory:
+    """Open features and weights of rows that carry numbers instead of labels; ``others`` are columns of X that
+    are no features. All of it is read into memory."""
+    source = sources.read(X)
+    if source.height is None:
+        source = sources.read(source.frame(range(len(source.names))))
+    return in_memory.read(assign_rows(source, others, sample_weight))
+
+
+def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
+    """Row weights alone, as floats: values, or the name of their column in X."""
+    if isinstance(sample_weight, str):
+        source = sources.read(X)
+        name = column_named("sample_weight", sample_weight, source)
+        series = source.frame([source.names.index(name)]).to_series()
+    else:
+        series = weights.read(sample_weight)
+    weights.measure(series.to_frame().lazy(), series.name)
+    return series.cast(pl.Float64).to_numpy()
 
 
 def count(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:

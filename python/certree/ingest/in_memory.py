@@ -36,9 +36,21 @@ class InMemory(Training):
     table: _core.Table
     #: The distinct values of numbers and dates by column, as they are compared.
     values: dict[int, np.ndarray]
-    #: The class number of each row.
-    classes: np.ndarray
+    #: The class number of each row; none where the target is something else.
+    classes: np.ndarray | None
     #: In whole units.
+    weights: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Located:
+    """Points, and the rows that belong to them."""
+
+    cuts: list[Cuts]
+    points: Points
+    #: The point of each row.
+    point_of: np.ndarray
+    #: By row; None: every row counts once.
     weights: np.ndarray | None
 
 
@@ -47,7 +59,7 @@ def fits(source: sources.Source) -> bool:
 
 
 def read(roles: Roles) -> InMemory:
-    """Rank the features; read the target and the weights."""
+    """Rank the features; read the target, if there is one, and the weights."""
     columns, parts = _parts(roles)
     ranked, table, values = _rank(columns, parts)
     floats = [found for found in values.values() if found.dtype.kind == "f"]
@@ -55,7 +67,9 @@ def read(roles: Roles) -> InMemory:
         _check_complete(roles)
     for role, series in roles.values.items():
         check_same_length(roles.source.height or 0, len(series), role)
-    labels, classes = target.classes_of(_series(roles, "y"), roles.shown("y"), roles.y)
+    labels, classes = np.empty(0), None
+    if "y" in roles.named or "y" in roles.values:
+        labels, classes = target.classes_of(_series(roles, "y"), roles.shown("y"), roles.y)
     unit = kept = amounts = None
     if "sample_weight" in roles.named or "sample_weight" in roles.values:
         shown = roles.shown("sample_weight")
@@ -68,7 +82,8 @@ def read(roles: Roles) -> InMemory:
             kept = None
         else:
             ranked, table, values = _rank(columns, [_filtered(part, kept) for part in parts])
-            classes, amounts = classes[kept], amounts[kept]
+            classes = None if classes is None else classes[kept]
+            amounts = amounts[kept]
     source = roles.source
     return InMemory(
         ranked, source.named, labels, unit, source, kept, table, values, classes, amounts
@@ -95,11 +110,11 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
     source = roles.source
     if source.height == 0:
         _check_complete(roles)
-    taken = set(roles.named.values())
-    picks = [index for index, name in enumerate(source.names) if name not in taken]
+    wanted = set(roles.features)
+    picks = [index for index, name in enumerate(source.names) if name in wanted]
     if source.array is not None:
         array = source.array()
-        array = array[:, picks] if taken else array
+        array = array[:, picks] if len(picks) < len(source.names) else array
         dtype = arrays.series("", array[:0, 0]).dtype
         return _columns(roles.features, [dtype] * len(roles.features)), [array]
     frame = source.frame(picks)
@@ -152,13 +167,8 @@ def _rank(
 
 def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns and group the rows."""
-    columns = training.columns
-    found = _thresholds(training, read_wishes(columns, thresholds))
-    cuts, codes = [], []
-    for index, column in enumerate(columns):
-        cut, code = found.get(index, (None, None))
-        cuts.append(Cuts(column, cut, _n_codes(column, cut)))
-        codes.append(code)
+    assert training.classes is not None
+    cuts, codes = _cut(training, thresholds)
     points, sums = training.table.group(
         codes,
         [each.n_codes for each in cuts],
@@ -168,6 +178,30 @@ def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     )
     amounts = training.unit.restore(sums) if training.unit else sums.astype(np.float64)
     return cuts, Points(points, amounts.reshape(-1, len(training.labels)))
+
+
+def locate(training: InMemory, thresholds: Any) -> Located:
+    """Cut the columns, and say which point each row belongs to."""
+    cuts, codes = _cut(training, thresholds)
+    core, point_of = training.table.locate(codes, [each.n_codes for each in cuts])
+    weights = None
+    amounts = core.rows.astype(np.float64)
+    if training.unit is not None and training.weights is not None:
+        weights = training.unit.restore(training.weights)
+        amounts = _core.sum_by_point(point_of, len(amounts), weights[:, None])[:, 0]
+    return Located(cuts, Points(core, amounts[:, None]), point_of, weights)
+
+
+def _cut(training: InMemory, thresholds: Any) -> tuple[list[Cuts], list[np.ndarray | None]]:
+    """The cuts of each column, and the code of each rank where it is another."""
+    columns = training.columns
+    found = _thresholds(training, read_wishes(columns, thresholds))
+    cuts, codes = [], []
+    for index, column in enumerate(columns):
+        cut, code = found.get(index, (None, None))
+        cuts.append(Cuts(column, cut, _n_codes(column, cut)))
+        codes.append(code)
+    return cuts, codes
 
 
 def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:

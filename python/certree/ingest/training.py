@@ -76,21 +76,33 @@ def read_features(X: Any) -> Streamed:
 
 def assign(source: sources.Source, y: Any, sample_weight: Any) -> Roles:
     """Find the target and the weights."""
-    named, values = {}, {}
     given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
+    return _assign(source, given, ())
+
+
+def assign_rows(source: sources.Source, others: Sequence[str], sample_weight: Any) -> Roles:
+    """Find the weights, where the target is not one column of labels. ``others`` are no features."""
+    for name in others:
+        column_named("a target", name, source)
+    return _assign(source, {} if sample_weight is None else {"sample_weight": sample_weight}, others)
+
+
+def _assign(source: sources.Source, given: Mapping[str, Any], others: Sequence[str]) -> Roles:
+    named, values = {}, {}
     readers = {"y": target.read, "sample_weight": weights.read}
     for role, value in given.items():
         if isinstance(value, str):
-            named[role] = _column_named(role, value, source)
+            named[role] = column_named(role, value, source)
             continue
         if source.height is None:
             raise ValueError(
                 f"with a LazyFrame, {role} must be the name of one of its columns, not values"
             )
         values[role] = readers[role](value)
-    features = [name for name in source.names if name not in named.values()]
+    taken = {*named.values(), *others}
+    features = [name for name in source.names if name not in taken]
     _check_some(source, features)
-    return Roles(source, features, named, values, y)
+    return Roles(source, features, named, values, given.get("y"))
 
 
 def read_streamed(roles: Roles) -> Streamed:
@@ -147,7 +159,8 @@ def _check_some(source: sources.Source, features: Sequence[str]) -> None:
         )
 
 
-def _column_named(role: str, name: str, source: sources.Source) -> str:
+def column_named(role: str, name: str, source: sources.Source) -> str:
+    """The name, if it is one of the source's columns."""
     if not source.named or name not in source.names:
         raise ValueError(
             f"{role}={name!r} is not a column of X; its columns are {listed(source.names)}"

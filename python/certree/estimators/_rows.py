@@ -1,0 +1,120 @@
+"""What trees have in common that choose among labels with a number for each row and label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core, ingest, progress
+from certree.estimators._base import TreeEstimator
+from certree.ingest.checks import check_same_length
+from certree.schema import Task
+from certree.tree import Tree
+
+#: What each product and each sum of costs may be rounded by, for both and twice over.
+ROUNDING = 2.0**-50
+
+
+class RowTreeEstimator(TreeEstimator):
+    """A tree for costs by row and label; rewards are costs below zero."""
+
+    def _fit_rows(
+        self,
+        training: ingest.InMemory,
+        given: NDArray[np.float64],
+        labels: NDArray[Any],
+        task: Task,
+        loss: str,
+        sign: float = 1.0,
+    ) -> None:
+        """Search for the tree with the least mean of ``sign * given``; its nodes show the mean of ``given``."""
+        kept = given if training.kept is None else given[training.kept]
+        located = ingest.locate(training, self.thresholds)
+        weights, points = located.weights, located.points
+        with np.errstate(over="ignore"):
+            sizes = np.abs(kept).sum(axis=1)
+            size = float((sizes if weights is None else sizes * weights).sum())
+        costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
+        answer = _core.solve_rows(
+            [(each.column.name, each.kind) for each in located.cuts],
+            points.core,
+            costs.ravel(),
+            len(labels),
+            size * ROUNDING,
+            float(len(kept) if weights is None else weights.sum()),
+            float(self.leaf_penalty),
+            self._shape(),
+            self._limits(),
+            progress.pulse(self.callback, bool(self.verbose)),
+        )
+
+        def show(tree: Tree) -> Tree:
+            leaves = tree.apply(training.source)
+            leaves = leaves if training.kept is None else leaves[training.kept]
+            return with_means(tree, leaves, kept, weights, task)
+
+        self._keep(answer, training, located.cuts, points, labels, loss, show)
+        self.labels_ = labels
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row."""
+        return self._fitted_tree(X).predict(X)
+
+
+def open_rows(
+    X: Any, n_rows: int, role: str, sample_weight: Any, others: Sequence[str] = ()
+) -> ingest.InMemory:
+    """Features and weights, of as many rows as the numbers in ``role`` have."""
+    training = ingest.read_rows(X, sample_weight, others)
+    check_same_length(training.source.height, n_rows, role)
+    return training
+
+
+def with_means(
+    tree: Tree,
+    leaves: NDArray[np.uint32],
+    given: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    task: Task,
+) -> Tree:
+    """The tree whose nodes hold the means over their rows."""
+    n_nodes = len(tree.nodes)
+    total = _core.sum_by_point(leaves, n_nodes, given, weights)
+    weight = _core.sum_by_point(leaves, n_nodes, np.ones((len(leaves), 1)), weights)
+    # Children come after their parent.
+    for node in reversed(tree.nodes):
+        if node.split is not None:
+            for sums in (total, weight):
+                sums[node.id] = sums[node.split.left] + sums[node.split.right]
+    means = (total / weight).tolist()
+    parts = [
+        (split, label, rows, mean, loss)
+        for (split, label, rows, _, loss), mean in zip(tree._core.parts(), means)
+    ]
+    return Tree(_core.Tree(parts), tree.columns, tree.labels, task)
+
+
+def mean_and_error(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> tuple[float, float]:
+    """The weighted mean, and its standard error: of rows drawn one by one, whose weights are known."""
+    if weights is None:
+        weights = np.ones(len(values))
+    share = weights / weights.sum()
+    mean = float(share @ values)
+    n = int((weights > 0).sum())
+    if n < 2:
+        return mean, float("nan")
+    return mean, float(np.sqrt(n / (n - 1) * (share**2 @ (values - mean) ** 2)))
+
+
+def row_weights(sample_weight: Any, X: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Weights to score with: checked as those of a fit."""
+    if sample_weight is None:
+        return None
+    found = ingest.read_weights(X, sample_weight)
+    check_same_length(n_rows, len(found), "sample_weight")
+    return found

@@ -1,0 +1,146 @@
+"""Trees that choose the label that costs least, where each row has its own costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import ingest, progress
+from certree.estimators import parameters
+from certree.estimators._rows import RowTreeEstimator, mean_and_error, open_rows, row_weights
+from certree.ingest.checks import check_same_length
+
+
+class OptimalCostTree(RowTreeEstimator):
+    """A decision tree with the lowest mean cost of all trees within its limits.
+
+    Every row has a cost for each label, such as the time that each of several algorithms takes for an
+    instance. The tree gives each row one label. Its objective is the mean cost over the training rows plus
+    ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
+
+    Parameters
+    ----------
+    leaf_penalty : float, default=0.01
+        What each leaf adds to the objective, in the unit of the costs: a split has to reduce the mean cost by
+        more than this.
+    max_depth : int or None, default=4
+        The deepest a leaf may be; a single leaf has depth 0. None: no limit.
+    max_leaf_nodes : int or None, default=None
+        The most leaves.
+    min_samples_leaf : int, default=1
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
+        weigh nothing do not count.
+    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+    time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
+        As for :class:`certree.OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : certree.tree.Tree
+        The tree, to read and to export. The ``value`` of a node is the mean cost of each label there.
+    certificate_ : certree.Certificate
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+    labels_ : ndarray of shape (n_labels,)
+        The columns of ``costs``: their names, or their numbers from 0 if they had none.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The names of the feature columns, if X came with names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into memory.
+    Costs may be below zero.
+
+    ``score`` is minus the mean cost of the labels that are predicted.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import OptimalCostTree
+    >>> X = pl.DataFrame({"size": [1, 2, 3, 40, 50, 60]})
+    >>> seconds = pl.DataFrame({"plain": [1, 2, 2, 9, 9, 9], "clever": [5, 5, 5, 6, 6, 6]})
+    >>> model = OptimalCostTree(max_depth=1).fit(X, seconds)
+    >>> model.predict(pl.DataFrame({"size": [5, 55]}))
+    array(['plain', 'clever'], dtype='<U6')
+    >>> model.predict_costs(pl.DataFrame({"size": [55]}))
+    array([[9., 6.]])
+    >>> round(model.objective_, 6), model.status_
+    (3.853333, 'optimal')
+    """
+
+    _rules = parameters.COMMON
+
+    def __init__(
+        self,
+        *,
+        leaf_penalty: float = 0.01,
+        max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        thresholds: Any = "all",
+        time_limit: float | None = 60.0,
+        memory_limit: float | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: bool = False,
+        callback: progress.Callback | None = None,
+    ) -> None:
+        self.leaf_penalty = leaf_penalty
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.thresholds = thresholds
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap_limit = gap_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, costs: Any, sample_weight: Any = None) -> OptimalCostTree:
+        """Search for the best tree.
+
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The features, without missing values.
+        costs : frame or array of shape (n_rows, n_labels), or list of str
+            ``costs[i, k]`` is what it costs to give row i label k; or the names of such columns in X (which
+            are then not features).
+        sample_weight : vector, str or None, default=None
+            Row weights, not negative, or the name of their column in X.
+
+        Returns
+        -------
+        self
+        """
+        parameters.check(self, self._rules)
+        read = ingest.read_matrix(X, costs, "costs", "label")
+        training = open_rows(X, len(read.values), "costs", sample_weight, read.named)
+        self._fit_rows(training, read.values, read.labels, "costs", "mean cost")
+        return self
+
+    def predict_costs(self, X: Any) -> NDArray[np.float64]:
+        """What each label costs on average in the leaf that a row ends in, over the training rows there: rows
+        × labels, in the order of ``labels_``."""
+        return self._fitted_tree(X).predict_value(X)
+
+    def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in ``fit``:
+        frames are matched by name."""
+        labels = self.predict(X)
+        read = ingest.read_matrix(X, costs, "costs", "label")
+        check_same_length(len(labels), len(read.values), "costs")
+        places = {label: place for place, label in enumerate(read.labels.tolist())}
+        if set(places) != set(self.labels_.tolist()):
+            raise ValueError(
+                f"costs has the columns {read.labels.tolist()!r}, but the tree was fitted with "
+                f"{self.labels_.tolist()!r}"
+            )
+        paid = read.values[np.arange(len(labels)), [places[label] for label in labels.tolist()]]
+        mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))
+        return -mean

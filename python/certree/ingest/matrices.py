@@ -1,0 +1,113 @@
+"""Targets of several numbers for each row: costs, rewards, predicted outcomes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from certree.ingest import sources
+from certree.ingest.checks import values
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows × labels, finite."""
+
+    values: np.ndarray
+    #: The names of the columns as they were given; their numbers, if they had none.
+    labels: np.ndarray
+    #: Columns of X, if they were named there.
+    named: tuple[str, ...] = ()
+
+
+def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
+    """The numbers: an array, a frame, or the names of columns of X. ``each`` says what a column is."""
+    named: tuple[str, ...] = ()
+    if isinstance(given, str):
+        raise ValueError(
+            f"{role}={given!r} names one column, but there must be one for each {each}, and at least two"
+        )
+    if _are_names(given):
+        named = tuple(given)
+        source = sources.read(X)
+        missing = [name for name in named if not source.named or name not in source.names]
+        if missing:
+            raise ValueError(
+                f"{role} names {', '.join(map(repr, missing))}, which X does not have as columns"
+                if source.named
+                else f"{role} names columns, but X is an array without names; pass the values"
+            )
+        sources.check_unique(named)
+        given = source.frame([source.names.index(name) for name in named])
+    found, labels = _numbers(given, role)
+    if found.shape[1] < 2:
+        raise ValueError(
+            f"{role} must have one column for each {each}, and at least two, but has the shape {found.shape}"
+        )
+    _check_finite(found, labels, role)
+    if len(set(labels.tolist())) < len(labels):
+        raise ValueError(f"the columns of {role} must have different names, but are {labels.tolist()!r}")
+    return Matrix(found, labels, named)
+
+
+def _are_names(given: Any) -> bool:
+    return (
+        isinstance(given, Sequence)
+        and len(given) > 0
+        and all(isinstance(name, str) for name in given)
+    )
+
+
+def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(given, pl.LazyFrame):
+        given = given.collect()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        labels = np.array(list(given.columns))
+        frame = sources.read(given.set_axis(list(map(str, given.columns)), axis=1)).frame(
+            range(given.shape[1])
+        )
+    elif isinstance(given, pl.DataFrame) or (
+        hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series)
+    ):
+        source = sources.read(given)
+        frame, labels = source.frame(range(len(source.names))), np.array(source.names)
+    else:
+        return _array(given, role)
+    for column in frame.get_columns():
+        if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+            raise ValueError(
+                f"{role} must be numbers, but column {column.name!r} has the type {column.dtype}; cast it"
+            )
+    # Missing values become NaN, and are counted below.
+    floats = [column.cast(pl.Float64).to_numpy() for column in frame.get_columns()]
+    return np.column_stack(floats) if floats else np.empty((frame.height, 0)), labels
+
+
+def _array(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
+    if given is None:
+        raise ValueError(f"requires {role} to be passed, but it is None")
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{role} must be a table of numbers, rows × columns") from None
+    if found.ndim != 2:
+        raise ValueError(
+            f"{role} must be a table of numbers, rows × columns, but has the shape {found.shape}"
+        )
+    return np.ascontiguousarray(found), np.arange(found.shape[1])
+
+
+def _check_finite(found: np.ndarray, labels: np.ndarray, role: str) -> None:
+    bad = []
+    for column, label in zip(found.T, labels.tolist()):
+        for what, where in (("missing (null or NaN)", np.isnan), ("infinite (inf)", np.isinf)):
+            if count := int(where(column).sum()):
+                bad.append(f"column {label!r} has {values(count)} {what}")
+    if bad:
+        raise ValueError(f"{role} must be finite, but {', '.join(bad[:10])}; fill them or drop those rows")
