@@ -17,18 +17,29 @@ pub fn recompute(
     task: &dyn Task,
     leaf_cost: Cost,
 ) -> Cost {
+    let labels = labels(tree, columns, points);
+    let losses = labels.iter().enumerate().map(|(point, &label)| task.loss(point, label));
+    leaf_cost * tree.n_leaves() as Cost + losses.sum::<Cost>()
+}
+
+/// The label that each point arrives at.
+pub fn labels(tree: &Tree, columns: &[Column], points: &Points) -> Vec<u32> {
+    leaves(tree, columns, points).into_iter().map(|leaf| tree.nodes[leaf].label).collect()
+}
+
+/// The leaf that each point arrives at, as a node of the tree.
+pub fn leaves(tree: &Tree, columns: &[Column], points: &Points) -> Vec<usize> {
     let splits: Vec<Option<Answered>> = (tree.nodes.iter())
         .map(|node| node.split.as_ref().map(|split| Answered::of(split, columns, points)))
         .collect();
-    let mut cost = leaf_cost * tree.n_leaves() as Cost;
-    for point in 0..points.len() {
+    let leaf = |point| {
         let mut at = 0;
         while let Some(split) = &splits[at] {
             at = split.next(point);
         }
-        cost += task.loss(point, tree.nodes[at].label);
-    }
-    cost
+        at
+    };
+    (0..points.len()).map(leaf).collect()
 }
 
 /// An error unless the tree costs what the search said.

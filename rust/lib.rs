@@ -59,5 +59,7 @@ pub mod search;
 pub mod check;
 pub mod solve;
 
+pub mod pareto;
+
 #[cfg(feature = "python")]
 mod python;

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use crate::check;
+use crate::cost::{Cost, Scale};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::run::{Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
 use crate::search::separate;
-use crate::tree::Tree;
+use crate::tree::{Plan, Tree};
 
 /// A tree and what is known about it.
 #[derive(Debug, Clone)]
@@ -36,7 +37,16 @@ fn answer(problem: &Problem, run: &Run) -> Result<Answer> {
     } else {
         best_first::solve(problem, run, &Options::default())?
     };
-    let plan = Mutex::new(Some(found.plan));
+    let tree = grow(problem, found.plan)?;
+    let (points, task) = (&problem.points, problem.task.as_ref());
+    let cost = check::recompute(&tree, &problem.columns, points, task, problem.leaf_cost);
+    check::confirm(found.upper, cost)?;
+    Ok(conclude(tree, (found.lower, found.upper), problem.scale, run))
+}
+
+/// The plan as a tree.
+fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
+    let plan = Mutex::new(Some(plan));
     // Plans are walked, and dropped, by recursion: on a stack that is deep enough for any tree.
     let grow = || {
         let plan = plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
@@ -45,31 +55,48 @@ fn answer(problem: &Problem, run: &Run) -> Result<Answer> {
         plan.map(|plan| Tree::grow(&plan, columns, features, points, task, problem.scale.units))
     };
     let mut trees = on_threads(1, grow, || {}, || {})?;
-    let tree = trees.pop().flatten().expect("one thread grows the one plan");
-    let (points, task) = (&problem.points, problem.task.as_ref());
-    let cost = check::recompute(&tree, &problem.columns, points, task, problem.leaf_cost);
-    check::confirm(found.upper, cost)?;
+    Ok(trees.pop().flatten().expect("one thread grows the one plan"))
+}
 
-    let scale = &problem.scale;
-    let objective = scale.objective(found.upper);
-    let proved = found.lower == found.upper;
-    let lower_bound = if proved && scale.slack == 0 {
-        objective
-    } else {
-        scale.lower(found.lower).min(objective)
-    };
+/// The plan as a tree whose leaves answer these labels, from left to right.
+pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
+    let mut tree = grow(problem, plan)?;
+    let task = problem.task.as_ref();
+    let mut losses = vec![0; tree.nodes.len()];
+    let leaves: Vec<usize> =
+        (0..tree.nodes.len()).filter(|&node| tree.nodes[node].split.is_none()).collect();
+    for (&node, &label) in leaves.iter().zip(labels) {
+        tree.nodes[node].label = label;
+    }
+    for (point, leaf) in
+        check::leaves(&tree, &problem.columns, &problem.points).into_iter().enumerate()
+    {
+        losses[leaf] += task.loss(point, tree.nodes[leaf].label);
+    }
+    for node in leaves {
+        tree.nodes[node].loss = losses[node] as f64 / problem.scale.units;
+    }
+    Ok(tree)
+}
+
+/// A tree with what was proved of its cost.
+pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Run) -> Answer {
+    let objective = scale.objective(upper);
+    let proved = lower == upper;
+    let lower_bound =
+        if proved && scale.slack == 0 { objective } else { scale.lower(lower).min(objective) };
     let status = match run.stopped() {
         _ if proved => Status::Optimal,
         Some(status) => status,
         None => Status::Interrupted,
     };
-    Ok(Answer {
+    Answer {
         tree,
         objective,
         lower_bound,
         status,
         seconds: run.seconds(),
         work: run.work(),
-        curve: run.curve(found.lower, found.upper),
-    })
+        curve: run.curve(lower, upper),
+    }
 }

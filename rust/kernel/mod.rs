@@ -1,5 +1,6 @@
 //! Kernels: everything about a node that counting can tell, in one pass.
 
+mod depth_one;
 mod depth_two;
 mod lanes;
 mod narrow;
@@ -7,4 +8,5 @@ mod prints;
 mod rows;
 mod wide;
 
+pub use depth_one::Counts;
 pub use depth_two::{Ask, Kernel, Lookahead, Side, Unfinished};

@@ -2,10 +2,15 @@
 
 pub mod best_first;
 pub mod brute;
+pub mod fronts;
 pub mod separate;
 
 use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::run::Run;
 use crate::tree::Plan;
+use crate::view::{BitView, Layout};
 
 /// What a search found and proved.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,4 +20,65 @@ pub struct Found {
     pub upper: Cost,
     /// No tree costs less.
     pub lower: Cost,
+}
+
+/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile. It is
+/// an error if not even one worker fits: nothing large has been allocated then.
+pub fn set_up(
+    problem: &Problem,
+    run: &Run,
+    threads: usize,
+    halt: &dyn Fn() -> bool,
+) -> Result<Option<(BitView, usize)>> {
+    if halt() {
+        return Ok(None);
+    }
+    let (features, points) = (&problem.features, &problem.points);
+    let count_rows = problem.shape.min_leaf_rows > 1;
+    let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, halt);
+    let Some(layout) = layout else { return Ok(None) };
+    run.add_bytes(layout.bytes() as i64);
+    let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);
+    // A worker has the root, a child of it and the kernel's copy of either; and for each question what is
+    // known of both sides, and alternatives.
+    let worker = view.saturating_mul(3).saturating_add(n * 256);
+    let fits = |threads: u64| run.fits(view.saturating_add(worker.saturating_mul(threads)));
+    if !fits(1) {
+        return Err(too_large(problem, run, run.bytes() + view + worker));
+    }
+    let threads = (1..=threads).rev().find(|&threads| fits(threads as u64)).unwrap_or(1);
+    let held = layout.bytes() as i64;
+    let Some(bits) = layout.fill(halt) else {
+        if run.stopped().is_none() {
+            return Err(too_large(problem, run, run.bytes() + view + worker));
+        }
+        return Ok(None);
+    };
+    run.add_bytes(bits.bytes() as i64 - held);
+    Ok(Some((bits, threads)))
+}
+
+fn too_large(problem: &Problem, run: &Run, bytes: u64) -> Error {
+    let rows: u64 = (0..problem.points.len()).map(|point| problem.points.rows(point)).sum();
+    let cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
+    let has = match run.limits().memory {
+        Some(limit) => format!("memory_limit allows {limit}: raise it"),
+        None => format!("this machine can spare {}: use a larger one", size(run.memory())),
+    };
+    Error::invalid(format!(
+        "a search of {rows} rows with {cuts} cuts begins with {bytes} bytes ({}), but {has}, or ask for \
+         fewer cuts with thresholds= an int",
+        size(bytes)
+    ))
+}
+
+/// Bytes in words.
+fn size(bytes: u64) -> String {
+    let (mut size, mut unit) = (bytes as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB"] {
+        if size >= 1000.0 {
+            (size, unit) = (size / 1000.0, larger);
+        }
+    }
+    if unit == "bytes" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
 }

@@ -3,6 +3,8 @@
 //! M is 0/1 for accuracy; class weights and balanced accuracy scale its rows. The loss is divided by
 //! the total (class-weighted) row weight.
 
+use std::sync::Arc;
+
 use super::{Leaf, RowCosts, Scaled, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
@@ -28,12 +30,14 @@ pub struct ClassInput {
 pub struct ClassCosts {
     n_classes: usize,
     n_labels: usize,
-    weights: Vec<i64>,
+    weights: Arc<[i64]>,
     costs: Vec<Cost>,
     /// Integer weights in a weight of 1 of the user's.
     weight_units: f64,
     /// The cost of an error, if there is one.
     uniform: Option<Cost>,
+    /// Whether weight counts even where all labels cost the same.
+    counts_all: bool,
 }
 
 impl ClassInput {
@@ -151,10 +155,11 @@ impl ClassInput {
             task: Box::new(ClassCosts {
                 n_classes: k,
                 n_labels: l,
-                weights,
+                weights: weights.into(),
                 costs: matrix,
                 weight_units: weight_denominator as f64,
                 uniform,
+                counts_all: false,
             }),
             leaf_cost,
             scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
@@ -221,6 +226,30 @@ fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
 }
 
 impl ClassCosts {
+    /// The same weights under other costs, by class and label; none below zero. Views then keep all
+    /// weight, for who sums it.
+    pub fn with_costs(&self, n_labels: usize, costs: Vec<Cost>) -> ClassCosts {
+        assert_eq!(costs.len(), self.n_classes * n_labels);
+        ClassCosts {
+            n_classes: self.n_classes,
+            n_labels,
+            weights: self.weights.clone(),
+            uniform: uniform(self.n_classes, n_labels, &costs),
+            costs,
+            weight_units: self.weight_units,
+            counts_all: true,
+        }
+    }
+
+    /// Integer weights in a weight of 1 of the user's.
+    pub fn weight_units(&self) -> f64 {
+        self.weight_units
+    }
+
+    pub fn counts_all(&self) -> bool {
+        self.counts_all
+    }
+
     pub fn n_classes(&self) -> usize {
         self.n_classes
     }

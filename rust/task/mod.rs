@@ -5,9 +5,11 @@
 //! checker see only the trait.
 
 mod classes;
+mod grouped;
 mod rows;
 
 pub use classes::{ClassCosts, ClassInput};
+pub use grouped::Grouped;
 pub use rows::RowCosts;
 
 use crate::cost::{Cost, Scale};

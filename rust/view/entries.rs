@@ -28,7 +28,7 @@ pub(super) fn segment(
         let label = task.leaf(task.stats(point)).label as usize;
         for (class, &weight) in classes.weights(point).iter().enumerate() {
             let worst = worst[class];
-            if worst == 0 && !count_rows {
+            if worst == 0 && !count_rows && !classes.counts_all() {
                 continue;
             }
             for bit in bits_of(weight as u64) {

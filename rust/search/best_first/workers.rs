@@ -11,13 +11,13 @@ use super::sync::AtomicU32;
 use super::table::{Entry, Table};
 use crate::bits::Level;
 use crate::cost::Cost;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
-use crate::search::Found;
+use crate::search::{Found, set_up};
 use crate::tree::Plan;
-use crate::view::{BitView, Layout};
+use crate::view::BitView;
 
 /// Switches for tests and benches: every setting gives the same optimum.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,8 @@ impl Default for Options {
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let leaf = leaf(problem);
     let threads = run.limits().threads.max(1);
-    let (bits, threads) = match set_up(problem, run, threads, leaf)? {
+    let halt = || run.report(problem.leaf_cost, leaf).is_some();
+    let (bits, threads) = match set_up(problem, run, threads, &halt)? {
         Some(ready) => ready,
         None => return Ok(Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }),
     };
@@ -110,69 +111,6 @@ pub fn share<'a, 'run>(
     root.lower_to(leaf(problem));
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     Shared { bits, table, rules, run, root, workers, cut_short }
-}
-
-/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile. It is
-/// an error if not even one worker fits: nothing large has been allocated then.
-fn set_up(
-    problem: &Problem,
-    run: &Run,
-    threads: usize,
-    leaf: Cost,
-) -> Result<Option<(BitView, usize)>> {
-    let lower = problem.leaf_cost;
-    let halt = || run.report(lower, leaf).is_some();
-    if halt() {
-        return Ok(None);
-    }
-    let (features, points) = (&problem.features, &problem.points);
-    let count_rows = problem.shape.min_leaf_rows > 1;
-    let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, &halt);
-    let Some(layout) = layout else { return Ok(None) };
-    run.add_bytes(layout.bytes() as i64);
-    let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);
-    // A worker has the root, a child of it and the kernel's copy of either; and for each question what is
-    // known of both sides, and alternatives.
-    let worker = view.saturating_mul(3).saturating_add(n * 256);
-    let fits = |threads: u64| run.fits(view.saturating_add(worker.saturating_mul(threads)));
-    if !fits(1) {
-        return Err(too_large(problem, run, run.bytes() + view + worker));
-    }
-    let threads = (1..=threads).rev().find(|&threads| fits(threads as u64)).unwrap_or(1);
-    let held = layout.bytes() as i64;
-    let Some(bits) = layout.fill(&halt) else {
-        if run.stopped().is_none() {
-            return Err(too_large(problem, run, run.bytes() + view + worker));
-        }
-        return Ok(None);
-    };
-    run.add_bytes(bits.bytes() as i64 - held);
-    Ok(Some((bits, threads)))
-}
-
-fn too_large(problem: &Problem, run: &Run, bytes: u64) -> Error {
-    let rows: u64 = (0..problem.points.len()).map(|point| problem.points.rows(point)).sum();
-    let cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
-    let has = match run.limits().memory {
-        Some(limit) => format!("memory_limit allows {limit}: raise it"),
-        None => format!("this machine can spare {}: use a larger one", size(run.memory())),
-    };
-    Error::invalid(format!(
-        "a search of {rows} rows with {cuts} cuts begins with {bytes} bytes ({}), but {has}, or ask for \
-         fewer cuts with thresholds= an int",
-        size(bytes)
-    ))
-}
-
-/// Bytes in words.
-fn size(bytes: u64) -> String {
-    let (mut size, mut unit) = (bytes as f64, "bytes");
-    for larger in ["kB", "MB", "GB", "TB"] {
-        if size >= 1000.0 {
-            (size, unit) = (size / 1000.0, larger);
-        }
-    }
-    if unit == "bytes" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
 }
 
 /// How long extraction may look again at what the search has seen, once something ended the search.

@@ -1,0 +1,135 @@
+//! Constraints as limits on sums of integers: each row adds what its class and its label say.
+//!
+//! A share of rows that get a label: Σ over rows of `among` with the label of w / N ≤ limit. A difference
+//! of shares: |Σ_a w / N_a − Σ_b w / N_b| ≤ limit, as integers |Σ_a w·N_b − Σ_b w·N_a| ≤ limit·N_a·N_b.
+
+use crate::cost::{Cost, MAX_TOTAL, decimal, gcd};
+use crate::error::{Error, Result};
+use crate::task::{ClassCosts, Task};
+
+/// Below every sum.
+pub const NO_LIMIT: i64 = -(1 << 60);
+
+/// A constraint as the user states it.
+#[derive(Debug, Clone)]
+pub struct LimitInput {
+    /// What errors call it.
+    pub name: String,
+    pub label: u32,
+    /// The classes whose rows are counted.
+    pub among: Vec<u32>,
+    /// The classes whose share is subtracted; none: the share itself is limited from above.
+    pub against: Vec<u32>,
+    pub most: f64,
+}
+
+/// low ≤ Σ over rows of `adds[class][label]` ≤ high.
+#[derive(Debug, Clone)]
+pub struct Limit {
+    pub name: String,
+    /// By class and label, for a unit of weight.
+    pub adds: Vec<i64>,
+    pub low: i64,
+    pub high: i64,
+    /// Units in a share of 1.
+    pub unit: i64,
+    /// The largest share that is allowed.
+    pub most: f64,
+}
+
+impl LimitInput {
+    pub fn build(&self, classes: &ClassCosts, totals: &[i64]) -> Result<Limit> {
+        let (k, n_labels) = (classes.n_classes(), classes.n_labels());
+        let all = self.among.iter().chain(&self.against);
+        if self.label as usize >= n_labels || all.clone().any(|&class| class as usize >= k) {
+            return Err(Error::invalid(format!("{} names unknown classes", self.name)));
+        }
+        let total = |list: &[u32]| list.iter().map(|&class| totals[class as usize]).sum::<i64>();
+        let (a, mut b) = (total(&self.among), total(&self.against));
+        if a == 0 || (b == 0 && !self.against.is_empty()) {
+            return Err(Error::invalid(format!(
+                "{}: no row counts in one of its groups",
+                self.name
+            )));
+        }
+        if self.against.is_empty() {
+            b = 1;
+        }
+        let common = gcd(a, b);
+        let (a, b) = (a / common, b / common);
+        let too_far = || {
+            Error::invalid(format!(
+                "{}: the weights of its groups are too large to be compared exactly; round the sample \
+                 weights",
+                self.name
+            ))
+        };
+        let unit = a.checked_mul(b).and_then(|unit| unit.checked_mul(common));
+        let unit = unit.filter(|&unit| unit <= MAX_TOTAL).ok_or_else(too_far)?;
+        let (p, q) = decimal(self.most)
+            .filter(|&(p, _)| p >= 0)
+            .ok_or_else(|| Error::invalid(format!("{}: {} is no limit", self.name, self.most)))?;
+        let high = i128::from(unit) * i128::from(p) / i128::from(q);
+        let high = high.min(i128::from(MAX_TOTAL)) as i64;
+        let mut adds = vec![0; k * n_labels];
+        for &class in &self.among {
+            adds[class as usize * n_labels + self.label as usize] += b;
+        }
+        for &class in &self.against {
+            adds[class as usize * n_labels + self.label as usize] -= a;
+        }
+        let low = if self.against.is_empty() { NO_LIMIT } else { -high };
+        Ok(Limit { name: self.name.clone(), adds, low, high, unit, most: self.most })
+    }
+}
+
+impl Limit {
+    /// By how much a sum breaks the limit.
+    pub fn excess(&self, sum: i64) -> i64 {
+        (sum - self.high).max(self.low - sum).max(0)
+    }
+
+    /// By how much the share is beyond what is allowed.
+    pub fn violation(&self, sum: i64) -> f64 {
+        let share = if self.low == NO_LIMIT { self.value(sum) } else { self.value(sum).abs() };
+        if self.excess(sum) > 0 { share - self.most } else { 0.0 }
+    }
+
+    /// The limit of all sums whose violation is less.
+    pub fn violated_below(&self, violation: f64) -> Limit {
+        let mut high = ((self.most + violation) * self.unit as f64) as i64 + 2;
+        while high > self.high && self.violation(high) >= violation {
+            high -= 1;
+        }
+        let low = if self.low == NO_LIMIT { NO_LIMIT } else { -high };
+        Limit { low, high, ..self.clone() }
+    }
+
+    /// The share, or the difference of shares, that a sum stands for.
+    pub fn value(&self, sum: i64) -> f64 {
+        sum as f64 / self.unit as f64
+    }
+}
+
+/// The least and the most that rows of these class weights can add.
+pub fn range(limit: &Limit, n_labels: usize, weights: &[i64]) -> (i64, i64) {
+    let (mut least, mut most) = (0, 0);
+    for (adds, weight) in limit.adds.chunks_exact(n_labels).zip(weights) {
+        least += weight * adds.iter().min().copied().unwrap_or(0);
+        most += weight * adds.iter().max().copied().unwrap_or(0);
+    }
+    (least, most)
+}
+
+/// The true cost of rows by class and label.
+pub fn matrix(classes: &ClassCosts) -> Vec<Cost> {
+    let labels = 0..classes.n_labels();
+    (0..classes.n_classes())
+        .flat_map(|class| labels.clone().map(move |label| classes.cost(class, label)))
+        .collect()
+}
+
+/// Σ over classes of weight · table[class][label].
+pub fn dot(weights: &[i64], table: &[i64], n_labels: usize, label: usize) -> i64 {
+    weights.iter().zip(table.chunks_exact(n_labels)).map(|(w, row)| w * row[label]).sum()
+}

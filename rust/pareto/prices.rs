@@ -1,0 +1,248 @@
+//! The prices of a constrained problem's relaxation: those that prove the most.
+//!
+//! The bound is concave in each price, and the tree that a solve finds tells its slope there. So one price
+//! at a time is moved to where two tangents meet. Any prices are valid; better ones leave less to
+//! search. On the way each tree found is given its best labels that keep the limits.
+
+use super::constrained::Constrained;
+use super::limits::{Limit, dot, range};
+use super::scalar;
+use super::sums::{Relaxed, Value};
+use crate::cost::{Cost, INFINITE};
+use crate::error::Result;
+use crate::run::Run;
+use crate::search::fronts::{Best, Candidate, Front, Made};
+use crate::task::Task;
+use crate::tree::Plan;
+
+/// Relaxed costs stay below this in total.
+const MOST_RELAXED: i128 = 1 << 56;
+
+/// Solves for one price.
+const TRIES: usize = 16;
+
+/// Labellings of one tree that are looked at for a good first tree.
+const MOST_LABELLINGS: usize = 1 << 14;
+
+pub fn upper_of(best: &Option<Best>) -> Cost {
+    best.as_ref().map_or(INFINITE, |best| best.cost)
+}
+
+/// The search for prices.
+pub struct Dual<'a, 'run, const N: usize> {
+    of: &'a Constrained,
+    run: &'a Run<'run>,
+    scale: Cost,
+    /// No price is larger.
+    most: Vec<i64>,
+    /// The best prices so far, and what they prove.
+    pub relaxed: Relaxed,
+    bound: i128,
+    pub lower: Cost,
+    pub best: Option<Best>,
+}
+
+impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
+    pub fn new(of: &'a Constrained, run: &'a Run<'run>) -> Self {
+        let n_labels = of.classes.n_labels();
+        let worst: i128 = (of.costs.chunks_exact(n_labels).zip(&of.totals))
+            .map(|(row, &total)| i128::from(*row.iter().max().unwrap_or(&0)) * i128::from(total))
+            .sum::<i128>()
+            + i128::from(of.problem.leaf_cost);
+        // As fine as costs of that size allow, with as much room for each price.
+        let room = MOST_RELAXED / (2 * of.limits.len() as i128 + 2);
+        let scale = (room / worst.max(1)).clamp(1, 1 << 40);
+        let scale = 1i64 << (127 - scale.leading_zeros() as i64).max(0);
+        let most = (of.limits.iter())
+            .map(|limit| {
+                let (low, high) = range(limit, n_labels, &of.totals);
+                (room / i128::from((high - low).max(1))).max(1) as i64
+            })
+            .collect();
+        let relaxed = of.relax(scale, &vec![0; of.limits.len()]);
+        let mut dual =
+            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None };
+        let everything = of.totals.clone();
+        dual.label(Plan::Leaf, vec![everything]);
+        dual
+    }
+
+    fn upper(&self) -> Cost {
+        upper_of(&self.best)
+    }
+
+    /// Raise the bound, one price at a time.
+    pub fn climb(&mut self) -> Result<()> {
+        let mut prices = vec![0; self.of.limits.len()];
+        let rounds = if prices.len() > 1 { 3 } else { 1 };
+        for _ in 0..rounds {
+            let before = self.bound;
+            for axis in 0..prices.len() {
+                self.climb_axis(axis, &mut prices)?;
+                if self.done() {
+                    return Ok(());
+                }
+            }
+            if self.bound.saturating_sub(before) <= before.saturating_abs() / 1_000_000 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn done(&self) -> bool {
+        self.run.stopped().is_some() || self.lower >= self.upper()
+    }
+
+    /// Move one price to where the bound is largest, between a price where it rises and one where it falls.
+    fn climb_axis(&mut self, axis: usize, prices: &mut [i64]) -> Result<()> {
+        prices[axis] = 0;
+        let Some(start) = self.point(axis, prices)? else { return Ok(()) };
+        if start.slope == 0 || self.done() {
+            return Ok(());
+        }
+        let (sign, most) = (start.slope.signum(), self.most[axis]);
+        let (mut near, mut best) = (start, start);
+        let mut far: Option<Point> = None;
+        let mut reach = (most >> 12).max(1);
+        for _ in 0..TRIES {
+            let price = match far {
+                Some(far) => near.meet(&far),
+                // Farther and farther until the bound falls.
+                None => sign * reach,
+            };
+            reach = reach.saturating_mul(8).min(most);
+            let between = |far: &Point| (far.price - price).signum() == sign;
+            if (price - near.price).signum() != sign || !far.as_ref().is_none_or(between) {
+                break;
+            }
+            prices[axis] = price;
+            let Some(found) = self.point(axis, prices)? else { return Ok(()) };
+            if found.bound > best.bound {
+                best = found;
+            }
+            if self.done() || found.slope == 0 {
+                break;
+            }
+            if found.slope.signum() == sign {
+                near = found;
+            } else {
+                far = Some(found);
+            }
+        }
+        prices[axis] = best.price;
+        Ok(())
+    }
+
+    fn point(&mut self, axis: usize, prices: &[i64]) -> Result<Option<Point>> {
+        let found = self.at(prices)?;
+        Ok(found.map(|(bound, slopes)| Point { price: prices[axis], slope: slopes[axis], bound }))
+    }
+
+    /// What these prices prove, and how the bound changes with each; `None` once the run is stopped.
+    fn at(&mut self, prices: &[i64]) -> Result<Option<(i128, Vec<i64>)>> {
+        let relaxed = self.of.relax(self.scale, prices);
+        let problem = self.of.relaxed_problem(&relaxed)?;
+        let upper = self.upper();
+        let found = scalar::solve(&problem, self.run, self.lower.min(upper), upper)?;
+        let bound = i128::from(found.lower) + relaxed.offset - relaxed.most;
+        let front = self.of.front::<N>(&self.of.limits, &relaxed);
+        self.lower = self.lower.max(front.at_least(found.lower));
+        let leaves = scalar::leaves(&problem, &found.plan);
+        let slopes = self.slopes(&relaxed, &leaves, prices);
+        self.label(found.plan, leaves);
+        if bound > self.bound {
+            (self.bound, self.relaxed) = (bound, relaxed);
+        }
+        if self.run.report(self.lower.min(self.upper()), self.upper()).is_some() {
+            return Ok(None);
+        }
+        Ok(Some((bound, slopes)))
+    }
+
+    /// How far each sum is beyond the end of its limit that the price pushes to.
+    fn slopes(&self, relaxed: &Relaxed, leaves: &[Vec<i64>], prices: &[i64]) -> Vec<i64> {
+        let n_labels = self.of.classes.n_labels();
+        let mut sums = vec![0; prices.len()];
+        for weights in leaves {
+            let cost = |&label: &usize| dot(weights, &relaxed.costs, n_labels, label);
+            let label = (0..n_labels).min_by_key(cost).unwrap_or(0);
+            for (sum, limit) in sums.iter_mut().zip(&self.of.limits) {
+                *sum += dot(weights, &limit.adds, n_labels, label);
+            }
+        }
+        let slope = |((&sum, limit), &price): ((&i64, &Limit), &i64)| match price {
+            0 => (sum - limit.high).max(0) + (sum - limit.low).min(0),
+            1.. => sum - limit.high,
+            _ => sum - limit.low,
+        };
+        sums.iter().zip(&self.of.limits).zip(prices).map(slope).collect()
+    }
+
+    /// The best labels for a tree that keep the limits, as a first tree.
+    fn label(&mut self, plan: Plan, leaves: Vec<Vec<i64>>) {
+        let front = self.of.front::<N>(&self.of.limits, &self.relaxed);
+        let mut inside = vec![0; self.of.totals.len()];
+        // Each labelling so far: a value, and its place in a list of (place of the rest, last label).
+        let mut chain: Vec<(usize, u32)> = Vec::new();
+        let mut list: Vec<Candidate<Value<N>>> = Vec::new();
+        for (index, weights) in leaves.iter().enumerate() {
+            let mut next = Vec::new();
+            front.leaf(weights, &mut |label, bound, value| {
+                let mut push = |rest: usize, value| {
+                    chain.push((rest, label));
+                    let made = Made::Leaf(chain.len() as u32 - 1);
+                    next.push(Candidate { bound, leaves: index as u32 + 1, value, made });
+                };
+                if index == 0 {
+                    push(usize::MAX, value);
+                }
+                for rest in &list {
+                    let Made::Leaf(place) = rest.made else { continue };
+                    push(place as usize, front.join(&rest.value, &value));
+                }
+            });
+            for (sum, weight) in inside.iter_mut().zip(weights) {
+                *sum += weight;
+            }
+            front.thin(&inside, &mut next);
+            next.truncate(MOST_LABELLINGS);
+            list = next;
+        }
+        let judged = |c: &Candidate<Value<N>>| front.judge(&c.value, c.leaves);
+        let found = list.iter().filter_map(|c| judged(c).map(|cost| (cost, c)));
+        let Some((cost, Candidate { made: Made::Leaf(place), .. })) = found.min_by_key(|f| f.0)
+        else {
+            return;
+        };
+        if cost >= self.upper() {
+            return;
+        }
+        let mut labels = Vec::new();
+        let mut place = *place as usize;
+        while let Some(&(rest, label)) = chain.get(place) {
+            labels.push(label);
+            place = rest;
+        }
+        labels.reverse();
+        self.best = Some(Best { cost, plan, labels });
+    }
+}
+
+/// One price, and what it proves.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    price: i64,
+    slope: i64,
+    bound: i128,
+}
+
+impl Point {
+    /// Where the tangents of two points meet.
+    fn meet(&self, far: &Point) -> i64 {
+        let apart = i128::from(far.price) - i128::from(self.price);
+        let fall = i128::from(self.slope) - i128::from(far.slope);
+        let rise = far.bound - self.bound - i128::from(far.slope) * apart;
+        (i128::from(self.price) + rise.checked_div(fall).unwrap_or(0)) as i64
+    }
+}

@@ -1,0 +1,61 @@
+//! One additive relaxation, solved within the limits of the run that it is a part of.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::ids::FeatureId;
+use crate::problem::Problem;
+use crate::run::{Limits, Run, Status};
+use crate::search::{Found, best_first, separate};
+use crate::tree::Plan;
+
+/// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what is
+/// known of the true problem, for its progress.
+pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Found> {
+    let limits = Limits {
+        time: (run.limits().time)
+            .map(|limit| limit.saturating_sub(Duration::from_secs_f64(run.seconds()))),
+        memory: run.limits().memory.map(|limit| limit.saturating_sub(run.bytes())),
+        gap: 0.0,
+        threads: run.limits().threads,
+    };
+    let pulse = |_: &_| run.report(lower, upper).is_none();
+    let inner = Run::new(limits, problem.scale, Some(Box::new(pulse)));
+    let found = if separate::applies(problem) {
+        separate::solve(problem, &inner)
+    } else {
+        best_first::solve(problem, &inner, &Default::default())?
+    };
+    let work = inner.work();
+    run.add_nodes(work.nodes);
+    run.add_kernel_calls(work.kernel_calls);
+    run.add_bytes(work.peak_bytes as i64);
+    run.add_bytes(-(work.peak_bytes as i64));
+    if let Some(status) = inner.stopped()
+        && status != Status::Interrupted
+    {
+        run.stop(status);
+    }
+    Ok(found)
+}
+
+/// The class weights of each leaf of a plan, from left to right.
+pub fn leaves(problem: &Problem, plan: &Plan) -> Vec<Vec<i64>> {
+    fn walk(problem: &Problem, plan: &Plan, points: Vec<u32>, out: &mut Vec<Vec<i64>>) {
+        match plan {
+            Plan::Leaf => out.push(problem.stats(points.into_iter().map(|p| p as usize))),
+            Plan::Split { feature: FeatureId(feature), cut, left, right } => {
+                let feature = problem.features.get(*feature as usize);
+                let goes_left = |&p: &u32| feature.goes_left(&problem.points, p as usize, *cut);
+                let (lefts, rights): (Vec<u32>, Vec<u32>) =
+                    points.iter().partition(|p| goes_left(p));
+                drop(points);
+                walk(problem, left, lefts, out);
+                walk(problem, right, rights, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(problem, plan, (0..problem.points.len() as u32).collect(), &mut out);
+    out
+}

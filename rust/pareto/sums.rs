@@ -1,0 +1,190 @@
+//! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
+//!
+//! What the rows outside a node can still add to a sum lies in a known range. So a sum above
+//! `high − most` may yet break the upper limit, and one below cannot: all those below are alike. One value
+//! makes another superfluous if it costs no more, and neither limit is nearer for any sum.
+
+use std::collections::BTreeSet;
+
+use super::limits::{Limit, dot, range};
+use crate::cost::{Cost, INFINITE};
+use crate::search::fronts::{Candidate, Front};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Value<const N: usize> {
+    /// Without leaf penalties.
+    pub loss: Cost,
+    pub sums: [i64; N],
+}
+
+pub struct Sums<'a, const N: usize> {
+    pub n_labels: usize,
+    /// By class: the weight of all rows.
+    pub totals: &'a [i64],
+    /// True costs by class and label, and λ.
+    pub costs: &'a [Cost],
+    pub leaf_cost: Cost,
+    /// At most N.
+    pub limits: &'a [Limit],
+    pub relaxed: &'a Relaxed,
+    /// Every tree costs a multiple of this.
+    pub step: Cost,
+    /// Whether the number of leaves is limited.
+    pub few_leaves: bool,
+}
+
+/// The relaxation: `scale` · loss + Σ prices · sum, less what every tree pays there.
+#[derive(Debug, Clone)]
+pub struct Relaxed {
+    pub scale: Cost,
+    /// By class and label; the least of each class is zero.
+    pub costs: Vec<Cost>,
+    /// What was taken off, over all rows.
+    pub offset: i128,
+    /// Σ prices · sum is at most this while the limits hold.
+    pub most: i128,
+}
+
+impl Relaxed {
+    /// `scale · cost ≥ bound + offset − most` for every tree that keeps the limits.
+    pub fn at_least(&self, bound: Cost) -> Cost {
+        let least = i128::from(bound) + self.offset - self.most;
+        let cost = -((-least).div_euclid(i128::from(self.scale)));
+        cost.clamp(0, i128::from(INFINITE)) as Cost
+    }
+
+    /// A tree that keeps the limits and costs at most `cost` has at most this bound.
+    pub fn at_most(&self, cost: Cost) -> Cost {
+        if cost >= INFINITE {
+            return INFINITE;
+        }
+        let most = i128::from(cost) * i128::from(self.scale) + self.most - self.offset;
+        most.clamp(-1, i128::from(INFINITE)) as Cost
+    }
+}
+
+/// Where the clipped sums of a node's values lie.
+struct Window {
+    /// Sums up to here cannot break the upper limit, from here on not the lower one.
+    safe_below: i64,
+    safe_above: i64,
+    /// Outside, every tree breaks a limit.
+    least: i64,
+    most: i64,
+}
+
+impl<const N: usize> Sums<'_, N> {
+    fn total(&self, c: &Candidate<Value<N>>) -> Cost {
+        c.value.loss + self.leaf_cost * Cost::from(c.leaves)
+    }
+
+    fn windows(&self, weights: &[i64]) -> Vec<Window> {
+        let rest: Vec<i64> = self.totals.iter().zip(weights).map(|(all, own)| all - own).collect();
+        (self.limits.iter())
+            .map(|limit| {
+                let (least, most) = range(limit, self.n_labels, &rest);
+                Window {
+                    safe_below: limit.high - most,
+                    safe_above: limit.low - least,
+                    least: limit.low - most,
+                    most: limit.high - least,
+                }
+            })
+            .collect()
+    }
+
+    /// One limit: a value is superfluous if a cheaper one lies in an interval around it.
+    fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
+        let mut kept = BTreeSet::new();
+        list.retain(|c| {
+            let sum = c.value.sums[0];
+            let (low, high) = (sum.min(window.safe_above), sum.max(window.safe_below));
+            let keep = kept.range(low..=high).next().is_none();
+            if keep {
+                kept.insert(sum);
+            }
+            keep
+        });
+    }
+
+    fn thin_many(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
+        let mut kept: Vec<([i64; N], u32)> = Vec::new();
+        list.retain(|c| {
+            let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
+                let sum = c.value.sums[i];
+                (sum.min(window.safe_above)..=sum.max(window.safe_below)).contains(&other[i])
+            };
+            let superfluous = kept.iter().any(|(sums, leaves)| {
+                (!self.few_leaves || *leaves <= c.leaves)
+                    && windows.iter().enumerate().all(|window| reaches(window, sums))
+            });
+            if !superfluous {
+                kept.push((c.value.sums, c.leaves));
+            }
+            !superfluous
+        });
+    }
+}
+
+impl<const N: usize> Front for Sums<'_, N> {
+    type Value = Value<N>;
+
+    fn leaf(&self, weights: &[i64], push: &mut dyn FnMut(u32, Cost, Value<N>)) {
+        for label in 0..self.n_labels {
+            let loss = dot(weights, self.costs, self.n_labels, label);
+            let bound = dot(weights, &self.relaxed.costs, self.n_labels, label);
+            let mut sums = [0; N];
+            for (sum, limit) in sums.iter_mut().zip(self.limits) {
+                *sum = dot(weights, &limit.adds, self.n_labels, label);
+            }
+            push(label as u32, bound, Value { loss, sums });
+        }
+    }
+
+    fn leaf_bound(&self, weights: &[i64]) -> Cost {
+        let bound = |label| dot(weights, &self.relaxed.costs, self.n_labels, label);
+        (0..self.n_labels).map(bound).min().unwrap_or(0)
+    }
+
+    fn join(&self, a: &Value<N>, b: &Value<N>) -> Value<N> {
+        let mut sums = a.sums;
+        for (sum, more) in sums.iter_mut().zip(b.sums) {
+            *sum += more;
+        }
+        Value { loss: a.loss + b.loss, sums }
+    }
+
+    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
+        let windows = self.windows(weights);
+        list.retain(|c| {
+            let within =
+                |(window, sum): (&Window, &i64)| (window.least..=window.most).contains(sum);
+            windows.iter().zip(&c.value.sums).all(within)
+        });
+        list.sort_by_key(|c| (self.total(c), c.leaves));
+        match &windows[..] {
+            [window] if !self.few_leaves => self.thin_one(window, list),
+            windows => self.thin_many(windows, list),
+        }
+    }
+
+    fn judge(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {
+        let keeps = |(limit, &sum): (&Limit, &i64)| limit.excess(sum) == 0;
+        let allowed = self.limits.iter().zip(&value.sums).all(keeps);
+        allowed.then(|| value.loss + self.leaf_cost * Cost::from(leaves))
+    }
+
+    fn budget(&self, upper: Cost) -> Cost {
+        self.relaxed.at_most(if upper >= INFINITE { upper } else { upper - self.step })
+    }
+
+    fn at_least(&self, bound: Cost) -> Cost {
+        let cost = self.relaxed.at_least(bound);
+        // A sum of steps.
+        (cost + self.step - 1) / self.step * self.step
+    }
+
+    fn bytes(&self, _: &Value<N>) -> usize {
+        0
+    }
+}

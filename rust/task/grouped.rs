@@ -1,0 +1,57 @@
+//! Classes cut into groups: cost(S, k) as for classes, but a class stands there once for each group of
+//! rows that a constraint tells apart. What a node shows is summed over the groups again.
+
+use super::{ClassCosts, Leaf, Task};
+use crate::cost::Cost;
+
+pub struct Grouped {
+    inner: ClassCosts,
+    /// By class: the class that the user knows.
+    class_of: Vec<u32>,
+}
+
+impl Grouped {
+    pub fn new(inner: ClassCosts, class_of: Vec<u32>) -> Self {
+        assert_eq!(inner.n_classes(), class_of.len());
+        Grouped { inner, class_of }
+    }
+}
+
+impl Task for Grouped {
+    fn n_points(&self) -> usize {
+        self.inner.n_points()
+    }
+
+    fn width(&self) -> usize {
+        self.inner.width()
+    }
+
+    fn stats(&self, point: usize) -> &[i64] {
+        self.inner.stats(point)
+    }
+
+    fn leaf(&self, stats: &[i64]) -> Leaf {
+        self.inner.leaf(stats)
+    }
+
+    fn loss(&self, point: usize, label: u32) -> Cost {
+        self.inner.loss(point, label)
+    }
+
+    fn n_labels(&self) -> usize {
+        self.inner.n_labels()
+    }
+
+    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+        let n = self.class_of.iter().max().map_or(0, |&class| class as usize + 1);
+        let mut sums = vec![0; n];
+        for (&class, weight) in self.class_of.iter().zip(stats) {
+            sums[class as usize] += weight;
+        }
+        sums.iter().map(|&sum| sum as f64 / self.inner.weight_units()).collect()
+    }
+
+    fn classes(&self) -> Option<&ClassCosts> {
+        Some(&self.inner)
+    }
+}
