@@ -2,7 +2,8 @@
 
     python benches/peers.py --data DIR --setting accuracy-depth4 --setting sparse --out results.jsonl
 
-`DIR` holds Parquet files: a column `target`, then Boolean features. Settings, and which peers each is for, stand in
+`DIR` holds Parquet files: a column `target`, then Boolean features. For policies: the treatment `k`, its outcome `y` and
+propensity `mu`, predicted outcomes `yhat_<k>`, `split`, and Boolean features. Settings, and which peers each is for, stand in
 `peers/settings.py`; the peers and their options in `peers/solvers.py`, one adapter for each in `peers/adapters/`. This
 interpreter needs numpy and polars; certree is taken from it unless `--certree-python` names another.
 
@@ -91,7 +92,7 @@ def find(records, solver, peer, case, limits):
     """The record of this run, if it is there and was not cut short by a smaller limit."""
     for record in reversed(records):
         same = (record["setting"], record["peer"], record["solver"]) == (case.setting, peer, solver.name)
-        if same and report.key(record) == (case.set, case.max_depth, case.leaf_penalty):
+        if same and report.key(record) == (case.task, case.set, case.max_depth, case.leaf_penalty):
             if record["outcome"] == "optimal" or record["limit"] >= limits.seconds:
                 return record
     return None

@@ -4,13 +4,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from certree import OptimalPolicyTree
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
 
 from peers import report  # noqa: E402
 from peers import run as runner  # noqa: E402
-from peers.tables import objective  # noqa: E402
+from peers.tasks import objective  # noqa: E402
 
 
 class Limits:
@@ -44,7 +47,23 @@ def python(code):
 
 
 def test_objective_counts_errors_and_leaves():
-    assert objective([0, 1, 1, 2], [0, 1, 0, 0], 3, 0.01) == (2, pytest.approx(0.53))
+    arrays = {"y": [0, 1, 1, 2]}
+    assert objective("accuracy", arrays, [0, 1, 0, 0], 3, 0.01) == (2, pytest.approx(0.53))
+
+
+def test_policies_are_scored_as_the_estimator_does():
+    rng = np.random.default_rng(0)
+    arrays = {
+        "y": rng.integers(0, 2, 40),
+        "outcome": rng.normal(size=40),
+        "propensity": rng.uniform(0.2, 1, 40),
+        "predicted": rng.normal(size=(40, 2)),
+    }
+    X = rng.random((40, 3)) < 0.5
+    for teacher in ("dm", "ipw", "dr"):
+        model = OptimalPolicyTree(teacher, max_depth=2).fit(X, *arrays.values())
+        _, found = objective(teacher, arrays, model.predict(X), model.get_n_leaves(), 0.01)
+        assert found == pytest.approx(model.objective_, rel=1e-12)
 
 
 def test_a_slow_child_is_killed(monkeypatch):

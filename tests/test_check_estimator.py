@@ -3,7 +3,12 @@
 import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from certree import OptimalCostTree, OptimalTreeClassifier, ThresholdBinarizer
+from certree import (
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    ThresholdBinarizer,
+)
 
 
 class CostsFromOneColumn(OptimalCostTree):
@@ -16,6 +21,16 @@ class CostsFromOneColumn(OptimalCostTree):
         return super().score(X, two_columns(y))
 
 
+class RewardsFromOneColumn(OptimalPolicyTree):
+    """Likewise for rewards: treatments and outcomes are two vectors."""
+
+    def fit(self, X, y):
+        return super().fit(X, rewards=two_columns(y))
+
+    def score(self, X, y):
+        return super().score(X, rewards=two_columns(y))
+
+
 def two_columns(y):
     if y is None or np.ndim(y) == 0:
         return y
@@ -23,6 +38,13 @@ def two_columns(y):
     return np.column_stack([y, -y])
 
 
-@parametrize_with_checks([OptimalTreeClassifier(), CostsFromOneColumn(), ThresholdBinarizer()])
+@parametrize_with_checks(
+    [
+        OptimalTreeClassifier(),
+        CostsFromOneColumn(),
+        RewardsFromOneColumn(),
+        ThresholdBinarizer(),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

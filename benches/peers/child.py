@@ -19,7 +19,8 @@ def main():
     adapter = importlib.import_module("peers.adapters." + job["adapter"])
     warm_up(adapter, job)
     with numpy.load(job["table"]) as arrays:
-        table = {"X": arrays["X"], "y": arrays["y"], "names": [str(name) for name in arrays["names"]]}
+        table = {name: arrays[name] for name in arrays}
+    table["names"] = [str(name) for name in table["names"]]
 
     prepared = adapter.prepare(table, job)
     loaded = peak_bytes()
@@ -48,7 +49,9 @@ def fit(adapter, prepared):
 def warm_up(adapter, job):
     """A fit on four rows, so that nothing that is loaded at first use is timed or counted as the search's memory."""
     X = numpy.array([[False, False], [False, True], [True, False], [True, True]] * 2)
-    table = {"X": X, "y": (X[:, 0] ^ X[:, 1]).astype("int64"), "names": ["a", "b"]}
+    y = (X[:, 0] ^ X[:, 1]).astype("int64")
+    predicted = numpy.column_stack([y, 1 - y]).astype("float64")
+    table = {"X": X, "y": y, "names": ["a", "b"], "outcome": y * 1.0, "propensity": y * 0.2 + 0.4, "predicted": predicted}
     adapter.fit(adapter.prepare(table, dict(job, leaf_penalty=job["leaf_penalty"] and 0.2)))
 
 

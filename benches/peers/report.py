@@ -4,7 +4,7 @@ import math
 
 
 def key(record):
-    return record["set"], record["max_depth"], record["leaf_penalty"]
+    return record.get("task", "accuracy"), record["set"], record["max_depth"], record["leaf_penalty"]
 
 
 def problem(record):

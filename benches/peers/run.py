@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 
 from peers.memory import held_bytes, peak_bytes_of
-from peers.tables import objective
+from peers.tasks import objective
 
 # How long a solver may take beyond its limit to stop by itself, import, load, and predict.
 GRACE_SECONDS = 20.0
@@ -41,6 +41,7 @@ def make_job(solver, case, table, limits, folder):
         "adapter": solver.adapter,
         "options": solver.options,
         "table": str(table.path),
+        "task": case.task,
         "max_depth": case.max_depth,
         "leaf_penalty": case.leaf_penalty,
         "limit": limits.seconds,
@@ -104,6 +105,7 @@ def describe(solver, case, table, limits, answer, stopped, peak):
         outcome = "time" if seconds >= 0.95 * limits.seconds else "unproved"
     return {
         "setting": case.setting,
+        "task": case.task,
         "set": case.set,
         "max_depth": case.max_depth,
         "leaf_penalty": case.leaf_penalty,
@@ -127,5 +129,5 @@ def score(record, job, table, case):
     if record["leaves"] is not None and os.path.exists(job["predictions"]):
         predictions = numpy.load(job["predictions"])
         record["errors"], record["objective"] = objective(
-            table.labels, predictions, record["leaves"], case.leaf_penalty
+            case.task, table.arrays, predictions, record["leaves"], case.leaf_penalty
         )

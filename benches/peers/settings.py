@@ -6,6 +6,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Setting:
     name: str
+    # What is optimized: a name in `peers/tasks.py`.
+    task: str = "accuracy"
     depths: tuple = (None,)
     penalties: tuple = (0.0,)
     peers: tuple = ()
@@ -23,12 +25,15 @@ SPARSE_PENALTIES = (0.02, 0.01, 0.005, 0.002)
 SETTINGS = {
     setting.name: setting
     for setting in (
-        Setting("accuracy-depth2", (2,), peers=DEPTH_PEERS),
-        Setting("accuracy-depth3", (3,), peers=DEPTH_PEERS),
-        Setting("accuracy-depth4", (4,), peers=DEPTH_PEERS),
-        Setting("accuracy-depth5", (5,), peers=("pystreed",)),
+        Setting("accuracy-depth2", depths=(2,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth3", depths=(3,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth4", depths=(4,), peers=DEPTH_PEERS),
+        Setting("accuracy-depth5", depths=(5,), peers=("pystreed",)),
+        Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),
+        Setting("policy-ipw", "ipw", depths=(4, 5), peers=("pystreed",)),
+        Setting("policy-dr", "dr", depths=(4, 5), peers=("pystreed",)),
         Setting("sparse", penalties=SPARSE_PENALTIES, peers=("gosdt",), max_features=60),
-        Setting("threads-depth", (4, 5), peers=("certree",), beside="certree-2-threads", skip_below=1.0),
+        Setting("threads-depth", depths=(4, 5), peers=("certree",), beside="certree-2-threads", skip_below=1.0),
         Setting(
             "threads-sparse",
             penalties=SPARSE_PENALTIES,
@@ -47,6 +52,7 @@ class Case:
     set: str
     max_depth: int | None
     leaf_penalty: float
+    task: str = "accuracy"
 
     def __str__(self):
         depth = "" if self.max_depth is None else f" depth {self.max_depth}"
@@ -59,7 +65,7 @@ def cases_of(setting, tables):
     chosen = [table for table in tables if table.features <= setting.max_features]
     chosen.sort(key=lambda table: table.rows * table.features**2)
     return [
-        Case(setting.name, table.name, depth, penalty)
+        Case(setting.name, table.name, depth, penalty, setting.task)
         for penalty in setting.penalties
         for depth in setting.depths
         for table in chosen

@@ -1,4 +1,4 @@
-"""Parquet files (column `target`, then Boolean features) as plain arrays that every environment can load."""
+"""Parquet files as plain arrays that every environment can load. `benches/peers.py` says what they hold."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,9 @@ class Table:
     rows: int
     features: int
     path: Path
-    labels: numpy.ndarray
+    # What the tasks read: `y`, the class or treatment of each row, and for policies `outcome`, `propensity` and
+    # `predicted`.
+    arrays: dict
 
 
 def load_tables(data, names, folder):
@@ -31,18 +33,34 @@ def load_tables(data, names, folder):
 
 def convert(file, folder):
     frame = polars.read_parquet(file)
+    if "target" not in frame.columns:
+        return convert_policy(frame, file.stem, folder)
     features = frame.drop("target")
     other = [name for name, kind in features.schema.items() if kind != polars.Boolean]
     if other:
         raise SystemExit(f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}")
     X = features.to_numpy().astype(bool)
     _, y = numpy.unique(frame["target"].to_numpy(), return_inverse=True)
-    path = folder / f"{file.stem}.npz"
-    numpy.savez(path, X=X, y=y.astype("int64"), names=numpy.array(features.columns))
-    return Table(file.stem, X.shape[0], X.shape[1], path, y)
+    return save(file.stem, features.columns, folder, X=X, y=y.astype("int64"))
 
 
-def objective(labels, predictions, leaves, leaf_penalty):
-    """The objective as certree defines it, from what a solver predicts: no solver's own number is trusted."""
-    errors = int((numpy.asarray(labels) != numpy.asarray(predictions)).sum())
-    return errors, errors / len(labels) + leaf_penalty * leaves
+def convert_policy(frame, name, folder):
+    """The treatment `k`, its outcome `y` and propensity `mu`, predictions `yhat_<k>`, and Boolean features."""
+    frame = frame.filter(polars.col("split") == "train")
+    columns = [column for column, kind in frame.schema.items() if kind == polars.Boolean]
+    predicted = [f"yhat_{k}" for k in range(frame["k"].n_unique())]
+    arrays = {
+        "X": frame.select(columns).to_numpy().astype(bool),
+        "y": frame["k"].to_numpy().astype("int64"),
+        "outcome": frame["y"].to_numpy().astype("float64"),
+        "propensity": frame["mu"].to_numpy().astype("float64"),
+        "predicted": frame.select(predicted).to_numpy().astype("float64"),
+    }
+    return save(name, columns, folder, **arrays)
+
+
+def save(name, columns, folder, **arrays):
+    path = folder / f"{name}.npz"
+    numpy.savez(path, names=numpy.array(columns), **arrays)
+    rows, features = arrays["X"].shape
+    return Table(name, rows, features, path, arrays)

@@ -3,14 +3,21 @@
 from certree._core import __version__
 from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
-from certree.estimators import OptimalCostTree, OptimalTreeClassifier
+from certree.estimators import (
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    PolicyValue,
+)
 from certree.progress import Progress
 from certree.tree import Tree
 
 __all__ = [
     "Certificate",
     "OptimalCostTree",
+    "OptimalPolicyTree",
     "OptimalTreeClassifier",
+    "PolicyValue",
     "Progress",
     "ThresholdBinarizer",
     "Tree",

@@ -6,10 +6,10 @@ PYTHONS = ()
 
 def prepare(table, job):
     import polars
-    from certree import OptimalTreeClassifier
 
-    model = OptimalTreeClassifier(
-        objective="accuracy",
+    estimator, given = estimator_of(table, job["task"])
+    model = estimator(
+        job["task"],
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
@@ -18,12 +18,21 @@ def prepare(table, job):
         **job["options"],
     )
     X = polars.DataFrame({name: table["X"][:, i] for i, name in enumerate(table["names"])})
-    return model, X, table["y"]
+    return model, X, given
+
+
+def estimator_of(table, task):
+    """The estimator whose first parameter is the task, and what it is fitted to."""
+    from certree import OptimalPolicyTree, OptimalTreeClassifier
+
+    if task in ("dm", "ipw", "dr"):
+        return OptimalPolicyTree, [table[name] for name in ("y", "outcome", "propensity", "predicted")]
+    return OptimalTreeClassifier, [table["y"]]
 
 
 def fit(prepared):
-    model, X, y = prepared
-    return model.fit(X, y)
+    model, X, given = prepared
+    return model.fit(X, *given)
 
 
 def answer(model, prepared):

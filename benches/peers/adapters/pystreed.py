@@ -5,19 +5,22 @@ PYTHONS = ("3.12", "3.11", "3.10")
 
 
 def prepare(table, job):
-    from pystreed import STreeDClassifier
+    import numpy
+    from pystreed import STreeDClassifier, STreeDPrescriptivePolicyGenerator
 
     if job["leaf_penalty"] != 0 or job["max_depth"] is None:
         # Its sparsity cost is known to miss the optimum, and it needs a depth.
         raise ValueError("pystreed is only measured without a leaf penalty and with a depth limit")
-    model = STreeDClassifier(
-        optimization_task="accuracy",
-        max_depth=job["max_depth"],
-        time_limit=job["limit"],
-        **job["options"],
-    )
+    limits = dict(max_depth=job["max_depth"], time_limit=job["limit"], **job["options"])
     # Its own type, so that fit has nothing to convert.
-    return model, table["X"].astype("int32"), table["y"].astype("int32")
+    X, y = table["X"].astype("int32"), table["y"].astype("int32")
+    if job["task"] in ("dm", "ipw", "dr"):
+        # Known to return trees that are not the best, and to call them optimal, where scores are not 0 or 1.
+        model = STreeDPrescriptivePolicyGenerator(teacher_method=job["task"].upper(), **limits)
+        y = numpy.column_stack([y, table["outcome"], table["propensity"], table["predicted"]])
+    else:
+        model = STreeDClassifier(optimization_task=job["task"], **limits)
+    return model, X, y
 
 
 def fit(prepared):

@@ -2,5 +2,6 @@
 
 from certree.estimators.classifier import OptimalTreeClassifier
 from certree.estimators.costs import OptimalCostTree
+from certree.estimators.policy import OptimalPolicyTree, PolicyValue
 
-__all__ = ["OptimalCostTree", "OptimalTreeClassifier"]
+__all__ = ["OptimalCostTree", "OptimalPolicyTree", "OptimalTreeClassifier", "PolicyValue"]

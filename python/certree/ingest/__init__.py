@@ -18,7 +18,8 @@ from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.in_memory import InMemory, Located, locate
-from certree.ingest.matrices import Matrix, read_matrix
+from certree.ingest.design import design_matrix
+from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
 from certree.ingest.training import (
@@ -26,7 +27,6 @@ from certree.ingest.training import (
     Training,
     assign,
     assign_rows,
-    column_named,
     read_features,
     read_streamed,
 )
@@ -41,13 +41,16 @@ __all__ = [
     "Training",
     "check_whole",
     "count",
+    "design_matrix",
     "group",
     "locate",
     "make_cuts",
+    "read_column",
     "read_features",
     "read_matrix",
     "read_rows",
     "read_training",
+    "read_vector",
     "read_weights",
     "slot_arrays",
 ]
@@ -71,12 +74,7 @@ def read_rows(X: Any, sample_weight: Any = None, others: Sequence[str] = ()) -> 
 
 def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
     """Row weights alone, as floats: values, or the name of their column in X."""
-    if isinstance(sample_weight, str):
-        source = sources.read(X)
-        name = column_named("sample_weight", sample_weight, source)
-        series = source.frame([source.names.index(name)]).to_series()
-    else:
-        series = weights.read(sample_weight)
+    series = read_column(X, sample_weight, "sample_weight")
     weights.measure(series.to_frame().lazy(), series.name)
     return series.cast(pl.Float64).to_numpy()
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources
+from certree.ingest import sources, vectors
 from certree.ingest.checks import values
+from certree.ingest.training import column_named
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,27 @@ def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
     if len(set(labels.tolist())) < len(labels):
         raise ValueError(f"the columns of {role} must have different names, but are {labels.tolist()!r}")
     return Matrix(found, labels, named)
+
+
+def read_vector(X: Any, given: Any, role: str) -> np.ndarray:
+    """One finite number for each row: a vector, or the name of a column of X."""
+    series = read_column(X, given, role)
+    if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        raise ValueError(f"{role} must be numbers, but has the type {series.dtype}; cast it")
+    found = series.cast(pl.Float64).to_numpy()
+    _check_finite(found[:, None], np.array([role]), role)
+    return found
+
+
+def read_column(X: Any, given: Any, role: str) -> pl.Series:
+    """One value for each row: a vector, or the name of a column of X."""
+    if given is None:
+        raise ValueError(f"requires {role} to be passed, but it is None")
+    if not isinstance(given, str):
+        return vectors.series(given, role)
+    source = sources.read(X)
+    name = column_named(role, given, source)
+    return source.frame([source.names.index(name)]).to_series().alias(role)
 
 
 def _are_names(given: Any) -> bool:

@@ -1,0 +1,357 @@
+"""Trees that choose the treatment with the best outcome, learnt from what was given to whom and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+
+from certree import ingest, progress
+from certree.estimators import parameters, teachers
+from certree.estimators._rows import RowTreeEstimator, mean_and_error, open_rows, row_weights
+from certree.estimators.parameters import Rule, is_number
+from certree.estimators.teachers import Crossfit, Matrix, Seen
+from certree.ingest import target
+from certree.ingest.checks import check_same_length
+
+
+class PolicyValue(NamedTuple):
+    """The mean outcome that a policy is estimated to have, and the standard error of that estimate."""
+
+    value: float
+    standard_error: float
+
+
+class OptimalPolicyTree(RowTreeEstimator):
+    """A decision tree that gives each row a treatment, with the best estimated mean outcome of all such trees.
+
+    From rows that were each given one treatment and had one outcome, a teacher computes a score for each row
+    and treatment, whose mean estimates how a policy would do. The tree's objective is minus its mean score
+    plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved about it. The proof
+    is about the scores: how near these are to the truth depends on the teacher's models.
+
+    Parameters
+    ----------
+    teacher : {"dr", "dm", "ipw"}, default="dr"
+        How rows are scored. "dm", the direct method: the outcome predicted for each treatment. "ipw": the
+        outcome over the propensity for the treatment that was given, else 0. "dr", doubly robust: the
+        prediction, corrected by its error over the propensity where the treatment was given.
+    maximize : bool, default=True
+        Whether a larger outcome is better.
+    propensity_model : classifier or None, default=None
+        Estimates the probability of each treatment where ``fit`` is given no ``propensity``: an unfitted
+        scikit-learn classifier. None: logistic regression on standardized features.
+    outcome_model : regressor or None, default=None
+        Predicts the outcome where ``fit`` is given no ``predicted``: an unfitted scikit-learn regressor, fitted
+        to the rows of each treatment on their own. None: a random forest with at least 5 rows in a leaf.
+    n_folds : int, default=5
+        These models are cross-fitted: each row is scored by models fitted to the other folds.
+    clip : float, default=0.01
+        Propensities that models estimate are raised to this where they are below. Those that are given as
+        numbers are never changed.
+    random_state : int, RandomState or None, default=0
+        Draws the folds, and seeds models that have no seed of their own.
+    leaf_penalty : float, default=0.01
+        What each leaf adds to the objective, in the unit of the outcome: a split has to improve the mean score
+        by more than this.
+    max_depth, max_leaf_nodes, min_samples_leaf, thresholds
+        As for :class:`certree.OptimalCostTree`.
+    time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
+        As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
+
+    Attributes
+    ----------
+    tree_ : certree.tree.Tree
+        The tree, to read and to export. The ``value`` of a node is the mean score of each treatment there.
+    certificate_ : certree.Certificate
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+    labels_ : ndarray of shape (n_treatments,)
+        The treatments in order; the columns of ``rewards``, if these were given.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The names of the feature columns, if X came with names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into memory.
+
+    The value of the tree on the rows that it was fitted to is too good to be true, as any maximum of estimates
+    is: use :meth:`policy_value` on others. Row weights count in the objective, and not in the fits of models.
+
+    ``score`` is the mean score of the tree's treatments; where smaller outcomes are better, minus that.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import OptimalPolicyTree
+    >>> X = pl.DataFrame({"age": [20, 25, 30, 35, 60, 65, 70, 75]})
+    >>> treatment = ["drug", "none"] * 4
+    >>> outcome = [1.0, 5.0, 1.0, 4.0, 9.0, 2.0, 8.0, 3.0]
+    >>> model = OptimalPolicyTree("ipw", max_depth=1).fit(X, treatment, outcome, propensity=[0.5] * 8)
+    >>> model.predict(pl.DataFrame({"age": [22, 66]}))
+    array(['none', 'drug'], dtype='<U4')
+    >>> value, standard_error = model.policy_value(X, treatment, outcome, propensity=[0.5] * 8)
+    >>> value, round(standard_error, 3)
+    (6.5, 2.693)
+    >>> model.predict_rewards(pl.DataFrame({"age": [66]}))
+    array([[8.5, 2.5]])
+    """
+
+    _rules = {
+        "teacher": parameters.one_of(*teachers.NAMES),
+        "maximize": Rule(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+        "propensity_model": parameters.or_none(
+            Rule(is_classifier, "a scikit-learn classifier, not yet fitted")
+        ),
+        "outcome_model": parameters.or_none(
+            Rule(is_regressor, "a scikit-learn regressor, not yet fitted")
+        ),
+        "n_folds": parameters.integer(2),
+        "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
+        **parameters.COMMON,
+    }
+
+    def __init__(
+        self,
+        teacher: str = "dr",
+        *,
+        maximize: bool = True,
+        propensity_model: Any = None,
+        outcome_model: Any = None,
+        n_folds: int = 5,
+        clip: float = 0.01,
+        random_state: Any = 0,
+        leaf_penalty: float = 0.01,
+        max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        thresholds: Any = "all",
+        time_limit: float | None = 60.0,
+        memory_limit: float | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: bool = False,
+        callback: progress.Callback | None = None,
+    ) -> None:
+        self.teacher = teacher
+        self.maximize = maximize
+        self.propensity_model = propensity_model
+        self.outcome_model = outcome_model
+        self.n_folds = n_folds
+        self.clip = clip
+        self.random_state = random_state
+        self.leaf_penalty = leaf_penalty
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.thresholds = thresholds
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap_limit = gap_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+        *,
+        rewards: Any = None,
+        sample_weight: Any = None,
+    ) -> OptimalPolicyTree:
+        """Search for the best tree.
+
+        Whatever is one value for each row may also be the name of its column in X, and a table a list of such
+        names; these columns are then not features.
+
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The features, without missing values.
+        treatment : vector
+            What each row was given.
+        outcome : vector of numbers
+            What came of it.
+        propensity : vector, table, fitted classifier or None, default=None
+            The probability, above 0 and at most 1, with which each row was given its treatment; or that of
+            every treatment, with a column for each; or a classifier to predict them from the features. None:
+            cross-fitted. Not used by "dm".
+        predicted : table, dict or list of fitted regressors, or None, default=None
+            The outcome predicted for every treatment, with a column for each: matched by name if the names are
+            those of the treatments, else in their order. Or a regressor for each. None: cross-fitted. Not
+            used by "ipw".
+        rewards : table or None, default=None
+            Instead of all these: what each label brings each row. Then there is no teacher, and a larger
+            reward is better if ``maximize`` is true.
+        sample_weight : vector or None, default=None
+            Row weights, not negative.
+
+        Returns
+        -------
+        self
+        """
+        parameters.check(self, self._rules)
+        if rewards is not None:
+            self._refuse_beside_rewards(treatment, outcome, propensity, predicted)
+            read = ingest.read_matrix(X, rewards, "rewards", "label")
+            training = open_rows(X, len(read.values), "rewards", sample_weight, read.named)
+            scores, labels, name = read.values, read.labels, "reward"
+        else:
+            seen = read_seen(X, treatment, outcome)
+            if len(seen.treatments) < 2:
+                raise ValueError(
+                    f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose from"
+                )
+            others = names_in((treatment, outcome, propensity), (propensity, predicted))
+            training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
+            scores = self._scores(X, seen, propensity, predicted, training)
+            labels, name = seen.treatments, teachers.NAMES[self.teacher]
+        words = f"minus the mean {name}" if self.maximize else f"mean {name}"
+        sign = -1.0 if self.maximize else 1.0
+        self._fit_rows(training, scores, labels, "rewards", words, sign)
+        return self
+
+    def predict_rewards(self, X: Any) -> NDArray[np.float64]:
+        """The mean score of each treatment in the leaf that a row ends in, over the training rows there: rows ×
+        treatments, in the order of ``labels_``."""
+        return self._fitted_tree(X).predict_value(X)
+
+    def policy_value(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+        *,
+        rewards: Any = None,
+        sample_weight: Any = None,
+    ) -> PolicyValue:
+        """What the mean outcome would be if every row were treated as the tree says: the mean score of these
+        treatments, with its standard error.
+
+        The arguments are those of ``fit``, for these rows; models that are not given are cross-fitted on them.
+        The standard error is that of a mean over independent rows: it knows nothing of errors of the models
+        that all rows share.
+        """
+        parameters.check(self, self._rules)
+        chosen = self.predict(X)
+        if rewards is not None:
+            self._refuse_beside_rewards(treatment, outcome, propensity, predicted)
+            read = ingest.read_matrix(X, rewards, "rewards", "label")
+            scores, labels = read.values, read.labels
+        else:
+            seen = read_seen(X, treatment, outcome, self.labels_)
+            others = names_in((treatment, outcome, propensity), (propensity, predicted))
+            training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
+            scores = self._scores(X, seen, propensity, predicted, training)
+            labels = seen.treatments
+        check_same_length(len(chosen), len(scores), "treatment" if rewards is None else "rewards")
+        places = {label: place for place, label in enumerate(labels.tolist())}
+        unknown = [label for label in self.labels_.tolist() if label not in places]
+        if unknown:
+            raise ValueError(f"rewards has no column for {unknown!r}, which the tree may choose")
+        got = scores[np.arange(len(chosen)), [places[label] for label in chosen.tolist()]]
+        return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
+
+    def score(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+        *,
+        rewards: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """The value of :meth:`policy_value`; minus that, where smaller outcomes are better."""
+        given = {"rewards": rewards, "sample_weight": sample_weight}
+        found = self.policy_value(X, treatment, outcome, propensity, predicted, **given)
+        return found.value if self.maximize else -found.value
+
+    def _scores(
+        self, X: Any, seen: Seen, propensity: Any, predicted: Any, training: ingest.InMemory
+    ) -> Matrix:
+        """The teacher's scores, by row and treatment."""
+        crossfit = Crossfit(
+            self.n_folds,
+            self.propensity_model,
+            self.outcome_model,
+            teachers.fixed(self.random_state),
+        )
+        needs_propensity, needs_predicted = self.teacher != "dm", self.teacher != "ipw"
+        has_models = hasattr(propensity, "predict_proba") or not (
+            predicted is None or hasattr(predicted, "shape")
+        )
+        features = features_as_given(X, training) if has_models else None
+        design = None
+        if (needs_propensity and propensity is None) or (needs_predicted and predicted is None):
+            design = ingest.design_matrix(training)
+        chance = guess = None
+        if needs_propensity and propensity is None:
+            chance = teachers.clipped(crossfit.propensities(design, seen), seen, self.clip)
+        elif needs_propensity:
+            chance = teachers.read_propensity(X, propensity, seen, features, self.clip)
+        if needs_predicted and predicted is None:
+            guess = crossfit.predictions(design, seen)
+        elif needs_predicted:
+            guess = teachers.read_predicted(X, predicted, seen, features)
+        return teachers.scores(self.teacher, seen, chance, guess)
+
+    def _refuse_beside_rewards(self, *others: Any) -> None:
+        if any(other is not None for other in others):
+            raise ValueError(
+                "rewards stands for treatment, outcome, propensity and predicted: pass it alone"
+            )
+
+
+def read_seen(
+    X: Any, treatment: Any, outcome: Any, known: NDArray[Any] | None = None
+) -> Seen:
+    """Treatments and outcomes. ``known``: the treatments there may be, in order."""
+    if treatment is None:
+        raise ValueError(
+            "This estimator requires y to be passed: treatment and outcome of each row, or rewards="
+        )
+    series = ingest.read_column(X, treatment, "treatment")
+    found = ingest.read_vector(X, outcome, "outcome")
+    check_same_length(len(series), len(found), "outcome")
+    labels, given = target.classes_of(series, "treatment", treatment)
+    if known is None:
+        return Seen(labels, given, found)
+    places = {label: place for place, label in enumerate(known.tolist())}
+    unknown = [label for label in labels.tolist() if label not in places]
+    if unknown:
+        raise ValueError(
+            f"treatment holds {unknown!r}, but the tree was fitted with {known.tolist()!r}"
+        )
+    numbers = np.array([places[label] for label in labels.tolist()], dtype=np.uint32)
+    return Seen(known, numbers[given], found)
+
+
+def names_in(columns: Iterable[Any], tables: Iterable[Any]) -> list[str]:
+    """The columns of X that arguments name: one as a string, several as a list of strings."""
+    names = [value for value in columns if isinstance(value, str)]
+    for value in tables:
+        if isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value):
+            names += value
+    return names
+
+
+def features_as_given(X: Any, training: ingest.InMemory) -> Any:
+    """What fitted models predict from: X, less the columns that were named as something else."""
+    names = [column.name for column in training.columns]
+    if len(names) == len(training.source.names):
+        return X.collect() if isinstance(X, pl.LazyFrame) else X
+    frame = training.source.frame([training.source.names.index(name) for name in names])
+    return X[names] if hasattr(X, "iloc") else frame

@@ -1,0 +1,27 @@
+"""Features as a matrix of floats, for models that read nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from certree.ingest.in_memory import InMemory
+
+
+def design_matrix(training: InMemory) -> np.ndarray:
+    """Numbers, dates and Booleans as they are; a column of zeros and ones for each value of a category."""
+    source = training.source
+    frame = source.frame([source.names.index(column.name) for column in training.columns])
+    parts = []
+    for column, series in zip(training.columns, frame.get_columns()):
+        if column.kind == "category":
+            text = series.cast(pl.String)
+            # Of two values one column says all.
+            values = column.values if len(column.values) > 2 else column.values[1:]
+            parts += [(text == value).to_numpy() for value in values]
+        else:
+            physical = series.to_physical() if column.kind == "date" else series
+            parts.append(physical.cast(pl.Float64).to_numpy())
+    if not parts:
+        return np.zeros((frame.height, 1))
+    return np.column_stack(parts).astype(np.float64)
