@@ -91,7 +91,7 @@ fn bench(
     let never = || false;
     let bits = BitView::new(&problem.features, &problem.points, problem.task.as_ref(), false);
     let view = &bits.root;
-    let mut kernel = Kernel::new(&bits, problem.task.classes(), level);
+    let mut kernel = Kernel::new(&bits, problem.task.as_ref(), level);
     let mut out = Lookahead::default();
     let n = view.columns.len();
 

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::task::Task;
 use crate::tree::{Split, Test, Tree};
 
-/// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests,
-/// and pays the loss of the label it arrives at.
+/// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests, and each
+/// leaf costs what the task says of the points that arrive there.
 pub fn recompute(
     tree: &Tree,
     columns: &[Column],
@@ -17,8 +17,12 @@ pub fn recompute(
     task: &dyn Task,
     leaf_cost: Cost,
 ) -> Cost {
-    let labels = labels(tree, columns, points);
-    let losses = labels.iter().enumerate().map(|(point, &label)| task.loss(point, label));
+    let mut held = vec![Vec::new(); tree.nodes.len()];
+    for (point, leaf) in leaves(tree, columns, points).into_iter().enumerate() {
+        held[leaf].push(point as u32);
+    }
+    let full = (tree.nodes.iter().zip(&held)).filter(|(_, points)| !points.is_empty());
+    let losses = full.map(|(node, points)| task.cost(points, node.label));
     leaf_cost * tree.n_leaves() as Cost + losses.sum::<Cost>()
 }
 

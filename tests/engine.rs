@@ -109,6 +109,7 @@ fn set_penalty(case: &mut Case, penalty: f64) {
     match &mut case.loss {
         Loss::Classes(input) => input.leaf_penalty = penalty,
         Loss::Rows { leaf_penalty, .. } => *leaf_penalty = penalty,
+        Loss::Squares(squares) => squares.leaf_penalty = penalty,
     }
 }
 
@@ -140,8 +141,13 @@ fn agree_with_themselves(
     });
 }
 
-const LOSSES: [LossKind; 4] =
-    [LossKind::Accuracy, LossKind::Weighted, LossKind::CostMatrix, LossKind::Rows];
+const LOSSES: [LossKind; 5] = [
+    LossKind::Accuracy,
+    LossKind::Weighted,
+    LossKind::CostMatrix,
+    LossKind::Rows,
+    LossKind::Squares,
+];
 
 #[test]
 fn larger_cases_of_limited_depth() {

@@ -50,8 +50,8 @@ fn many_cuts() {
 
 #[test]
 fn many_points_and_columns_of_one_loss() {
-    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
-    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         for_seeds(300, &Options { loss, ..larger(150, 30) }, agrees);
     }
 }

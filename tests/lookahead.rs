@@ -63,7 +63,7 @@ fn check(case: &Case) -> Result<(), String> {
     let min_rows = problem.shape.min_leaf_rows as i64;
     let ask = Ask { min_rows, overlaps: true, stumps: true };
     for level in Level::all() {
-        let mut kernel = Kernel::new(&bits, problem.task.classes(), level);
+        let mut kernel = Kernel::new(&bits, problem.task.as_ref(), level);
         let mut look = Lookahead::default();
         // The same kernel again and again: nothing of the last node may stay.
         for _ in 0..3 {
@@ -133,8 +133,8 @@ fn differences(
         let told = look.difference(from.0, from.1, to.0, to.1);
         let right = if look.has_exact_overlaps() { told == lost } else { told >= lost };
         ensure(right, || format!("{from:?} without {to:?} is {lost}, not {told}"))?;
-        let (segments, n_labels) = (&bits.segments, bits.n_labels);
-        let total = node.view.lost(segments, n_labels, from, to, &mut by_column);
+        let (segments, n_stats) = (&bits.segments, bits.n_stats);
+        let total = node.view.lost(segments, n_stats, from, to, &mut by_column);
         ensure(total == lost, || format!("{from:?} loses {lost} to {to:?}, not {total}"))?;
         for (column, &told) in by_column.iter().enumerate() {
             let lost = sets::worst(problem, gone & side(column, 1));
@@ -151,8 +151,8 @@ fn few_points() {
 
 #[test]
 fn many_points_and_columns() {
-    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
-    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let most = Options { min_points: 20, max_points: 60, loss, ..Options::default() };
         let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
         for_seeds(30, &boolean, check);

@@ -39,8 +39,9 @@ fn cost(problem: &Problem, leaves: &[Vec<usize>]) -> Option<i64> {
         if leaves.len() > 1 && rows < shape.min_leaf_rows {
             return None;
         }
-        let loss = |label| leaf.iter().map(|&p| problem.task.loss(p, label)).sum::<i64>();
-        cost += (0..problem.task.n_labels() as u32).map(loss).min()?;
+        let leaf: Vec<u32> = leaf.iter().map(|&p| p as u32).collect();
+        let labels = 0..problem.task.n_labels().max(1) as u32;
+        cost += labels.map(|label| problem.task.cost(&leaf, label)).min()?;
     }
     Some(cost)
 }

@@ -44,6 +44,12 @@ fn costs_by_row() {
 }
 
 #[test]
+fn regression() {
+    let options = Options { loss: LossKind::Squares, ..Options::default() };
+    for_seeds(12_000, &options, agrees);
+}
+
+#[test]
 fn ordered_columns() {
     let options = Options { columns: ColumnMix::Ordered, ..Options::default() };
     for_seeds(8_000, &options, agrees);

@@ -6,11 +6,12 @@
 
 use super::lanes::Blocks;
 use super::rows::CostTally;
+use super::squares::Squared;
 use super::wide::ClassTally;
-use super::{narrow, prints, wide};
+use super::{narrow, prints, squares, wide};
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
-use crate::task::ClassCosts;
+use crate::task::{ClassCosts, Squares, Task};
 use crate::view::{BitView, Key, View};
 
 /// What is known of a set of rows without looking at its splits.
@@ -141,24 +142,29 @@ pub struct Ask {
 pub struct Kernel<'a> {
     bits: &'a BitView,
     classes: Option<&'a ClassCosts>,
+    squares: Option<&'a Squares>,
     level: Level,
     blocks: Blocks,
     narrow: narrow::Scratch,
     wide: wide::Scratch,
+    squared: squares::Scratch,
     prints: prints::Scratch,
     /// The unit of error, and the total weight, if counts can stay in 16 bits.
     uniform: Option<Cost>,
 }
 
 impl<'a> Kernel<'a> {
-    pub fn new(bits: &'a BitView, classes: Option<&'a ClassCosts>, level: Level) -> Self {
+    pub fn new(bits: &'a BitView, task: &'a dyn Task, level: Level) -> Self {
+        let classes = task.classes();
         Kernel {
             bits,
             classes,
+            squares: task.squares(),
             level,
             blocks: Blocks::default(),
             narrow: narrow::Scratch::default(),
             wide: wide::Scratch::default(),
+            squared: squares::Scratch::default(),
             prints: prints::Scratch::default(),
             uniform: classes.and_then(ClassCosts::uniform),
         }
@@ -166,7 +172,11 @@ impl<'a> Kernel<'a> {
 
     /// Bytes of scratch memory held.
     pub fn bytes(&self) -> usize {
-        self.blocks.bytes() + self.prints.bytes() + self.narrow.bytes() + self.wide.bytes()
+        self.blocks.bytes()
+            + self.prints.bytes()
+            + self.narrow.bytes()
+            + self.wide.bytes()
+            + self.squared.bytes()
     }
 
     /// Bytes of scratch memory that a look at such a view takes, at least.
@@ -198,8 +208,15 @@ impl<'a> Kernel<'a> {
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
         out.clear(view.columns.len());
+        if let Some(task) = self.squares {
+            let mut squared = Squared { view, task, scratch: &mut self.squared };
+            return self.level.run(
+                #[inline(always)]
+                || squared.look(ask, halt, out),
+            );
+        }
         let Some(classes) = self.classes else {
-            let (n_labels, width) = (self.bits.n_labels, self.bits.width);
+            let (n_labels, width) = (self.bits.n_stats, self.bits.width);
             let mut tally = CostTally { view, n_labels, width };
             let scratch = &mut self.wide;
             return self.level.run(
@@ -239,8 +256,15 @@ impl<'a> Kernel<'a> {
     /// The part of `look` that sums the rows of every pair, alone, for benches. `fill` comes first.
     pub fn sum_pairs(&mut self, view: &View, ask: Ask) {
         let level = self.level;
+        if let Some(task) = self.squares {
+            let mut squared = Squared { view, task, scratch: &mut self.squared };
+            return level.run(
+                #[inline(always)]
+                || squared.sum_pairs(ask),
+            );
+        }
         let Some(classes) = self.classes else {
-            let (n_labels, width) = (self.bits.n_labels, self.bits.width);
+            let (n_labels, width) = (self.bits.n_stats, self.bits.width);
             let mut tally = CostTally { view, n_labels, width };
             let scratch = &mut self.wide;
             level.run(

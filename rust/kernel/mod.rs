@@ -6,6 +6,7 @@ mod lanes;
 mod narrow;
 mod prints;
 mod rows;
+mod squares;
 mod wide;
 
 pub use depth_one::Counts;

@@ -330,7 +330,7 @@ impl Task for ClassCosts {
         self.n_labels
     }
 
-    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         stats.iter().map(|&s| s as f64 / self.weight_units).collect()
     }
 

@@ -7,10 +7,13 @@
 mod classes;
 mod grouped;
 mod rows;
+mod squares;
+mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
 pub use grouped::Grouped;
 pub use rows::RowCosts;
+pub use squares::{Squares, SquaresInput};
 
 use crate::cost::{Cost, Scale};
 
@@ -21,10 +24,12 @@ pub struct Leaf {
     pub label: u32,
 }
 
-/// A task whose cost is a sum over points: cost(S) = min over labels of the sum of each point's loss.
+/// A task whose cost is a sum over leaves. A leaf's is a function of its points' summed statistics, which are
+/// integers, and dividing a leaf never raises it: cost(A ∪ B) ≥ cost(A) + cost(B).
 ///
-/// Statistics are additive integers: the statistics of a set are the sums of its points'. Losses are
-/// never negative, and some point may have none that is zero (equal rows of two classes).
+/// Most tasks answer with one of a few labels: cost(S) = min over labels of the sum of each point's loss.
+/// Losses are never negative, and some point may have none that is zero (equal rows of two classes).
+/// Regression answers with a number and has no labels.
 pub trait Task: Send + Sync {
     /// How many points the task knows the losses of.
     fn n_points(&self) -> usize;
@@ -35,30 +40,47 @@ pub trait Task: Send + Sync {
     /// The statistics of one point; `width()` of them.
     fn stats(&self, point: usize) -> &[i64];
 
-    /// The best label for points with these summed statistics; the lowest label among equals.
+    /// The best label for points with these summed statistics; the lowest label among equals, and 0 where
+    /// there are none.
     fn leaf(&self, stats: &[i64]) -> Leaf;
 
-    /// The loss of one point under a label.
-    fn loss(&self, point: usize, label: u32) -> Cost;
+    /// What a leaf that holds these points and answers `label` costs, from each point by itself: what
+    /// `check` trusts.
+    fn cost(&self, points: &[u32], label: u32) -> Cost {
+        points.iter().map(|&point| self.loss(point as usize, label)).sum()
+    }
 
-    fn n_labels(&self) -> usize;
+    /// How many labels there are; 0 where the answer is a number.
+    fn n_labels(&self) -> usize {
+        0
+    }
+
+    /// The loss of one point under a label, which is below `n_labels()`.
+    fn loss(&self, _point: usize, label: u32) -> Cost {
+        unreachable!("label {label} of a task without labels")
+    }
 
     /// The least loss that any label gives this point: E of the equivalent-points bound.
     fn least(&self, point: usize) -> Cost {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)
     }
 
-    /// The largest loss that any label gives this point.
+    /// The largest loss that any label, or the mean of any points, gives this point.
     fn worst(&self, point: usize) -> Cost {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).max().unwrap_or(0)
     }
 
-    /// What a tree shows at a node, in the user's units: row weight by class, or cost beyond
-    /// the least possible by label.
-    fn shown(&self, stats: &[i64]) -> Vec<f64>;
+    /// What a tree shows at a node with these points and their summed statistics, in the user's units: row
+    /// weight by class, cost beyond the least possible by label, or means.
+    fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64>;
 
     /// The class structure, if statistics are class counts: the bit kernels count instead of adding.
     fn classes(&self) -> Option<&ClassCosts> {
+        None
+    }
+
+    /// The squared errors, if statistics are sums of numbers.
+    fn squares(&self) -> Option<&Squares> {
         None
     }
 }

@@ -161,7 +161,7 @@ impl Task for RowCosts {
         self.n_labels
     }
 
-    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         let from = if self.width > self.n_labels { self.n_labels } else { 0 };
         stats[from..].iter().map(|&s| s as f64 * self.shown_unit).collect()
     }

@@ -24,10 +24,11 @@ pub struct Split {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub split: Option<Split>,
-    /// The best single label for the node's rows.
+    /// The best single label for the node's rows; 0 where answers are no labels.
     pub label: u32,
     pub rows: u64,
-    /// Row weight by class, or what each label costs beyond the least possible, by label.
+    /// Row weight by class; what each label costs beyond the least possible, by label; or the mean of each
+    /// target, which is the answer.
     pub value: Vec<f64>,
     /// What the node's rows add to the tree's loss if it is a leaf.
     pub loss: f64,
@@ -110,7 +111,7 @@ impl Grower<'_> {
             split: None,
             label: leaf.label,
             rows,
-            value: self.task.shown(&stats),
+            value: self.task.shown(points, &stats),
             loss: leaf.cost as f64 / self.units,
         }
     }

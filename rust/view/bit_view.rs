@@ -37,9 +37,10 @@ pub struct Segment {
 pub struct BitView {
     pub questions: Vec<Question>,
     pub segments: Vec<Segment>,
-    pub n_labels: usize,
-    /// Numbers by entry where the task is not one of classes: its cost by label, its worst cost, and
-    /// its rows if they matter. 0 for classes.
+    /// Statistics by entry where the task is not one of classes: its cost by label, or its weight, sums and
+    /// squares.
+    pub n_stats: usize,
+    /// Numbers by entry: its statistics, its worst cost, and its rows if they matter. 0 for classes.
     pub width: usize,
     pub root: View,
 }
@@ -292,7 +293,7 @@ impl View {
     pub fn lost(
         &self,
         segments: &[Segment],
-        n_labels: usize,
+        n_stats: usize,
         from: (usize, usize),
         to: (usize, usize),
         by_column: &mut Vec<Cost>,
@@ -310,7 +311,7 @@ impl View {
                     continue;
                 }
                 let worst =
-                    if width > 0 { self.costs[row * width + n_labels] } else { segment.worst };
+                    if width > 0 { self.costs[row * width + n_stats] } else { segment.worst };
                 total += worst;
                 for word in 0..self.stride {
                     let mut bits = self.bits[row * self.stride + word];

@@ -59,10 +59,14 @@ impl<'a> Layout<'a> {
         self.questions.len().div_ceil(64)
     }
 
+    fn n_stats(&self) -> usize {
+        if self.task.squares().is_some() { self.task.width() } else { self.task.n_labels() }
+    }
+
     fn width(&self) -> usize {
         match self.task.classes() {
             Some(_) => 0,
-            None => self.task.n_labels() + 1 + usize::from(self.count_rows),
+            None => self.n_stats() + 1 + usize::from(self.count_rows),
         }
     }
 
@@ -75,6 +79,7 @@ impl<'a> Layout<'a> {
     /// The view itself. `None` when `halt` says so, or when the system has no memory for it.
     pub fn fill(self, halt: &dyn Fn() -> bool) -> Option<BitView> {
         let (stride, width, n_rows) = (self.stride(), self.width(), self.n_rows());
+        let n_stats = self.n_stats();
         let mut root = View {
             columns: (0..self.questions.len() as u32).collect(),
             stride,
@@ -111,8 +116,13 @@ impl<'a> Layout<'a> {
                 root.keys.push(if seen[point] { [0; 2] } else { from_key(self.keys[point]) });
                 seen[point] = true;
                 if width > 0 {
-                    let labels = 0..self.task.n_labels() as u32;
-                    root.costs.extend(labels.map(|label| self.task.loss(point, label)));
+                    match self.task.squares() {
+                        Some(_) => root.costs.extend_from_slice(self.task.stats(point)),
+                        None => {
+                            let labels = 0..self.task.n_labels() as u32;
+                            root.costs.extend(labels.map(|label| self.task.loss(point, label)));
+                        }
+                    }
                     root.costs.push(self.task.worst(point));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
                 }
@@ -120,13 +130,7 @@ impl<'a> Layout<'a> {
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
-        Some(BitView {
-            questions: self.questions,
-            segments: self.segments,
-            n_labels: self.task.n_labels(),
-            width,
-            root,
-        })
+        Some(BitView { questions: self.questions, segments: self.segments, n_stats, width, root })
     }
 }
 

@@ -3,7 +3,7 @@
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
-use certree::task::{ClassInput, RowCosts};
+use certree::task::{ClassInput, RowCosts, SquaresInput};
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -25,6 +25,39 @@ pub enum Loss {
         normalizer: f64,
         leaf_penalty: f64,
     },
+    Squares(Squares),
+}
+
+/// Regression. Each point has as many targets and weights as any other.
+#[derive(Debug, Clone)]
+pub struct Squares {
+    pub n_outputs: usize,
+    pub per_point: usize,
+    /// By point, then row, then output.
+    pub targets: Vec<f64>,
+    /// By point, then row.
+    pub weights: Vec<i64>,
+    pub leaf_penalty: f64,
+}
+
+impl Squares {
+    pub fn input(&self) -> SquaresInput {
+        let n_points = self.weights.len() / self.per_point;
+        let all_ones = self.weights.iter().all(|&w| w == 1);
+        SquaresInput {
+            n_outputs: self.n_outputs,
+            targets: self.targets.clone(),
+            weights: (!all_ones).then(|| self.weights.clone()),
+            points: (0..self.weights.len()).map(|row| (row / self.per_point) as u32).collect(),
+            n_points,
+            leaf_penalty: self.leaf_penalty,
+        }
+    }
+
+    /// The rows of a point.
+    pub fn rows(&self, point: usize) -> std::ops::Range<usize> {
+        point * self.per_point..(point + 1) * self.per_point
+    }
 }
 
 impl Case {
@@ -35,6 +68,7 @@ impl Case {
             Loss::Rows { n_labels, costs, normalizer, leaf_penalty } => {
                 RowCosts::build(*n_labels, costs, *normalizer, *leaf_penalty, None)?
             }
+            Loss::Squares(squares) => squares.input().build()?,
         };
         Problem::new(self.columns.clone(), points, scaled, self.shape)
     }
@@ -47,6 +81,7 @@ impl Case {
         match &self.loss {
             Loss::Classes(input) => input.leaf_penalty,
             Loss::Rows { leaf_penalty, .. } => *leaf_penalty,
+            Loss::Squares(squares) => squares.leaf_penalty,
         }
     }
 }

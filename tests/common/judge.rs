@@ -136,7 +136,8 @@ pub fn tree_is_sound(case: &Case, problem: &Problem, tree: &Tree) -> Result<(), 
             format!("node {at} has {rows} rows")
         })?;
         let leaf = problem.task.leaf(&problem.stats(held[at].iter().copied()));
-        let label = held[at].iter().map(|&p| problem.task.loss(p, node.label)).sum::<i64>();
+        let points: Vec<u32> = held[at].iter().map(|&p| p as u32).collect();
+        let label = problem.task.cost(&points, node.label);
         ensure(leaf.cost == label, || format!("node {at} has label {}", node.label))?;
     }
     Ok(())
@@ -159,9 +160,8 @@ fn walk(tree: &Tree, at: usize, next: &mut usize) -> Result<u32, String> {
 /// The objective in integer units is the one that floats give, up to their rounding.
 pub fn objective_is_real(case: &Case, problem: &Problem, answer: &Answer) -> Result<(), String> {
     let tree = &answer.tree;
-    let labels: Vec<u32> =
-        (0..case.n_points()).map(|p| tree.nodes[naive::leaf_of(case, tree, p)].label).collect();
-    let real = naive::objective(case, &labels, tree.n_leaves());
+    let leaves: Vec<usize> = (0..case.n_points()).map(|p| naive::leaf_of(case, tree, p)).collect();
+    let real = naive::objective(case, tree, &leaves);
     let close = 1e-12 * naive::magnitude(case) + problem.scale.slack as f64 / problem.scale.units;
     ensure((real - answer.objective).abs() <= close, || {
         format!("in floats the objective is {real}, not {}", answer.objective)

@@ -17,7 +17,7 @@ pub mod random;
 pub mod sets;
 pub mod shrink;
 
-pub use case::{Case, Loss};
+pub use case::{Case, Loss, Squares};
 pub use problems::{Options, random_problem};
 pub use random::Random;
 

@@ -1,9 +1,11 @@
 //! What a tree does and costs, computed the slow and obvious way in floats from the case itself.
 
+use std::collections::HashSet;
+
 use certree::data::ColumnKind;
 use certree::tree::{Test, Tree};
 
-use super::{Case, Loss};
+use super::{Case, Loss, Squares};
 
 /// The leaf that a point of the case ends in.
 pub fn leaf_of(case: &Case, tree: &Tree, point: usize) -> usize {
@@ -28,8 +30,9 @@ pub fn leaf_of(case: &Case, tree: &Tree, point: usize) -> usize {
     at
 }
 
-/// loss + leaf penalty · leaves, if point p gets label `labels[p]`.
-pub fn objective(case: &Case, labels: &[u32], leaves: usize) -> f64 {
+/// loss + leaf penalty · leaves, if point p ends in node `leaves[p]`.
+pub fn objective(case: &Case, tree: &Tree, leaves: &[usize]) -> f64 {
+    let labels: Vec<u32> = leaves.iter().map(|&leaf| tree.nodes[leaf].label).collect();
     let loss = match &case.loss {
         Loss::Classes(input) => {
             let k = input.n_classes;
@@ -56,8 +59,35 @@ pub fn objective(case: &Case, labels: &[u32], leaves: usize) -> f64 {
             let paid = labels.iter().enumerate().map(|(p, &k)| costs[p * n_labels + k as usize]);
             paid.sum::<f64>() / normalizer
         }
+        Loss::Squares(squares) => {
+            let root = squared_errors(squares, &vec![0; leaves.len()]);
+            if root > 0.0 { squared_errors(squares, leaves) / root } else { 0.0 }
+        }
     };
-    loss + case.leaf_penalty() * leaves as f64
+    loss + case.leaf_penalty() * tree.n_leaves() as f64
+}
+
+/// Σ w·(y − mean of its leaf)² over all outputs.
+fn squared_errors(squares: &Squares, leaves: &[usize]) -> f64 {
+    let mut sum = 0.0;
+    for leaf in leaves.iter().collect::<HashSet<_>>() {
+        for output in 0..squares.n_outputs {
+            let rows: Vec<(f64, f64)> = (0..leaves.len())
+                .filter(|&point| leaves[point] == *leaf)
+                .flat_map(|point| squares.rows(point))
+                .map(|row| {
+                    let target = squares.targets[row * squares.n_outputs + output];
+                    (squares.weights[row] as f64, target)
+                })
+                .collect();
+            // Differences from some row lose little; their mean is taken off twice.
+            let start = rows[0].1;
+            let weight: f64 = rows.iter().map(|(w, _)| w).sum();
+            let mean = rows.iter().map(|(w, y)| w * (y - start)).sum::<f64>() / weight;
+            sum += rows.iter().map(|(w, y)| w * (y - start - mean).powi(2)).sum::<f64>();
+        }
+    }
+    sum
 }
 
 /// A bound on the absolute values that `objective` sums: what its rounding errors are relative to.
@@ -67,6 +97,8 @@ pub fn magnitude(case: &Case) -> f64 {
         Loss::Rows { costs, normalizer, .. } => {
             costs.iter().map(|c| c.abs()).sum::<f64>() / normalizer
         }
+        // Near the mean: `squared_errors` centres.
+        Loss::Squares(_) => 1.0,
     };
     costs + case.leaf_penalty() * case.n_points() as f64
 }

@@ -5,7 +5,7 @@ use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
 use certree::task::ClassInput;
 
-use super::{Case, Loss, Random};
+use super::{Case, Loss, Random, Squares};
 
 /// What to draw. The default draws everything; a test narrows it to what it is about.
 #[derive(Debug, Clone)]
@@ -27,6 +27,7 @@ pub enum LossKind {
     Weighted,
     CostMatrix,
     Rows,
+    Squares,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +90,13 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
             LossKind::Weighted,
             LossKind::CostMatrix,
             LossKind::Rows,
+            LossKind::Squares,
         ]),
         kind => kind,
     };
     let loss = match kind {
         LossKind::Rows => row_costs(rng, n, &codes),
+        LossKind::Squares => Loss::Squares(squares(rng, n, &codes)),
         kind => Loss::Classes(class_input(rng, kind, &rows, &codes)),
     };
     let shape = random_shape(rng, options.limits, &rows);
@@ -279,6 +282,43 @@ fn row_costs(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Loss {
         .collect();
     let normalizer = rng.pick(&[n as f64, 1.0, n as f64 * 2.5]);
     Loss::Rows { n_labels, costs, normalizer, leaf_penalty: leaf_penalty(rng, normalizer) }
+}
+
+/// Targets of all sizes: noise, a few levels that some tree gives, ties, a large mean, an outlier, constants.
+fn squares(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Squares {
+    let n_outputs = rng.pick(&[1, 1, 1, 2, 3]);
+    let per_point = rng.pick(&[1, 1, 1, 2, 3]);
+    let n_rows = n * per_point;
+    let mut targets = vec![0.0; n_rows * n_outputs];
+    for output in 0..n_outputs {
+        let levels = rng.range(1, 5);
+        let level = classes(rng, n, levels, codes);
+        let style = rng.below(8);
+        let size = rng.pick(&[1.0, 1.0, 1e-3, 37.5, 1e6, 1e100, 1e-100]);
+        for row in 0..n_rows {
+            let level = level[row / per_point] as f64;
+            targets[row * n_outputs + output] = size
+                * match style {
+                    0 => level,
+                    1 => level + rng.unit(),
+                    2 => 1e9 + level + rng.unit(),
+                    3 => rng.unit() - 0.5,
+                    4 => rng.range(0, 3) as f64,
+                    5 if row == 0 => 1e8,
+                    5 => level + rng.unit(),
+                    6 => (level + rng.range(0, 9) as f64) / 10.0,
+                    _ => 2.5,
+                };
+        }
+    }
+    let weights: Vec<i64> = match rng.below(5) {
+        0 => (0..n_rows).map(|_| rng.range(1, 4) as i64).collect(),
+        1 => (0..n_rows).map(|_| 1 + (rng.next() >> 10) as i64 / n_rows as i64).collect(),
+        2 => (0..n_rows).map(|_| rng.pick(&[1, 1 << 20, 1 << 50])).collect(),
+        _ => vec![1; n_rows],
+    };
+    let leaf_penalty = leaf_penalty(rng, n as f64);
+    Squares { n_outputs, per_point, targets, weights, leaf_penalty }
 }
 
 /// `total`: the row weight. One part of it, as a penalty, ties a split that saves one row with none.

@@ -50,6 +50,10 @@ fn without_point(case: &Case, point: usize) -> Case {
     let (numbers, width) = match &mut less.loss {
         Loss::Classes(input) => (&mut input.weights, input.n_classes),
         Loss::Rows { costs, n_labels, .. } => (costs, *n_labels),
+        Loss::Squares(squares) => {
+            squares.weights.drain(squares.rows(point));
+            (&mut squares.targets, squares.per_point * squares.n_outputs)
+        }
     };
     numbers.drain(point * width..(point + 1) * width);
     less
@@ -59,6 +63,7 @@ fn simpler_numbers(case: &Case) -> Vec<Case> {
     let count = match &case.loss {
         Loss::Classes(input) => input.weights.len(),
         Loss::Rows { costs, .. } => costs.len(),
+        Loss::Squares(squares) => squares.targets.len(),
     };
     let mut all = Vec::new();
     for index in 0..count {
@@ -67,6 +72,7 @@ fn simpler_numbers(case: &Case) -> Vec<Case> {
             let number = match &mut less.loss {
                 Loss::Classes(input) => &mut input.weights[index],
                 Loss::Rows { costs, .. } => &mut costs[index],
+                Loss::Squares(squares) => &mut squares.targets[index],
             };
             if *number == 0.0 || *number == simple {
                 continue;

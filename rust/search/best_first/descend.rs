@@ -381,7 +381,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         for &(_, index) in near.iter().take(SIBLINGS) {
             let sibling = &parent.siblings[index];
             let (from, bits) = ((sibling.column, sibling.side), self.shared.bits);
-            let total = parent.view.lost(&bits.segments, bits.n_labels, from, to, &mut self.lost);
+            let total = parent.view.lost(&bits.segments, bits.n_stats, from, to, &mut self.lost);
             all.inherit(sibling, |question| parent.column(question), &self.lost, total);
         }
         self.settle(&mut state, node);

@@ -54,7 +54,7 @@ fn worker(
     extracts: bool,
 ) -> Worker<'static, 'static> {
     let level = Options::default().level;
-    let kernel = Kernel::new(shared.bits, problem.task.classes(), level);
+    let kernel = Kernel::new(shared.bits, problem.task.as_ref(), level);
     Worker::new(shared, kernel, level, extracts)
 }
 

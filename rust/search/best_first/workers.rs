@@ -49,7 +49,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     };
     let shared = share(problem, &bits, run, options, threads);
     let make = |extracts| {
-        let kernel = Kernel::new(shared.bits, problem.task.classes(), options.level);
+        let kernel = Kernel::new(shared.bits, problem.task.as_ref(), options.level);
         Worker::new(&shared, kernel, options.level, extracts)
     };
     let report = || {

@@ -1,11 +1,14 @@
 //! No leaf penalty and no limit on depth, leaves or rows: any tree that tells all points apart is optimal.
 //!
 //! Statement: then the least cost is the sum, over the groups of points that no question tells apart, of
-//! what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and one label for all
-//! of them costs no less than the best label for each; a tree with a leaf for every group attains it.
+//! what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and one answer for all
+//! of them costs no less than the best answer for each; a tree with a leaf for every group attains it.
 //! Invalid as soon as leaves cost something or are limited.
 //!
-//! So there is nothing to search. Splits are chosen greedily, by the Gini index, to keep the tree small.
+//! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared errors that are
+//! left, to keep the tree small.
+
+mod purity;
 
 use std::cmp::Ordering;
 
@@ -16,6 +19,7 @@ use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::Run;
 use crate::tree::Plan;
+use purity::Purity;
 
 /// Below this depth splits are chosen for balance: purity alone may peel off one group at a time.
 const DEEP: u32 = 40;
@@ -103,6 +107,8 @@ struct Group {
     cost: Cost,
     /// What another label may cost beyond that.
     weight: f64,
+    /// Its points' statistics, where answers are no labels.
+    stats: Vec<i64>,
 }
 
 struct Split {
@@ -122,7 +128,6 @@ struct Grower<'a> {
     groups: Vec<Group>,
     /// The groups of every node side by side.
     order: Vec<u32>,
-    n_labels: usize,
 }
 
 impl<'a> Grower<'a> {
@@ -140,12 +145,14 @@ impl<'a> Grower<'a> {
         };
         let mut points: Vec<u32> = (0..problem.points.len() as u32).collect();
         points.sort_unstable_by(compare);
+        let n_labels = problem.task.n_labels();
         let mut groups = Vec::new();
         let mut start = 0;
         for end in 1..=points.len() {
             if end == points.len() || compare(&points[start], &points[end]).is_ne() {
                 let members = points[start..end].iter().map(|&p| p as usize);
-                let leaf = problem.task.leaf(&problem.stats(members.clone()));
+                let stats = problem.stats(members.clone());
+                let leaf = problem.task.leaf(&stats);
                 let worst: Cost = members.map(|point| problem.task.worst(point)).sum();
                 let weight = (worst - leaf.cost) as f64;
                 groups.push(Group {
@@ -153,18 +160,19 @@ impl<'a> Grower<'a> {
                     label: leaf.label,
                     cost: leaf.cost,
                     weight,
+                    stats: if n_labels == 0 { stats } else { Vec::new() },
                 });
                 start = end;
             }
         }
         let order = (0..groups.len() as u32).collect();
-        let n_labels = problem.task.n_labels();
-        Grower { problem, features, points, groups, order, n_labels }
+        Grower { problem, features, points, groups, order }
     }
 
     fn bytes(&self) -> i64 {
         // Splitting sorts a copy of a node's groups by code.
-        (self.points.len() * 4 + self.groups.len() * (size_of::<Group>() + 4 + 8)) as i64
+        let stats = self.groups.first().map_or(0, |group| group.stats.len() * 8);
+        (self.points.len() * 4 + self.groups.len() * (size_of::<Group>() + stats + 4 + 8)) as i64
     }
 
     fn cost(&self, group: u32) -> Cost {
@@ -189,7 +197,7 @@ impl<'a> Grower<'a> {
 
     /// The split with the purest sides, if asked for among the most even ones; the first among equals.
     fn choose(&self, groups: &[u32], even: bool) -> Option<Split> {
-        let mut sums = Sums::new(self.n_labels);
+        let mut sums = Purity::new(self.problem.task.as_ref());
         for &group in groups {
             sums.all(&self.groups[group as usize]);
         }
@@ -218,7 +226,7 @@ impl<'a> Grower<'a> {
                 // No question takes out the values that are not asked for.
                 if taken < n && values.is_none_or(|values| (code as usize) < values) {
                     let evenness = if even { taken.min(n - taken) } else { 0 };
-                    let score = (evenness, sums.purity());
+                    let score = (evenness, sums.score());
                     if best.as_ref().is_none_or(|(known, _)| score > *known) {
                         let (feature, cut, value) = match category {
                             true => (first + code as usize, 0, Some(code)),
@@ -249,58 +257,5 @@ impl<'a> Grower<'a> {
         self.order[groups.start..middle].copy_from_slice(&lefts);
         self.order[middle..groups.end].copy_from_slice(&rights);
         middle
-    }
-}
-
-/// Weights by label of a node and of one side of a split, with the sums of their squares.
-struct Sums {
-    whole: Vec<f64>,
-    side: Vec<f64>,
-    /// Labels that the side has.
-    touched: Vec<u32>,
-    total: f64,
-    squares: f64,
-    side_total: f64,
-    side_squares: f64,
-    rest_squares: f64,
-}
-
-impl Sums {
-    fn new(n_labels: usize) -> Self {
-        let (whole, side) = (vec![0.0; n_labels], vec![0.0; n_labels]);
-        let [total, squares, side_total, side_squares, rest_squares] = [0.0; 5];
-        let touched = Vec::new();
-        Sums { whole, side, touched, total, squares, side_total, side_squares, rest_squares }
-    }
-
-    fn all(&mut self, group: &Group) {
-        let known = &mut self.whole[group.label as usize];
-        self.squares += (2.0 * *known + group.weight) * group.weight;
-        *known += group.weight;
-        self.total += group.weight;
-    }
-
-    fn clear(&mut self) {
-        for label in self.touched.drain(..) {
-            self.side[label as usize] = 0.0;
-        }
-        (self.side_total, self.side_squares, self.rest_squares) = (0.0, 0.0, self.squares);
-    }
-
-    fn add(&mut self, group: &Group) {
-        let (label, weight) = (group.label as usize, group.weight);
-        let (side, rest) = (self.side[label], self.whole[label] - self.side[label]);
-        self.side_squares += (2.0 * side + weight) * weight;
-        self.rest_squares -= (2.0 * rest - weight) * weight;
-        self.side[label] += weight;
-        self.side_total += weight;
-        self.touched.push(group.label);
-    }
-
-    /// The larger, the purer both sides are: the Gini index, up to what all splits share.
-    fn purity(&self) -> f64 {
-        let part = |squares: f64, total: f64| if total > 0.0 { squares / total } else { 0.0 };
-        part(self.side_squares, self.side_total)
-            + part(self.rest_squares, self.total - self.side_total)
     }
 }

@@ -1,0 +1,420 @@
+//! Regression: cost(S) = Σ over outputs of Σ over rows of w·(y − mean of S)².
+//!
+//! The loss is divided by the cost of all rows as one leaf. Outputs are added as they are, as in Quant-BnB:
+//! who wants them to count alike scales them first.
+//!
+//! **In integers.** Targets are centred, and each point gets the weight w of its rows, for each output an
+//! integer sum s, and q = Σ over outputs of ⌈g(s, w)⌉ with g(s, w) = s²/w in units of cost. A leaf costs
+//!
+//! > cost(S) = Σ q − Σ over outputs of ⌈g(Σ s, Σ w)⌉.
+//!
+//! g is convex and g(t·s, t·w) = t·g(s, w), so g(A ∪ B) ≤ g(A) + g(B); and ⌈x + y⌉ ≤ ⌈x⌉ + ⌈y⌉. Hence
+//! **cost(A ∪ B) ≥ cost(A) + cost(B)**, exactly: every bound that needs splits to pay, and a point to cost
+//! nothing (`least` is 0), holds without a tolerance.
+//!
+//! **What was rounded.** For a tree that costs c here, with the true sums s* in place of s, and the sum of
+//! all squares Q* beside Σ q, a constant that goes into the offset: the tree's true cost is
+//! Q* − Σ over leaves of g(s*, w), while c + ⌊Q* − Σ q⌋ ≤ Q* − Σ over leaves of g(s, w). So rounding up g,
+//! and rounding down the offset and the leaf penalty, never puts c above the truth; c falls short of it by a
+//! unit for each leaf and output, and one more. Only s − s* can do harm. With δ = |s − s*| at each point and
+//! R the largest |y − centre|, a leaf whose sum moves by Δ changes by |Δ|·|2s*/w + Δ/w| ≤ 2R|Δ| + Δ²/w, and
+//! Δ²/w ≤ Σ δ²/w as above: **slack = Σ over points and outputs of 2Rδ + δ²/w**. It is 0 if nothing was
+//! rounded, as with targets that are short integers.
+//!
+//! **Worst.** A leaf's mean lies between the least and the largest mean of a point. For any T and S let c be
+//! the mean of a leaf of T's tree, and C the rows of S∖T in it; since g(A ∪ C) ≥ g(A) + 2c·s(C) − c²·w(C),
+//! the leaf holds them for Σ over C of ⌈g⌉ + ⌈c²w − 2cs⌉ ≤ Σ over C of ⌈w·(s/w − c)²⌉ + 1 for each output
+//! more. `worst` is the largest of this over the range of c, and no more than all rows as one leaf cost:
+//! a bound that takes off so much says nothing. So similarity and child support hold here too.
+
+use super::twofold::{Twofold, exponent, scale};
+use super::{Leaf, Scaled, Task};
+use crate::cost::{Cost, MAX_TOTAL, Scale};
+use crate::error::{Error, Result};
+
+/// A regression problem, by rows.
+#[derive(Debug, Clone)]
+pub struct SquaresInput {
+    pub n_outputs: usize,
+    /// Targets by row and output, row-major.
+    pub targets: Vec<f64>,
+    /// Weight by row in whole units, more than 0; none if every row counts once.
+    pub weights: Option<Vec<i64>>,
+    /// The point of each row.
+    pub points: Vec<u32>,
+    pub n_points: usize,
+    pub leaf_penalty: f64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Squares {
+    n_outputs: usize,
+    /// By point: weight, sum by output, q.
+    stats: Vec<i64>,
+    worst: Vec<Cost>,
+    outputs: Vec<Output>,
+    /// True sums by point and output, to show means.
+    sums: Vec<Twofold>,
+}
+
+/// How the numbers of an output are kept: y = (centre + d)·2^exponent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Output {
+    exponent: i32,
+    centre: f64,
+    /// At least the largest |d|; 0 if all targets are equal.
+    radius: f64,
+    /// Integer sums are in units of 2^grid d.
+    grid: i32,
+    /// Whether every d is a whole number of them: then so are all sums, and nothing is rounded.
+    exact: bool,
+    /// g in units of cost is s² / w / 2^shift, or s² / w · factor.
+    shift: i32,
+    factor: f64,
+}
+
+/// All integer sums of an output stay below this, so that differences do, too.
+const MOST_SUM: i32 = 61;
+
+impl SquaresInput {
+    pub fn build(&self) -> Result<Scaled> {
+        self.validate()?;
+        let m = self.n_outputs;
+        let weights = self.point_weights()?;
+        let outputs: Vec<Output> = (0..m).map(|o| self.output(o)).collect();
+        let (sums, squares) = self.sums(&outputs);
+        // Everything real from here on is in units of 4^most.
+        let most = outputs.iter().filter(|o| o.radius > 0.0).map(|o| o.exponent).max().unwrap_or(0);
+        let mut rounded = vec![0i64; sums.len()];
+        let mut harm = 0.0;
+        let (mut squared, mut total) = (Twofold::default(), Twofold::default());
+        let all_weight = Twofold::from(weights.iter().sum::<i64>());
+        for (o, output) in outputs.iter().enumerate() {
+            let places = 2 * (output.exponent - most);
+            let of = |p: usize| sums[p * m + o];
+            let all = (0..weights.len()).fold(Twofold::default(), |sum, p| sum + of(p));
+            squared = squared + squares[o].scale(places);
+            total = total + (squares[o] - (all * all).over(all_weight)).scale(places);
+            harm += scale(round(output, &sums[o..], &weights, m, &mut rounded[o..]), places);
+        }
+        let worst = worst(&outputs, &rounded, &weights, most);
+        Ok(self.scaled(Parts {
+            outputs,
+            weights,
+            sums,
+            rounded,
+            worst,
+            squared,
+            total,
+            harm,
+            most,
+        }))
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (m, n) = (self.n_outputs, self.points.len());
+        if m == 0 || n == 0 {
+            return Err(Error::invalid("there must be at least one target and one row"));
+        }
+        if self.targets.len() != n * m || self.weights.as_ref().is_some_and(|w| w.len() != n) {
+            return Err(Error::invalid(format!(
+                "{} targets and {} weights do not make {n} rows of {m} targets",
+                self.targets.len(),
+                self.weights.as_ref().map_or(n, Vec::len)
+            )));
+        }
+        if self.targets.iter().any(|y| !y.is_finite()) {
+            return Err(Error::invalid("targets must be finite"));
+        }
+        if self.weights.iter().flatten().any(|&w| w <= 0) {
+            return Err(Error::invalid("row weights must be positive"));
+        }
+        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
+            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
+        }
+        if self.points.iter().any(|&p| p as usize >= self.n_points) {
+            return Err(Error::invalid(format!("a row's point is not below {}", self.n_points)));
+        }
+        Ok(())
+    }
+
+    fn weight(&self, row: usize) -> i64 {
+        self.weights.as_ref().map_or(1, |weights| weights[row])
+    }
+
+    fn point_weights(&self) -> Result<Vec<i64>> {
+        let (mut weights, mut total) = (vec![0i64; self.n_points], 0i64);
+        for (row, &point) in self.points.iter().enumerate() {
+            weights[point as usize] += self.weight(row);
+            total = total.saturating_add(self.weight(row));
+            if total > 1 << 61 {
+                return Err(Error::invalid("row weights add up to more than 2^61 units"));
+            }
+        }
+        if weights.contains(&0) {
+            return Err(Error::invalid("a point has no rows"));
+        }
+        Ok(weights)
+    }
+
+    fn column(&self, output: usize) -> impl Iterator<Item = f64> + '_ {
+        self.targets[output..].iter().step_by(self.n_outputs).copied()
+    }
+
+    /// Scale an output to be at most 1, and centre it near its mean.
+    fn output(&self, index: usize) -> Output {
+        let (least, largest) = (self.column(index))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+        let size = least.abs().max(largest.abs());
+        let places = if size > 0.0 { exponent(size) } else { 0 };
+        let mut output = Output { exponent: places, ..Output::default() };
+        if least == largest {
+            output.centre = scale(least, -places);
+            return output;
+        }
+        let (mut sum, mut weight) = (Twofold::default(), 0.0);
+        for (row, y) in self.column(index).enumerate() {
+            let w = self.weight(row) as f64;
+            sum = sum + Twofold::from(scale(y, -places) * w);
+            weight += w;
+        }
+        // Not finer than need be, so that short targets stay short.
+        let spread = exponent(scale(largest, -places) - scale(least, -places));
+        output.centre = scale(scale(sum.high / weight, 20 - spread).round(), spread - 20);
+        let d = |y: f64| Twofold::difference(scale(y, -places), output.centre);
+        let radius = self.column(index).fold(0.0, |r: f64, y| r.max(d(y).high.abs())).next_up();
+        let grid = exponent(weight * radius) - MOST_SUM;
+        let whole = |x: f64| scale(x, -grid).fract() == 0.0;
+        let exact = self.column(index).all(|y| whole(d(y).high) && whole(d(y).low));
+        Output { radius, grid, exact, ..output }
+    }
+
+    /// Σ w·d by point and output, and Σ w·d² by output.
+    fn sums(&self, outputs: &[Output]) -> (Vec<Twofold>, Vec<Twofold>) {
+        let m = outputs.len();
+        let mut sums = vec![Twofold::default(); self.n_points * m];
+        let mut squares = vec![Twofold::default(); m];
+        for (row, (&point, targets)) in
+            self.points.iter().zip(self.targets.chunks_exact(m)).enumerate()
+        {
+            let weight = Twofold::from(self.weight(row));
+            for (o, &y) in targets.iter().enumerate() {
+                let d = Twofold::difference(scale(y, -outputs[o].exponent), outputs[o].centre);
+                let (sum, weighted) = (&mut sums[point as usize * m + o], weight * d);
+                *sum = *sum + weighted;
+                squares[o] = squares[o] + weighted * d;
+            }
+        }
+        (sums, squares)
+    }
+
+    fn scaled(&self, parts: Parts) -> Scaled {
+        let Parts { mut outputs, weights, sums, rounded, worst, squared, total, harm, most } =
+            parts;
+        let m = self.n_outputs;
+        // The unit, 2^unit: so fine that all that may be added up stays below the largest total.
+        let (squares, penalty) = (squared.high, self.leaf_penalty.max(1.0));
+        let bound = (4.0 * squares * penalty).max(worst.iter().map(|w| w.min(squares)).sum());
+        let constant = total.high <= 0.0;
+        let fits = exponent(MAX_TOTAL as f64);
+        let unit = if constant { 0 } else { exponent(bound) - fits };
+        for output in outputs.iter_mut().filter(|output| output.radius > 0.0) {
+            output.shift = unit + 2 * (most - output.grid - output.exponent);
+            output.factor = scale(1.0, -output.shift);
+        }
+        let mut stats = Vec::with_capacity(weights.len() * (m + 2));
+        let mut q_total = 0i128;
+        for (&weight, sums) in weights.iter().zip(rounded.chunks_exact(m)) {
+            let gains = outputs.iter().zip(sums).map(|(output, &s)| gain(s, weight, output.shift));
+            let q: Cost = gains.sum();
+            stats.push(weight);
+            stats.extend_from_slice(sums);
+            stats.push(q);
+            q_total += i128::from(q);
+        }
+        let mut task = Squares { n_outputs: m, stats, worst: Vec::new(), outputs, sums };
+        let mut whole = vec![0; m + 2];
+        for point in 0..weights.len() {
+            whole.iter_mut().zip(task.stats(point)).for_each(|(sum, s)| *sum += s);
+        }
+        let most_cost = task.leaf(&whole).cost;
+        task.worst = (worst.iter())
+            .map(|&w| {
+                let cost = scale(w, -unit) * (1.0 + 1e-12) + 2.0 * m as f64;
+                if w > 0.0 { (cost.ceil() as Cost).min(most_cost) } else { 0 }
+            })
+            .collect();
+        let units =
+            if constant { (MAX_TOTAL / 4) as f64 / penalty } else { total.scale(-unit).high };
+        // Products are rounded once or twice, and this must not be above the truth.
+        let leaf_cost =
+            (self.leaf_penalty * units).next_down().next_down().floor().max(0.0) as Cost;
+        let offset = (squared.scale(-unit) - Twofold::from(1.0 / 1024.0)).floor() - q_total;
+        Scaled {
+            task: Box::new(task),
+            leaf_cost,
+            scale: Scale {
+                units,
+                offset: if constant { 0 } else { offset },
+                slack: (scale(harm, -unit) * (1.0 + 1e-9)).ceil() as Cost,
+            },
+        }
+    }
+}
+
+/// What `build` has found out before it chooses the unit of cost.
+struct Parts {
+    outputs: Vec<Output>,
+    weights: Vec<i64>,
+    sums: Vec<Twofold>,
+    /// By point and output.
+    rounded: Vec<i64>,
+    /// By point, in units of 4^most, as the next three.
+    worst: Vec<f64>,
+    /// Σ w·d², and Σ w·(d − mean)².
+    squared: Twofold,
+    total: Twofold,
+    /// What rounding the sums may do.
+    harm: f64,
+    most: i32,
+}
+
+/// Round the sums of one output, every `step`-th of each list, to its grid. Returns what that may do to the
+/// cost of a tree, in the output's own d².
+fn round(
+    output: &Output,
+    sums: &[Twofold],
+    weights: &[i64],
+    step: usize,
+    rounded: &mut [i64],
+) -> f64 {
+    if output.radius == 0.0 {
+        return 0.0;
+    }
+    let mut harm = 0.0;
+    for (p, &weight) in weights.iter().enumerate() {
+        let sum = sums[p * step].scale(-output.grid);
+        let whole = (sum + Twofold::from(0.5)).floor() as i64;
+        rounded[p * step] = whole;
+        if !output.exact {
+            // Twofold sums themselves are short of the truth by less than this.
+            let lost = weight as f64 * output.radius * 1e-28;
+            let off = scale((sum - Twofold::from(whole)).high.abs(), output.grid) + lost;
+            harm += 2.0 * output.radius * off + off * off / weight as f64;
+        }
+    }
+    harm
+}
+
+/// The worst loss of each point for any mean of points, in units of 4^most.
+fn worst(outputs: &[Output], rounded: &[i64], weights: &[i64], most: i32) -> Vec<f64> {
+    let mut worst = vec![0.0; weights.len()];
+    let m = outputs.len();
+    for (o, output) in outputs.iter().enumerate() {
+        let mean = |p: usize| rounded[p * m + o] as f64 / weights[p] as f64;
+        let (low, high) = (0..weights.len())
+            .map(mean)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        // Means are off by a few steps, and so are their differences.
+        let off = 1e-15 * low.abs().max(high.abs());
+        for (p, worst) in worst.iter_mut().enumerate() {
+            let far = (high - mean(p)).max(mean(p) - low);
+            let far = if output.radius > 0.0 { far + off } else { 0.0 };
+            *worst +=
+                scale(weights[p] as f64 * far * far, 2 * (output.grid + output.exponent - most));
+        }
+    }
+    worst
+}
+
+/// ⌈s²/w⌉ in units of cost.
+fn gain(sum: i64, weight: i64, shift: i32) -> Cost {
+    if sum == 0 {
+        return 0;
+    }
+    let square = u128::from(sum.unsigned_abs()).pow(2);
+    // Dividing by 2^shift first and by w then, each time rounding up, is rounding up once.
+    let square = match shift {
+        128.. => 1,
+        1.. => ((square - 1) >> shift) + 1,
+        _ => square << -shift,
+    };
+    match u64::try_from(square) {
+        Ok(square) => square.div_ceil(weight as u64) as Cost,
+        Err(_) => square.div_ceil(weight as u128) as Cost,
+    }
+}
+
+impl Squares {
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// ⌈g⌉ of an output.
+    pub fn gain(&self, output: usize, sum: i64, weight: i64) -> Cost {
+        gain(sum, weight, self.outputs[output].shift)
+    }
+
+    /// g of an output is s² / w times this.
+    pub fn factor(&self, output: usize) -> f64 {
+        self.outputs[output].factor
+    }
+}
+
+impl Task for Squares {
+    fn n_points(&self) -> usize {
+        self.worst.len()
+    }
+
+    fn width(&self) -> usize {
+        self.n_outputs + 2
+    }
+
+    fn stats(&self, point: usize) -> &[i64] {
+        &self.stats[point * self.width()..(point + 1) * self.width()]
+    }
+
+    fn leaf(&self, stats: &[i64]) -> Leaf {
+        let (weight, q) = (stats[0], stats[self.n_outputs + 1]);
+        let gains = (0..self.n_outputs).map(|o| self.gain(o, stats[o + 1], weight));
+        Leaf { cost: q - gains.sum::<Cost>(), label: 0 }
+    }
+
+    /// Point by point in 128 bits, since this is what the search is held to.
+    fn cost(&self, points: &[u32], _label: u32) -> Cost {
+        let points = || points.iter().map(|&p| self.stats(p as usize));
+        let weight: i128 = points().map(|stats| i128::from(stats[0])).sum();
+        let mut cost: i128 = points().map(|stats| i128::from(stats[self.n_outputs + 1])).sum();
+        for o in 0..self.n_outputs {
+            let sum: i128 = points().map(|stats| i128::from(stats[o + 1])).sum();
+            cost -= i128::from(gain(sum as i64, weight as i64, self.outputs[o].shift));
+        }
+        cost as Cost
+    }
+
+    fn least(&self, _point: usize) -> Cost {
+        0
+    }
+
+    fn worst(&self, point: usize) -> Cost {
+        self.worst[point]
+    }
+
+    /// The mean of each output, from the targets as they were given.
+    fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64> {
+        let weight = Twofold::from(stats[0]);
+        (self.outputs.iter().enumerate())
+            .map(|(o, output)| {
+                let sum = (points.iter()).fold(Twofold::default(), |sum, &p| {
+                    sum + self.sums[p as usize * self.n_outputs + o]
+                });
+                let mean = sum.over(weight) + Twofold::from(output.centre);
+                scale(mean.high, output.exponent)
+            })
+            .collect()
+    }
+
+    fn squares(&self) -> Option<&Squares> {
+        Some(self)
+    }
+}
