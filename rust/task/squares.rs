@@ -19,7 +19,8 @@
 //! unit for each leaf and output, and one more. Only s − s* can do harm. With δ = |s − s*| at each point and
 //! R the largest |y − centre|, a leaf whose sum moves by Δ changes by |Δ|·|2s*/w + Δ/w| ≤ 2R|Δ| + Δ²/w, and
 //! Δ²/w ≤ Σ δ²/w as above: **slack = Σ over points and outputs of 2Rδ + δ²/w**. It is 0 if nothing was
-//! rounded, as with targets that are short integers.
+//! rounded, as with targets that are short integers. The offset is no more than what rows differ by within
+//! their points, which every tree pays; so c may fall short by the slack once more.
 //!
 //! **Worst.** A leaf's mean lies between the least and the largest mean of a point. For any T and S let c be
 //! the mean of a leaf of T's tree, and C the rows of S∖T in it; since g(A ∪ C) ≥ g(A) + 2c·s(C) − c²·w(C),
@@ -87,7 +88,7 @@ impl SquaresInput {
         let most = outputs.iter().filter(|o| o.radius > 0.0).map(|o| o.exponent).max().unwrap_or(0);
         let mut rounded = vec![0i64; sums.len()];
         let mut harm = 0.0;
-        let (mut squared, mut total) = (Twofold::default(), Twofold::default());
+        let [mut squared, mut total, mut within] = [Twofold::default(); 3];
         let all_weight = Twofold::from(weights.iter().sum::<i64>());
         for (o, output) in outputs.iter().enumerate() {
             let places = 2 * (output.exponent - most);
@@ -95,6 +96,10 @@ impl SquaresInput {
             let all = (0..weights.len()).fold(Twofold::default(), |sum, p| sum + of(p));
             squared = squared + squares[o].scale(places);
             total = total + (squares[o] - (all * all).over(all_weight)).scale(places);
+            let between = (0..weights.len())
+                .map(|p| (of(p) * of(p)).over(Twofold::from(weights[p])))
+                .fold(Twofold::default(), |sum, g| sum + g);
+            within = within + (squares[o] - between).scale(places);
             harm += scale(round(output, &sums[o..], &weights, m, &mut rounded[o..]), places);
         }
         let worst = worst(&outputs, &rounded, &weights, most);
@@ -106,6 +111,7 @@ impl SquaresInput {
             worst,
             squared,
             total,
+            within,
             harm,
             most,
         }))
@@ -178,10 +184,20 @@ impl SquaresInput {
             sum = sum + Twofold::from(scale(y, -places) * w);
             weight += w;
         }
-        // Not finer than need be, so that short targets stay short.
+        // Centred no finer than need be, short targets may stay whole numbers of the grid.
         let spread = exponent(scale(largest, -places) - scale(least, -places));
-        output.centre = scale(scale(sum.high / weight, 20 - spread).round(), spread - 20);
-        let d = |y: f64| Twofold::difference(scale(y, -places), output.centre);
+        let mean = sum.high / weight;
+        let coarse = scale(scale(mean, 20 - spread).round(), spread - 20);
+        let coarse = self.centred(index, Output { centre: coarse, ..output }, weight);
+        if coarse.exact {
+            return coarse;
+        }
+        self.centred(index, Output { centre: mean, ..output }, weight)
+    }
+
+    /// Radius and grid of an output once its centre is chosen, for rows of this weight.
+    fn centred(&self, index: usize, output: Output, weight: f64) -> Output {
+        let d = |y: f64| Twofold::difference(scale(y, -output.exponent), output.centre);
         let radius = self.column(index).fold(0.0, |r: f64, y| r.max(d(y).high.abs())).next_up();
         let grid = exponent(weight * radius) - MOST_SUM;
         let whole = |x: f64| scale(x, -grid).fract() == 0.0;
@@ -209,8 +225,18 @@ impl SquaresInput {
     }
 
     fn scaled(&self, parts: Parts) -> Scaled {
-        let Parts { mut outputs, weights, sums, rounded, worst, squared, total, harm, most } =
-            parts;
+        let Parts {
+            mut outputs,
+            weights,
+            sums,
+            rounded,
+            worst,
+            squared,
+            total,
+            within,
+            harm,
+            most,
+        } = parts;
         let m = self.n_outputs;
         // The unit, 2^unit: so fine that all that may be added up stays below the largest total.
         let (squares, penalty) = (squared.high, self.leaf_penalty.max(1.0));
@@ -249,7 +275,9 @@ impl SquaresInput {
         // Products are rounded once or twice, and this must not be above the truth.
         let leaf_cost =
             (self.leaf_penalty * units).next_down().next_down().floor().max(0.0) as Cost;
-        let offset = (squared.scale(-unit) - Twofold::from(1.0 / 1024.0)).floor() - q_total;
+        let floor = |x: Twofold| (x.scale(-unit) - Twofold::from(1.0 / 1024.0)).floor();
+        // No tree costs less than what the rows of points differ by, however the sums were rounded.
+        let offset = (floor(squared) - q_total).min(floor(within).max(0));
         Scaled {
             task: Box::new(task),
             leaf_cost,
@@ -269,11 +297,12 @@ struct Parts {
     sums: Vec<Twofold>,
     /// By point and output.
     rounded: Vec<i64>,
-    /// By point, in units of 4^most, as the next three.
+    /// By point, in units of 4^most, as all that follows.
     worst: Vec<f64>,
-    /// Σ w·d², and Σ w·(d − mean)².
+    /// Σ w·d², and Σ w·(d − mean)² for the mean of all rows, and for those of the points.
     squared: Twofold,
     total: Twofold,
+    within: Twofold,
     /// What rounding the sums may do.
     harm: f64,
     most: i32,
