@@ -42,7 +42,7 @@ impl Task for Grouped {
         self.inner.n_labels()
     }
 
-    fn shown(&self, stats: &[i64]) -> Vec<f64> {
+    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         let n = self.class_of.iter().max().map_or(0, |&class| class as usize + 1);
         let mut sums = vec![0; n];
         for (&class, weight) in self.class_of.iter().zip(stats) {

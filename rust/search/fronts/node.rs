@@ -53,11 +53,10 @@ impl Alternative {
 impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
     pub fn new(shared: &'a Shared<'a, 'run, F>) -> Self {
         let level = Level::detect();
-        let classes = shared.problem.task.classes();
         let root = Frame { view: shared.bits.root.clone(), ..Frame::default() };
         Worker {
             shared,
-            kernel: Kernel::new(shared.bits, classes, level),
+            kernel: Kernel::new(shared.bits, shared.problem.task.as_ref(), level),
             level,
             frames: vec![root],
             counts: Counts::default(),
