@@ -8,6 +8,7 @@ from certree import (
     OptimalPolicyTree,
     OptimalTreeClassifier,
     ThresholdBinarizer,
+    ThresholdGuesser,
 )
 
 
@@ -44,6 +45,7 @@ def two_columns(y):
         CostsFromOneColumn(),
         RewardsFromOneColumn(),
         ThresholdBinarizer(),
+        ThresholdGuesser(),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

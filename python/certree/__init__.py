@@ -9,6 +9,7 @@ from certree.estimators import (
     OptimalTreeClassifier,
     PolicyValue,
 )
+from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.progress import Progress
 from certree.tree import Tree
 
@@ -20,6 +21,9 @@ __all__ = [
     "PolicyValue",
     "Progress",
     "ThresholdBinarizer",
+    "ThresholdGuesser",
     "Tree",
     "__version__",
+    "depth_gap",
+    "suggest_depth",
 ]

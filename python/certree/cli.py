@@ -111,7 +111,7 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "--thresholds",
         type=int_or_text,
         metavar="N",
-        help="all, or a number of quantiles for each column",
+        help="all, a number of quantiles for each column, or guess (those that gradient boosting uses)",
     )
     search.add_argument("--time-limit", type=or_none(float), metavar="SECONDS", help="or none")
     search.add_argument("--gap-limit", type=float, metavar="X", help="stop at this gap")

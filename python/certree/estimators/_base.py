@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,6 +36,21 @@ class TreeEstimator(BaseEstimator):
         time = None if self.time_limit is None else min(float(self.time_limit), LONGEST)
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
         return time, memory, float(self.gap_limit), parameters.threads(self.n_jobs)
+
+    def _guess(self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Any:
+        """``thresholds``, or the fitted guesser that it stands for, which is kept as ``guesser_``."""
+        if hasattr(self, "guesser_"):
+            del self.guesser_
+        given = self.thresholds
+        if isinstance(given, str) and given == "guess":
+            # scikit-learn's ensembles are slow to import, so only when they are used.
+            from certree.guess import ThresholdGuesser
+
+            given = ThresholdGuesser(class_weight=class_weight)
+        elif not parameters.is_guesser(given) or hasattr(given, "thresholds_"):
+            return given
+        self.guesser_ = clone(given).fit(X, y, sample_weight)
+        return self.guesser_
 
     def _keep(
         self,
@@ -71,7 +86,7 @@ class TreeEstimator(BaseEstimator):
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
-            thresholds=thresholds_in_words(self.thresholds),
+            thresholds=thresholds_in_words(getattr(self, "guesser_", self.thresholds)),
             cuts={each.column.name: each.count for each in cuts},
             n_rows=points.n_rows,
             n_points=points.n_points,
@@ -168,6 +183,11 @@ def thresholds_in_words(thresholds: Any) -> str:
         return "all midpoints between neighbouring values"
     if isinstance(thresholds, Mapping):
         return "thresholds given by the user where named, else all midpoints"
+    if parameters.is_guesser(thresholds):
+        return (
+            f"the {thresholds.n_kept_:,} guessed ones, from a {type(thresholds.reference_).__name__}; "
+            "other cuts were not searched"
+        )
     if hasattr(thresholds, "thresholds_"):
         return "the thresholds of a fitted binarizer"
     return f"at most {thresholds} quantiles for each column of numbers or dates"

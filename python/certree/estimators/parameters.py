@@ -78,10 +78,25 @@ def _column_holds(value: Any) -> bool:
     return is_integer(value) and value >= 1
 
 
+def is_guesser(value: Any) -> bool:
+    """Whether this is a ThresholdGuesser, fitted or not."""
+    return getattr(value, "guesses", False) is True
+
+
 THRESHOLDS = Rule(
     _thresholds_hold,
     "'all', a number of quantiles per column (at least 1), a dict of column names to one of these or "
     "to a list of thresholds, or a fitted ThresholdBinarizer",
+)
+
+#: Of estimators whose target a reference can be fitted to.
+GUESSES = Rule(
+    lambda value: (
+        is_guesser(value)
+        or (isinstance(value, str) and value == "guess")
+        or THRESHOLDS.holds(value)
+    ),
+    f"'guess', {THRESHOLDS.allowed}, or a ThresholdGuesser",
 )
 
 #: Parameters that every kind of tree has.
