@@ -7,6 +7,7 @@ from certree import (
     OptimalCostTree,
     OptimalPolicyTree,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
     ThresholdBinarizer,
     ThresholdGuesser,
 )
@@ -42,6 +43,8 @@ def two_columns(y):
 @parametrize_with_checks(
     [
         OptimalTreeClassifier(),
+        # Targets of noise take longer to prove than anybody waits.
+        OptimalTreeRegressor(max_depth=2),
         CostsFromOneColumn(),
         RewardsFromOneColumn(),
         ThresholdBinarizer(),

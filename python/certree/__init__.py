@@ -7,6 +7,7 @@ from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
     PolicyValue,
 )
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
@@ -18,6 +19,7 @@ __all__ = [
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "PolicyValue",
     "Progress",
     "ThresholdBinarizer",

@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "solve_classes",
     "solve_rows",
+    "solve_squares",
     "sum_by_point",
 ]
 
@@ -103,6 +104,17 @@ def solve_rows(
     n_labels: int,
     error: float,
     normalizer: float,
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...
+def solve_squares(
+    columns: _Columns,
+    points: Points,
+    targets: NDArray[np.float64],
+    point_of: NDArray[np.uint32],
+    weights: NDArray[np.int64] | None,
     leaf_penalty: float,
     shape: _Shape,
     limits: _Limits,

@@ -15,7 +15,7 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import __version__, demo, tables
-from certree.estimators import OptimalCostTree, OptimalTreeClassifier
+from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from certree.export.to_json import to_json
 from certree.tree import Tree
 
@@ -86,13 +86,25 @@ def parser() -> argparse.ArgumentParser:
 def add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("data", type=Path, help=f"the training table ({tables.ENDINGS})")
     goal = fit.add_mutually_exclusive_group(required=True)
-    goal.add_argument("--target", metavar="COLUMN", help="the column to predict")
+    goal.add_argument(
+        "--target",
+        nargs="+",
+        action="extend",
+        metavar="COLUMN",
+        help="the column to predict; for regression also several",
+    )
     goal.add_argument(
         "--costs",
         nargs="+",
         action="extend",
         metavar="COLUMN",
         help="columns with the cost of each label, to choose the label that costs least",
+    )
+    fit.add_argument(
+        "--task",
+        choices=("classification", "regression"),
+        default="classification",
+        help="what the target is: labels (the default), or numbers to predict by their mean",
     )
     fit.add_argument("--weight", metavar="COLUMN", help="a column of row weights")
     fit.add_argument(
@@ -101,8 +113,13 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--model", type=Path, metavar="FILE", help="write the tree to this JSON file")
     fit.add_argument("--quiet", action="store_true", help="show no progress")
 
-    search = fit.add_argument_group("search", "Defaults are those of OptimalTreeClassifier and OptimalCostTree.")
-    search.add_argument("--objective", help="accuracy or balanced_accuracy")
+    search = fit.add_argument_group(
+        "search",
+        "Defaults are those of OptimalTreeClassifier, OptimalTreeRegressor and OptimalCostTree.",
+    )
+    search.add_argument(
+        "--objective", help="accuracy or balanced_accuracy; of regression squared_error"
+    )
     search.add_argument("--leaf-penalty", type=float, metavar="X", help="what each leaf costs")
     search.add_argument("--max-depth", type=or_none(int), metavar="N", help="or none")
     search.add_argument("--max-leaf-nodes", type=or_none(int), metavar="N", help="or none")
@@ -168,7 +185,12 @@ def fit(options: argparse.Namespace) -> None:
     columns = list(frame.collect_schema())
     drop = given.get("drop", [])
     goal = "target" if "target" in given else "costs"
-    named = given["costs"] if goal == "costs" else [options.target]
+    named = given[goal]
+    task = "costs" if goal == "costs" else options.task
+    if task == "classification" and len(named) > 1:
+        raise ValueError(f"--target names {len(named)} columns; several are for --task regression")
+    if goal == "costs" and options.task == "regression":
+        raise ValueError("--costs are of labels: with --task regression, name the --target")
     weight = [given["weight"]] if "weight" in given else []
     for option, names in [(goal, named), ("weight", weight)]:
         for name in names:
@@ -188,12 +210,16 @@ def fit(options: argparse.Namespace) -> None:
         raise FileNotFoundError(2, "there is no such folder", str(options.model.parent))
 
     search = {name: given[name] for name in SEARCH if name in given}
-    estimator: Any = OptimalTreeClassifier if goal == "target" else OptimalCostTree
-    model = estimator(**search, verbose=not quiet)
+    estimators: dict[str, Any] = {
+        "classification": OptimalTreeClassifier,
+        "regression": OptimalTreeRegressor,
+        "costs": OptimalCostTree,
+    }
+    model = estimators[task](**search, verbose=not quiet)
     with warnings.catch_warnings():
         # The certificate says it, too.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        goals = named if goal == "costs" else options.target
+        goals = named[0] if task == "classification" else named
         model.fit(frame.drop(drop), goals, sample_weight=given.get("weight"))
     if not quiet and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
@@ -209,7 +235,7 @@ def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> 
         raise ValueError(f"{option}: {path} has no column {name!r}; its columns are {shown}")
 
 
-def save(model: OptimalTreeClassifier | OptimalCostTree, path: Path) -> None:
+def save(model: Any, path: Path) -> None:
     certificate = model.certificate_
     about = {
         "status": certificate.status,
@@ -231,7 +257,11 @@ def predict(options: argparse.Namespace) -> None:
     given = vars(options)
     tree = load(options.model)
     frame = tables.read(options.data, tree.columns)
-    out = pl.DataFrame({"prediction": tree.predict(frame)})
+    answers = tree.predict(frame)
+    if answers.ndim == 1:
+        out = pl.DataFrame({"prediction": answers})
+    else:
+        out = pl.DataFrame(answers, schema=[f"prediction of {name}" for name in tree.labels])
     if given.get("proba", False):
         shares = tree.predict_proba(frame)
         out = out.with_columns(

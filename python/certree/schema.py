@@ -7,9 +7,9 @@ from typing import Literal
 
 Kind = Literal["number", "boolean", "category", "date"]
 
-#: What a tree answers, and so what its nodes hold: the row weight by class, or the mean cost or reward of
-#: each label.
-Task = Literal["classification", "costs", "rewards"]
+#: What a tree answers, and so what its nodes hold: the row weight by class, the mean cost or reward of each
+#: label, or the mean of each target.
+Task = Literal["classification", "costs", "rewards", "regression"]
 
 
 @dataclass(frozen=True)

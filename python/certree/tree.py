@@ -48,7 +48,8 @@ class Split:
 @dataclass(frozen=True)
 class Node:
     """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class (or,
-    as the tree's task is, the mean cost or reward of each label), and ``loss`` what its rows would add to
+    as the tree's task is, the mean cost or reward of each label, or the mean of each target, which then is
+    ``label``, too), and ``loss`` what its rows would add to
     the tree's loss if it were a leaf: of costs and rewards, what is beyond the best label of each point."""
 
     id: int
@@ -139,12 +140,13 @@ class Tree:
 
     @property
     def task(self) -> Task:
-        """What the tree answers: ``"classification"``, ``"costs"`` or ``"rewards"``."""
+        """What the tree answers: ``"classification"``, ``"costs"``, ``"rewards"`` or ``"regression"``."""
         return self._task
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The possible answers, in the order of ``value`` and of ``predict_proba``."""
+        """The possible answers, in the order of ``value`` and of ``predict_proba``; of a regression tree the names of
+        its targets."""
         return self._labels
 
     @cached_property
@@ -161,7 +163,10 @@ class Tree:
                 column, test, left, right = split
                 depths[left] = depths[right] = depth + 1
                 view = Split(self._columns[column], column, test, left, right)
-            nodes.append(Node(index, depth, labels[label], rows, tuple(value), loss, view))
+            answer = labels[label]
+            if self._task == "regression":
+                answer = value[0] if len(value) == 1 else tuple(value)
+            nodes.append(Node(index, depth, answer, rows, tuple(value), loss, view))
         return tuple(nodes)
 
     @property
@@ -187,7 +192,11 @@ class Tree:
         return self._core.apply(reads, arrays, n_rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer for each row, in the dtype of the labels."""
+        """The answer for each row: in the dtype of the labels; of a regression tree the mean, or rows × targets
+        if there are several."""
+        if self._task == "regression":
+            means = self.predict_value(X)
+            return means[:, 0] if means.shape[1] == 1 else means
         return self._label_by_node[self.apply(X)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

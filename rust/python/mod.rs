@@ -3,6 +3,7 @@
 
 mod arrays;
 mod search;
+mod squares;
 mod table;
 mod tasks;
 mod tree;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::PyAnswer>()?;
     module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     Ok(())
 }

@@ -3,5 +3,12 @@
 from certree.estimators.classifier import OptimalTreeClassifier
 from certree.estimators.costs import OptimalCostTree
 from certree.estimators.policy import OptimalPolicyTree, PolicyValue
+from certree.estimators.regressor import OptimalTreeRegressor
 
-__all__ = ["OptimalCostTree", "OptimalPolicyTree", "OptimalTreeClassifier", "PolicyValue"]
+__all__ = [
+    "OptimalCostTree",
+    "OptimalPolicyTree",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
+    "PolicyValue",
+]

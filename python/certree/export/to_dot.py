@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.conditions import plain
-from certree.export.to_text import rows_text, value_texts
+from certree.export.to_text import answer_text, rows_text, value_texts
 
 if TYPE_CHECKING:
     from certree.tree import Node, Tree
@@ -20,11 +20,13 @@ def to_dot(tree: Tree) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", ordering=out];',
         '  edge [fontname="Helvetica", fontsize=11];',
     ]
-    colour = dict(zip(tree.labels.tolist(), COLOURS * (len(tree.labels) // len(COLOURS) + 1)))
+    # Numbers have no colours of their own.
+    labels = [] if tree.task == "regression" else tree.labels.tolist()
+    colour = dict(zip(labels, COLOURS * (len(labels) // len(COLOURS) + 1)))
     for node in tree.nodes:
         if node.split is None:
             lines.append(
-                f'  {node.id} [label={_leaf(tree, node)}, fillcolor="{colour[node.label]}"];'
+                f'  {node.id} [label={_leaf(tree, node)}, fillcolor="{colour.get(node.label, COLOURS[0])}"];'
             )
             continue
         lines.append(f"  {node.id} [label={quoted(plain(node.split.column.name))}];")
@@ -34,7 +36,8 @@ def to_dot(tree: Tree) -> str:
 
 
 def _leaf(tree: Tree, node: Node) -> str:
-    return quoted("\n".join([plain(str(node.label)), rows_text(node), *value_texts(tree, node)]))
+    values = [] if tree.task == "regression" else value_texts(tree, node)
+    return quoted("\n".join([answer_text(tree, node), rows_text(node), *values]))
 
 
 def quoted(text: str) -> str:

@@ -147,7 +147,7 @@ def from_document(document: Any) -> Read:
     if not nodes:
         _wrong("nodes", "must hold at least one node")
     parts = [
-        _read_node(node, f"nodes[{index}]", columns, len(labels), task == "classification")
+        _read_node(node, f"nodes[{index}]", columns, len(labels), cast(Task, task))
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
@@ -213,15 +213,17 @@ def _label(value: Any, dtype: str, where: str) -> Any:
 
 
 def _read_node(
-    node: Any, where: str, columns: list[Column], n_labels: int, weights: bool
+    node: Any, where: str, columns: list[Column], n_labels: int, task: Task
 ) -> tuple[Any, ...]:
     members = _object(node, where)
-    label = _integer(_member(members, "label", where), f"{where}.label", 0, n_labels - 1)
+    most = 0 if task == "regression" else n_labels - 1
+    label = _integer(_member(members, "label", where), f"{where}.label", 0, most)
     rows = _integer(_member(members, "rows", where), f"{where}.rows", 0, 2**64 - 1)
     given = _array(_member(members, "value", where), f"{where}.value")
     if len(given) != n_labels:
         _wrong(f"{where}.value", f"must hold {n_labels} numbers, one for each label")
     value = [_finite(v, f"{where}.value[{i}]") for i, v in enumerate(given)]
+    weights = task == "classification"
     if weights and (any(weight < 0 for weight in value) or not math.isfinite(sum(value))):
         _wrong(f"{where}.value", "must hold weights: not negative, with a finite sum")
     loss = _finite(_member(members, "loss", where), f"{where}.loss")

@@ -30,7 +30,7 @@ def to_polars(tree: Tree, output: str = "label") -> pl.Expr:
         ids = [pl.lit(node.id, dtype=pl.UInt32) for node in tree.nodes]
         return _routed(tree, ids).alias("leaf")
     if output == "label":
-        return _routed(tree, _labels(tree)).alias("label")
+        return _answers(tree).alias("label")
     if output == "proba":
         shares = [tree.shares(node) for node in tree.nodes]
         names = [str(label) for label in tree.labels.tolist()]
@@ -59,6 +59,19 @@ def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
         return pl.repeat(answers[0], pl.len())
     known = pl.all_horizontal([_has_value(column) for column in tested.values()])
     return pl.when(known).then(built[0])
+
+
+def _answers(tree: Tree) -> pl.Expr:
+    """Labels; means of one target, or a struct of several targets'."""
+    if tree.task != "regression":
+        return _routed(tree, _labels(tree))
+    means = [
+        _routed(tree, [pl.lit(node.value[k], dtype=pl.Float64) for node in tree.nodes])
+        for k in range(len(tree.labels))
+    ]
+    if len(means) == 1:
+        return means[0]
+    return pl.struct([mean.alias(str(name)) for name, mean in zip(tree.labels.tolist(), means)])
 
 
 def _labels(tree: Tree) -> list[pl.Expr]:

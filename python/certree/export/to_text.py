@@ -19,7 +19,7 @@ def to_text(tree: Tree) -> str:
     root = tree.nodes[0]
     title = _title(tree, root)
     if root.is_leaf:
-        return f"{title}\n└── always → {plain(str(root.label))}\n"
+        return f"{title}\n└── always → {answer_text(tree, root)}\n"
     # Left of the arrow the branches, right of it the leaves as a table.
     lines: list[tuple[str, Row]] = []
     # A stack of (node id, the condition that leads to it, what its line starts with, is it a last child).
@@ -44,6 +44,8 @@ def to_text(tree: Tree) -> str:
 
 
 def _title(tree: Tree, root: Node) -> str:
+    if tree.task == "regression":
+        return f"{rows_text(root)}  mean {', '.join(mean_texts(tree, root))}"
     if tree.task != "classification":
         return f"{rows_text(root)}  mean {tree.task}  {', '.join(value_texts(tree, root))}"
     weight = sum(root.value)
@@ -53,6 +55,8 @@ def _title(tree: Tree, root: Node) -> str:
 
 
 def _leaf(tree: Tree, node: Node) -> Row:
+    if tree.task == "regression":
+        return f"→ {answer_text(tree, node)}", rows_text(node), ""
     return (
         f"→ {plain(str(node.label))}",
         rows_text(node),
@@ -82,6 +86,22 @@ def value_texts(tree: Tree, node: Node, width: int = 0) -> list[str]:
     named = list(zip(map(str, tree.labels.tolist()), node.value))
     shown = [f"{plain(label)}: {value:>{width}.4g}" for label, value in _best(tree, named)]
     return shown + (["…"] if len(named) > MOST_CLASSES else [])
+
+
+def answer_text(tree: Tree, node: Node) -> str:
+    """What a leaf answers: its label, or the mean of each target."""
+    if tree.task != "regression":
+        return plain(str(node.label))
+    if len(node.value) == 1:
+        return f"{node.value[0]:.6g}"
+    return ", ".join(mean_texts(tree, node))
+
+
+def mean_texts(tree: Tree, node: Node) -> list[str]:
+    """The mean of each target; of the first few if there are many."""
+    named = list(zip(map(str, tree.labels.tolist()), node.value))[:MOST_CLASSES]
+    shown = [f"{plain(name)}: {mean:.6g}" for name, mean in named]
+    return shown + (["…"] if len(node.value) > MOST_CLASSES else [])
 
 
 def _best(tree: Tree, named: list[tuple[str, float]]) -> list[tuple[str, float]]:

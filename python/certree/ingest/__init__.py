@@ -20,6 +20,7 @@ from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
+from certree.ingest.numbers import Targets, read_targets
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
 from certree.ingest.training import (
@@ -38,6 +39,7 @@ __all__ = [
     "Matrix",
     "Points",
     "Streamed",
+    "Targets",
     "Training",
     "check_whole",
     "count",
@@ -49,6 +51,7 @@ __all__ = [
     "read_features",
     "read_matrix",
     "read_rows",
+    "read_targets",
     "read_training",
     "read_vector",
     "read_weights",
