@@ -3,6 +3,7 @@
 from certree._core import __version__
 from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
+from certree.constraints import Capacity, DemographicParity, EqualOpportunity
 from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
@@ -15,7 +16,10 @@ from certree.progress import Progress
 from certree.tree import Tree
 
 __all__ = [
+    "Capacity",
     "Certificate",
+    "DemographicParity",
+    "EqualOpportunity",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalTreeClassifier",

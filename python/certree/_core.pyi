@@ -11,6 +11,7 @@ __all__ = [
     "Tree",
     "__version__",
     "solve_classes",
+    "solve_limited",
     "solve_rows",
     "solve_squares",
     "sum_by_point",
@@ -126,3 +127,16 @@ def sum_by_point(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def solve_limited(
+    columns: _Columns,
+    points: Points,
+    weights: NDArray[np.float64],
+    costs: Sequence[float],
+    class_weights: Sequence[float],
+    leaf_penalty: float,
+    class_of: Sequence[int],
+    limited: Sequence[tuple[str, int, Sequence[int], Sequence[int], float]],
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> tuple[Answer, list[float]]: ...

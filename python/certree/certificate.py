@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from certree.constraints import Met
+
 #: What each status means, as the end of a sentence.
 ENDINGS = {
     "optimal": "the search is complete",
@@ -57,6 +59,8 @@ class Certificate:
     threads: int
     #: (seconds, objective, lower bound) as the search went on.
     curve: list[tuple[float, float, float]] = field(repr=False)
+    #: What the tree was required to keep to, and what it attains.
+    constraints: list[Met] = field(default_factory=list)
 
     @property
     def gap(self) -> float:
@@ -78,16 +82,18 @@ class Certificate:
             f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
             f"{_number(self.objective)}."
         )
+        keeping = " that meets the constraints" if self.constraints else ""
+        kept = [f"Constraint: {met}." for met in self.constraints]
         if self.status == "optimal" and self.gap <= 1e-12 * max(1.0, abs(self.objective)):
-            proof = "Proved: no such tree has a lower objective."
+            proof = f"Proved: no such tree{keeping} has a lower objective."
         else:
             proof = (
-                f"Proved: no such tree has an objective below {_number(self.lower_bound)}, so this one "
+                f"Proved: no such tree{keeping} has an objective below {_number(self.lower_bound)}, so this one "
                 f"is at most {_number(self.gap)} from the best."
             )
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
-        return "\n".join([searched, measure, proof, work])
+        return "\n".join([searched, measure, *kept, proof, work])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""

@@ -4,8 +4,6 @@
 //! `high − most` may yet break the upper limit, and one below cannot: all those below are alike. One value
 //! makes another superfluous if it costs no more, and neither limit is nearer for any sum.
 
-use std::collections::BTreeSet;
-
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front};
@@ -93,17 +91,38 @@ impl<const N: usize> Sums<'_, N> {
             .collect()
     }
 
-    /// One limit: a value is superfluous if a cheaper one lies in an interval around it.
+    /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its own sum
+    /// or the first one that is safe above, to its own or the last one that is safe below.
     fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
-        let mut kept = BTreeSet::new();
-        list.retain(|c| {
-            let sum = c.value.sums[0];
-            let (low, high) = (sum.min(window.safe_above), sum.max(window.safe_below));
-            let keep = kept.range(low..=high).next().is_none();
-            if keep {
-                kept.insert(sum);
-            }
-            keep
+        // Small and in order of sums: candidates themselves are large to move.
+        let mut order: Vec<(i64, Cost, u32)> = (list.iter().enumerate())
+            .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32))
+            .collect();
+        order.sort_unstable();
+        order.dedup_by_key(|(sum, ..)| *sum);
+        let (above, below) = (window.safe_above, window.safe_below);
+        let mut keep = vec![false; list.len()];
+        // Up to the last that is safe below, from there down; then from the first that is safe above up.
+        let mut least = Cost::MAX;
+        for &(sum, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
+            keep[index as usize] = total < least;
+            least = least.min(total);
+        }
+        least = Cost::MAX;
+        for &(sum, total, index) in order.iter().filter(|(sum, ..)| *sum >= above) {
+            // Safe on both sides, it must be the cheapest from both.
+            let kept = (sum > below || keep[index as usize]) && total < least;
+            keep[index as usize] = kept;
+            // What was dropped already has a reason that drops these too.
+            least = if kept { total } else { least };
+        }
+        for &(sum, _, index) in &order {
+            keep[index as usize] |= below < sum && sum < above;
+        }
+        let mut index = 0;
+        list.retain(|_| {
+            index += 1;
+            keep[index - 1]
         });
     }
 
@@ -161,10 +180,12 @@ impl<const N: usize> Front for Sums<'_, N> {
                 |(window, sum): (&Window, &i64)| (window.least..=window.most).contains(sum);
             windows.iter().zip(&c.value.sums).all(within)
         });
-        list.sort_by_key(|c| (self.total(c), c.leaves));
         match &windows[..] {
             [window] if !self.few_leaves => self.thin_one(window, list),
-            windows => self.thin_many(windows, list),
+            windows => {
+                list.sort_by_key(|c| (self.total(c), c.leaves));
+                self.thin_many(windows, list);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //! runs, polls for Ctrl-C, and maps errors. No decision about trees is made here.
 
 mod arrays;
+mod pareto;
 mod search;
 mod squares;
 mod table;
@@ -35,5 +36,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
     module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
+    module.add_function(wrap_pyfunction!(pareto::solve_limited, module)?)?;
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::tree::PyTree;
 use crate::data::{Column, ColumnKind, Points, Threshold};
 use crate::problem::{Problem, Shape};
 use crate::run::{Limits, Progress, Pulse, Run};
+use crate::solve::Answer;
 use crate::task::Scaled;
 
 /// What a search found, and what it proved.
@@ -73,35 +74,54 @@ pub(super) fn solve(
     py: Python<'_>,
     (columns, points): (Vec<Column>, Points),
     build: impl FnOnce() -> crate::error::Result<Scaled> + Send,
-    (max_depth, max_leaves, min_leaf_rows): ShapeParts,
-    (time, memory, gap, threads): LimitParts,
+    shape: ShapeParts,
+    limits: LimitParts,
     pulse: Option<Py<PyAny>>,
 ) -> PyResult<PyAnswer> {
-    let shape = Shape { max_depth, max_leaves, min_leaf_rows };
+    let answer = run(py, limits, pulse, move |limits, beat| {
+        points.check(&columns)?;
+        let problem = Problem::new(columns, points, build()?, read_shape(shape))?;
+        let run = Run::new(limits, problem.scale, Some(beat));
+        crate::solve::solve(&problem, &run)
+    })?;
+    PyAnswer::new(py, answer)
+}
+
+pub(super) fn read_shape((max_depth, max_leaves, min_leaf_rows): ShapeParts) -> Shape {
+    Shape { max_depth, max_leaves, min_leaf_rows }
+}
+
+/// Search without the GIL, with a pulse that polls for Ctrl-C and calls back.
+pub(super) fn run<T: Send>(
+    py: Python<'_>,
+    (time, memory, gap, threads): LimitParts,
+    pulse: Option<Py<PyAny>>,
+    search: impl FnOnce(Limits, Pulse<'static>) -> crate::error::Result<T> + Send,
+) -> PyResult<T> {
     let limits = Limits { time: time.map(Duration::from_secs_f64), memory, gap, threads };
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::new(Mutex::new(None));
     let beat = beat(pulse, raised.clone());
-    let answer = py.detach(move || {
-        points.check(&columns)?;
-        let problem = Problem::new(columns, points, build()?, shape)?;
-        let run = Run::new(limits, problem.scale, Some(beat));
-        crate::solve::solve(&problem, &run)
-    });
+    let found = py.detach(move || search(limits, beat));
     if let Some(error) = raised.lock().unwrap_or_else(|p| p.into_inner()).take() {
         return Err(error);
     }
-    let answer = answer?;
-    Ok(PyAnswer {
-        tree: Py::new(py, PyTree { tree: answer.tree })?,
-        objective: answer.objective,
-        lower_bound: answer.lower_bound,
-        status: answer.status.name(),
-        seconds: answer.seconds,
-        nodes: answer.work.nodes,
-        kernel_calls: answer.work.kernel_calls,
-        peak_bytes: answer.work.peak_bytes,
-        curve: (answer.curve.iter()).map(|m| (m.seconds, m.upper, m.lower)).collect(),
-    })
+    Ok(found?)
+}
+
+impl PyAnswer {
+    pub(super) fn new(py: Python<'_>, answer: Answer) -> PyResult<PyAnswer> {
+        Ok(PyAnswer {
+            tree: Py::new(py, PyTree { tree: answer.tree })?,
+            objective: answer.objective,
+            lower_bound: answer.lower_bound,
+            status: answer.status.name(),
+            seconds: answer.seconds,
+            nodes: answer.work.nodes,
+            kernel_calls: answer.work.kernel_calls,
+            peak_bytes: answer.work.peak_bytes,
+            curve: (answer.curve.iter()).map(|m| (m.seconds, m.upper, m.lower)).collect(),
+        })
+    }
 }
 
 /// Polls for Ctrl-C, which ends the search with the best tree so far, and calls the user's callback

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
 from certree.certificate import ENDINGS, Certificate
+from certree.constraints import Met
 from certree.estimators import parameters
 from certree.tree import Tree
 
@@ -61,6 +62,7 @@ class TreeEstimator(BaseEstimator):
         labels: NDArray[Any],
         loss: str,
         show: Callable[[Tree], Tree] | None = None,
+        constraints: Sequence[Met] = (),
     ) -> None:
         """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
         tree whose nodes hold what the user is to see."""
@@ -103,6 +105,7 @@ class TreeEstimator(BaseEstimator):
                 *answer.curve[:-1],
                 (answer.seconds, answer.objective, answer.lower_bound),
             ],
+            constraints=list(constraints),
         )
         if self.verbose:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)

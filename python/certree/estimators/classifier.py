@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
-from certree.estimators import parameters
+from certree.estimators import _constrained, parameters
 from certree.estimators._base import TreeEstimator
 from certree.estimators.parameters import Rule, is_number
 
@@ -42,6 +42,10 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     cost_matrix : array of shape (n_classes, n_classes) or None, default=None
         ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs when it
         is given a label. The loss is then the mean cost.
+    constraints : tuple, default=()
+        What the tree has to keep to on the training rows: any of ``DemographicParity``,
+        ``EqualOpportunity`` and ``Capacity``. The labels of its leaves are chosen so that it does, at the
+        lowest loss; the tree is the best of all that do.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep all
@@ -109,6 +113,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         "objective": parameters.one_of(*LOSSES),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
+        "constraints": _constrained.RULE,
         "class_weight": Rule(
             lambda value: (
                 value is None
@@ -129,6 +134,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         min_samples_leaf: int = 1,
         class_weight: Any = None,
         cost_matrix: Any = None,
+        constraints: Any = (),
         thresholds: Any = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -144,6 +150,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
+        self.constraints = constraints
         self.thresholds = thresholds
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -169,11 +176,10 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self
         """
         parameters.check(self, self._rules)
+        if self.constraints:
+            return self._fit_constrained(X, y, sample_weight)
         training = ingest.read_training(X, y, sample_weight)
-        balanced = self.objective == "balanced_accuracy" or self.class_weight == "balanced"
-        thresholds = self._guess(
-            X, y, sample_weight, "balanced" if balanced else self.class_weight
-        )
+        thresholds = self._guess(X, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
         answer = _core.solve_classes(
@@ -182,7 +188,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
             points.weights.ravel(),
             cost_list(self.cost_matrix, labels),
             class_factors(self.class_weight, labels),
-            balanced,
+            self._is_balanced(),
             float(self.leaf_penalty),
             self._shape(),
             self._limits(),
@@ -193,6 +199,35 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self._keep(answer, training, cuts, points, labels, self._loss_in_words())
         return self
 
+    def _fit_constrained(self, X: Any, y: Any, sample_weight: Any) -> OptimalTreeClassifier:
+        columns = _constrained.sensitive_columns(self.constraints)
+        read = ingest.read_grouped(X, y, sample_weight, columns)
+        others = ingest.without(X, [name for name, used in columns.items() if not used])
+        thresholds = self._guess(others, y, sample_weight, self._guess_weight())
+        cuts, points = ingest.count(read.training, thresholds)
+        labels = read.labels
+        answer, met = _constrained.solve(
+            self,
+            read,
+            points,
+            cuts,
+            cost_list(self.cost_matrix, labels),
+            class_factors(self.class_weight, labels),
+            self._is_balanced(),
+        )
+        self.classes_ = labels
+        self.n_classes_ = len(labels)
+        self._keep(
+            answer, read.training, cuts, points, labels, self._loss_in_words(), constraints=met
+        )
+        return self
+
+    def _guess_weight(self) -> Any:
+        return "balanced" if self._is_balanced() else self.class_weight
+
+    def _is_balanced(self) -> bool:
+        return self.objective == "balanced_accuracy" or self.class_weight == "balanced"
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         return self._fitted_tree(X).predict(X)
@@ -200,7 +235,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class in the training row weight of the leaf a row ends in.
 
-        Class weights and costs move labels, not these shares, so with them the label need not be the
+        Class weights, costs and constraints move labels, not these shares, so with them the label need not be the
         class with the largest share.
         """
         return self._fitted_tree(X).predict_proba(X)

@@ -2,7 +2,8 @@
 
 Reading order: ``sources`` (any table) → ``kinds`` (what a dtype is) → ``training`` (features, target and
 weights, checked) → ``cuts`` → ``points``, which the core takes; ``in_memory`` does the last three at once
-for tables that are not streamed. ``matrices`` reads targets of several numbers for each row, and ``slots`` is
+for tables that are not streamed. ``matrices`` reads targets of several numbers for each row,
+``groups`` cuts the rows by sensitive columns, and ``slots`` is
 what prediction reads.
 """
 
@@ -17,6 +18,7 @@ import polars as pl
 from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole
 from certree.ingest.cuts import Cuts, make_cuts
+from certree.ingest.groups import Grouped, read_grouped, without
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
@@ -34,6 +36,7 @@ from certree.ingest.training import (
 
 __all__ = [
     "Cuts",
+    "Grouped",
     "InMemory",
     "Located",
     "Matrix",
@@ -49,6 +52,7 @@ __all__ = [
     "make_cuts",
     "read_column",
     "read_features",
+    "read_grouped",
     "read_matrix",
     "read_rows",
     "read_targets",
@@ -56,6 +60,7 @@ __all__ = [
     "read_vector",
     "read_weights",
     "slot_arrays",
+    "without",
 ]
 
 

@@ -69,7 +69,7 @@ class Roles:
 def read_features(X: Any) -> Streamed:
     """Open features without a target, for transformers."""
     source = sources.read(X)
-    _check_some(source, source.names)
+    check_some(source, source.names)
     frame, columns, _ = _features(source.lazy(), source.names)
     return Streamed(columns, source.named, np.empty(0), None, frame, None, "", "")
 
@@ -101,7 +101,7 @@ def _assign(source: sources.Source, given: Mapping[str, Any], others: Sequence[s
         values[role] = readers[role](value)
     taken = {*named.values(), *others}
     features = [name for name in source.names if name not in taken]
-    _check_some(source, features)
+    check_some(source, features)
     return Roles(source, features, named, values, given.get("y"))
 
 
@@ -151,7 +151,7 @@ def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, l
     return frame, columns, check_complete(frame, names)
 
 
-def _check_some(source: sources.Source, features: Sequence[str]) -> None:
+def check_some(source: sources.Source, features: Sequence[str]) -> None:
     if not features:
         raise ValueError(
             f"Found array with 0 feature(s) (shape=({sources.height(source)}, 0)) while a minimum of 1 "

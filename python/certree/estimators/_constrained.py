@@ -1,0 +1,127 @@
+"""Fitting a classifier under constraints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core, ingest, progress
+from certree.constraints import (
+    Capacity,
+    Constraint,
+    DemographicParity,
+    EqualOpportunity,
+    Met,
+)
+from certree.estimators.parameters import Rule, is_number
+
+#: (name, label, classes counted, classes counted against, most)
+Limit = tuple[str, int, list[int], list[int], float]
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and all(
+        isinstance(each, (DemographicParity, EqualOpportunity, Capacity)) for each in value
+    )
+
+
+RULE = Rule(
+    _holds, "a tuple of DemographicParity(...), EqualOpportunity(...) and Capacity(...) objects"
+)
+
+
+def solve(
+    model: Any,
+    read: ingest.Grouped,
+    points: ingest.Points,
+    cuts: Sequence[ingest.Cuts],
+    costs: Sequence[float],
+    factors: Sequence[float],
+    balanced: bool,
+) -> tuple[_core.Answer, list[Met]]:
+    """Search under the model's constraints. ``costs`` and ``factors`` are by the user's classes."""
+    labels, n_groups = read.labels, read.n_groups
+    if balanced:
+        factors = _balanced(factors, points.weights, n_groups)
+    by_class = np.asarray(costs).reshape(len(labels), -1)
+    answer, attained = _core.solve_limited(
+        [(each.column.name, each.kind) for each in cuts],
+        points.core,
+        points.weights.ravel(),
+        np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
+        np.repeat(factors, n_groups).tolist(),
+        float(model.leaf_penalty),
+        np.repeat(np.arange(len(labels)), n_groups).tolist(),
+        [_limit(each, read, points.weights) for each in model.constraints],
+        model._shape(),
+        model._limits(),
+        progress.pulse(model.callback, bool(model.verbose)),
+    )
+    found = zip(model.constraints, attained)
+    return answer, [Met(each, _most(each), abs(value)) for each, value in found]
+
+
+def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
+    """By name: whether the column is a feature too."""
+    found: dict[str, bool] = {}
+    for each in constraints:
+        if not isinstance(each, Capacity):
+            if not isinstance(each.sensitive, str):
+                raise ValueError(
+                    f"sensitive={each.sensitive!r} is not valid: it must be the name of a column of X"
+                )
+            found[each.sensitive] = found.get(each.sensitive, False) or each.use_as_feature
+    return found
+
+
+def _most(constraint: Constraint) -> float:
+    name = "max_fraction" if isinstance(constraint, Capacity) else "max_difference"
+    value = getattr(constraint, name)
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name}={value!r} is not valid: it must be a number from 0 to 1")
+    return float(value)
+
+
+def _limit(constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]) -> Limit:
+    most = _most(constraint)
+    known = read.labels.tolist()
+    classes = np.arange(len(known) * read.n_groups)
+    if isinstance(constraint, Capacity):
+        if constraint.label not in known:
+            raise ValueError(
+                f"Capacity names the label {constraint.label!r}, but the classes in y are {known!r}"
+            )
+        label = known.index(constraint.label)
+        return repr(constraint), label, classes.tolist(), [], most
+    if len(known) != 2:
+        raise ValueError(
+            f"{type(constraint).__name__} compares how often the second of two classes is given, but y has "
+            f"{len(known)} classes: {known!r}"
+        )
+    side = read.sides[constraint.sensitive][classes % read.n_groups]
+    counts = np.ones(len(classes), dtype=bool)
+    if isinstance(constraint, EqualOpportunity):
+        counts = classes // read.n_groups == 1
+    for value in (0, 1):
+        if weights[:, counts & (side == value)].sum() == 0:
+            raise ValueError(
+                f"EqualOpportunity: one of the two groups of {constraint.sensitive!r} has no row whose label "
+                f"is {known[1]!r}, so it has no true positive rate"
+            )
+    groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
+    return repr(constraint), 1, groups[0], groups[1], most
+
+
+def _balanced(
+    factors: Sequence[float], weights: NDArray[np.float64], n_groups: int
+) -> list[float]:
+    """Factors that make all classes weigh the same, as whole numbers where weights are."""
+    totals = weights.sum(axis=0).reshape(-1, n_groups).sum(axis=1)
+    whole = [int(round(total * 10**6)) or 1 for total in totals]
+    common = math.lcm(*whole)
+    divisor = math.gcd(*(common // total for total in whole))
+    return [factor * (common // total // divisor) for factor, total in zip(factors, whole)]

@@ -1,0 +1,55 @@
+//! One function for each task whose values are only partly ordered.
+
+use numpy::{PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run};
+use super::table::PyPoints;
+use crate::pareto::{Constrained, LimitInput};
+use crate::run::Run;
+use crate::task::ClassInput;
+
+/// (name, label, classes counted, classes counted against, most)
+type Limit = (String, u32, Vec<u32>, Vec<u32>, f64);
+
+/// Classes that are cut into groups, under limits on shares or on differences of shares. `class_of`: the
+/// user's class of each. Also what each limit's share or difference is in the tree.
+#[pyfunction]
+#[pyo3(signature = (columns, points, weights, costs, class_weights, leaf_penalty, class_of, limited, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_limited(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    weights: PyReadonlyArray1<'_, f64>,
+    costs: Vec<f64>,
+    class_weights: Vec<f64>,
+    leaf_penalty: f64,
+    class_of: Vec<u32>,
+    limited: Vec<Limit>,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<(PyAnswer, Vec<f64>)> {
+    let n_classes = class_weights.len();
+    let input = ClassInput {
+        n_classes,
+        n_labels: costs.len() / n_classes.max(1),
+        weights: weights.to_vec()?,
+        costs,
+        class_weights,
+        balanced: false,
+        leaf_penalty,
+    };
+    let limited: Vec<LimitInput> = (limited.into_iter())
+        .map(|(name, label, among, against, most)| LimitInput { name, label, among, against, most })
+        .collect();
+    let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
+    let (answer, attained) = run(py, limits, pulse, move |limits, beat| {
+        points.check(&columns)?;
+        let shape = read_shape(shape);
+        let problem = Constrained::new(columns, points, &input, class_of, &limited, shape)?;
+        problem.solve(&Run::new(limits, problem.scale(), Some(beat)))
+    })?;
+    Ok((PyAnswer::new(py, answer)?, attained))
+}
