@@ -52,6 +52,7 @@ def warm_up(adapter, job):
     y = (X[:, 0] ^ X[:, 1]).astype("int64")
     predicted = numpy.column_stack([y, 1 - y]).astype("float64")
     table = {"X": X, "y": y, "names": ["a", "b"], "outcome": y * 1.0, "propensity": y * 0.2 + 0.4, "predicted": predicted}
+    table["sensitive"] = numpy.arange(8) // 4
     adapter.fit(adapter.prepare(table, dict(job, leaf_penalty=job["leaf_penalty"] and 0.2)))
 
 

@@ -32,6 +32,8 @@ SETTINGS = {
         Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),
         Setting("policy-ipw", "ipw", depths=(4, 5), peers=("pystreed",)),
         Setting("policy-dr", "dr", depths=(4, 5), peers=("pystreed",)),
+        Setting("parity-depth3", "parity", depths=(3,), peers=("pystreed-fair",)),
+        Setting("opportunity-depth3", "opportunity", depths=(3,), peers=("pystreed-fair",)),
         Setting("sparse", penalties=SPARSE_PENALTIES, peers=("gosdt",), max_features=60),
         Setting("threads-depth", depths=(4, 5), peers=("certree",), beside="certree-2-threads", skip_below=1.0),
         Setting(

@@ -25,6 +25,8 @@ SOLVERS = {
         Solver("certree-2-threads", "certree", {"n_jobs": 2}),
         Solver("pystreed", "pystreed"),
         Solver("pystreed-branch-cache", "pystreed", {"use_branch_caching": True, "use_dataset_caching": False}),
+        # Its fairness tasks have no dataset cache.
+        Solver("pystreed-fair", "pystreed"),
         Solver("gosdt", "gosdt"),
         Solver("gosdt-no-similar-support", "gosdt", {"similar_support": False}),
         Solver("pydl85", "pydl85"),

@@ -1,5 +1,6 @@
 """Parquet files as plain arrays that every environment can load. `benches/peers.py` says what they hold."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +14,8 @@ class Table:
     rows: int
     features: int
     path: Path
-    # What the tasks read: `y`, the class or treatment of each row, and for policies `outcome`, `propensity` and
-    # `predicted`.
+    # What the tasks read: `y`, the class or treatment of each row; for policies `outcome`, `propensity` and
+    # `predicted`; for fairness `sensitive`.
     arrays: dict
 
 
@@ -39,9 +40,25 @@ def convert(file, folder):
     other = [name for name, kind in features.schema.items() if kind != polars.Boolean]
     if other:
         raise SystemExit(f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}")
+    group = sensitive_column(file)
+    arrays = {}
+    if group is not None:
+        arrays["sensitive"] = features[group].to_numpy().astype("int64")
+        features = features.drop(group)
     X = features.to_numpy().astype(bool)
     _, y = numpy.unique(frame["target"].to_numpy(), return_inverse=True)
-    return save(file.stem, features.columns, folder, X=X, y=y.astype("int64"))
+    return save(file.stem, features.columns, folder, X=X, y=y.astype("int64"), **arrays)
+
+
+def sensitive_column(file):
+    """What `manifest.json`, beside the file or one folder up, calls the sensitive column of the set."""
+    for folder in (file.parent, file.parent.parent):
+        if (folder / "manifest.json").exists():
+            with open(folder / "manifest.json") as manifest:
+                for entry in json.load(manifest)["files"]:
+                    if Path(entry["file"]).name == file.name and "sensitive" in entry:
+                        return entry["sensitive"]
+    return None
 
 
 def convert_policy(frame, name, folder):

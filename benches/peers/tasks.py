@@ -27,7 +27,26 @@ def minus_mean_score(teacher):
     return loss
 
 
+# The largest difference between two groups that the fairness settings allow.
+MOST_DIFFERENCE = 0.01
+
+
+def error_rate_if_fair(only_positives):
+    """The error rate; infinite for predictions that break the constraint."""
+
+    def loss(arrays, predictions):
+        counted = (arrays["y"] == 1) | (not only_positives)
+        shares = [predictions[counted & (arrays["sensitive"] == group)].mean() for group in (0, 1)]
+        if abs(shares[0] - shares[1]) > MOST_DIFFERENCE + 1e-12:
+            return float("inf")
+        return error_rate(arrays, predictions)
+
+    return loss
+
+
 LOSSES = {
     "accuracy": error_rate,
+    "parity": error_rate_if_fair(False),
+    "opportunity": error_rate_if_fair(True),
     **{teacher: minus_mean_score(teacher) for teacher in ("dm", "ipw", "dr")},
 }

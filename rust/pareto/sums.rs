@@ -104,7 +104,7 @@ impl<const N: usize> Sums<'_, N> {
         let mut keep = vec![false; list.len()];
         // Up to the last that is safe below, from there down; then from the first that is safe above up.
         let mut least = Cost::MAX;
-        for &(sum, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
+        for &(_, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
             keep[index as usize] = total < least;
             least = least.min(total);
         }

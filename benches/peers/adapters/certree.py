@@ -8,8 +8,9 @@ def prepare(table, job):
     import polars
 
     estimator, given = estimator_of(table, job["task"])
+    fair = job["task"] in ("parity", "opportunity")
     model = estimator(
-        job["task"],
+        "accuracy" if fair else job["task"],
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
@@ -18,6 +19,9 @@ def prepare(table, job):
         **job["options"],
     )
     X = polars.DataFrame({name: table["X"][:, i] for i, name in enumerate(table["names"])})
+    if fair:
+        X = X.with_columns(sensitive=polars.Series(table["sensitive"]))
+        model.set_params(constraints=(constraint(job["task"]),))
     return model, X, given
 
 
@@ -28,6 +32,15 @@ def estimator_of(table, task):
     if task in ("dm", "ipw", "dr"):
         return OptimalPolicyTree, [table[name] for name in ("y", "outcome", "propensity", "predicted")]
     return OptimalTreeClassifier, [table["y"]]
+
+
+def constraint(task):
+    from certree import DemographicParity, EqualOpportunity
+
+    from peers.tasks import MOST_DIFFERENCE
+
+    kind = DemographicParity if task == "parity" else EqualOpportunity
+    return kind("sensitive", MOST_DIFFERENCE)
 
 
 def fit(prepared):

@@ -3,10 +3,14 @@
 PACKAGES = ("pystreed==1.4.0",)
 PYTHONS = ("3.12", "3.11", "3.10")
 
+FAIRNESS = {"parity": "group-fairness", "opportunity": "equality-of-opportunity"}
+
 
 def prepare(table, job):
     import numpy
-    from pystreed import STreeDClassifier, STreeDPrescriptivePolicyGenerator
+    from pystreed import STreeDClassifier, STreeDGroupFairnessClassifier, STreeDPrescriptivePolicyGenerator
+
+    from peers.tasks import MOST_DIFFERENCE
 
     if job["leaf_penalty"] != 0 or job["max_depth"] is None:
         # Its sparsity cost is known to miss the optimum, and it needs a depth.
@@ -18,6 +22,10 @@ def prepare(table, job):
         # Known to return trees that are not the best, and to call them optimal, where scores are not 0 or 1.
         model = STreeDPrescriptivePolicyGenerator(teacher_method=job["task"].upper(), **limits)
         y = numpy.column_stack([y, table["outcome"], table["propensity"], table["predicted"]])
+    elif job["task"] in FAIRNESS:
+        # The first column is the sensitive one; it does not split on it.
+        X = numpy.column_stack([table["sensitive"], X]).astype("int32")
+        model = STreeDGroupFairnessClassifier(FAIRNESS[job["task"]], discrimination_limit=MOST_DIFFERENCE, **limits)
     else:
         model = STreeDClassifier(optimization_task=job["task"], **limits)
     return model, X, y
