@@ -206,3 +206,10 @@ def test_weights_that_are_no_short_decimals_are_refused():
     model = OptimalTreeClassifier(constraints=(PARITY,))
     with pytest.raises(ValueError, match="round sample weights"):
         model.fit(frame.drop("weight"), "hired", sample_weight=weights)
+
+
+def test_guessed_cuts_know_nothing_of_the_sensitive_column():
+    frame = people(120, 6)
+    model = fit(frame, DemographicParity("sex", 0.05), thresholds="guess")
+    assert model.status_ == "optimal"
+    assert "sex" not in model.guesser_.feature_names_in_
