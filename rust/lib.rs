@@ -61,5 +61,7 @@ pub mod solve;
 
 pub mod pareto;
 
+pub mod metric;
+
 #[cfg(feature = "python")]
 mod python;

@@ -29,6 +29,7 @@ fn searches() -> Vec<Search> {
                 equivalent_points: on(0),
                 child_support: on(1),
                 similarity: on(2),
+                ..Search::default()
             });
         }
     }

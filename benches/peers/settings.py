@@ -29,6 +29,10 @@ SETTINGS = {
         Setting("accuracy-depth3", depths=(3,), peers=DEPTH_PEERS),
         Setting("accuracy-depth4", depths=(4,), peers=DEPTH_PEERS),
         Setting("accuracy-depth5", depths=(5,), peers=("pystreed",)),
+        Setting("f1-depth3", "f1", depths=(3,), peers=("pystreed",)),
+        Setting("f1-depth4", "f1", depths=(4,), peers=("pystreed",)),
+        # No peer has it: to be read beside the seconds of accuracy-depth4.
+        Setting("mcc-depth4", "mcc", depths=(4,), peers=("certree",)),
         Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),
         Setting("policy-ipw", "ipw", depths=(4, 5), peers=("pystreed",)),
         Setting("policy-dr", "dr", depths=(4, 5), peers=("pystreed",)),

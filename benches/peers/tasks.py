@@ -14,6 +14,23 @@ def error_rate(arrays, predictions):
     return float((numpy.asarray(arrays["y"]) != predictions).mean())
 
 
+def counts(arrays, predictions):
+    """True positives, false negatives, false positives, true negatives."""
+    y = numpy.asarray(arrays["y"])
+    return [float(((y == truth) & (predictions == label)).sum()) for truth in (1, 0) for label in (1, 0)]
+
+
+def one_minus_f1(arrays, predictions):
+    tp, fn, fp, _ = counts(arrays, predictions)
+    return 1.0 - 2 * tp / (2 * tp + fn + fp)
+
+
+def one_minus_mcc(arrays, predictions):
+    tp, fn, fp, tn = counts(arrays, predictions)
+    under = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return 1.0 - ((tp * tn - fp * fn) / under**0.5 if under else 0.0)
+
+
 def minus_mean_score(teacher):
     def loss(arrays, predictions):
         rows, given = numpy.arange(len(predictions)), arrays["y"]
@@ -46,6 +63,8 @@ def error_rate_if_fair(only_positives):
 
 LOSSES = {
     "accuracy": error_rate,
+    "f1": one_minus_f1,
+    "mcc": one_minus_mcc,
     "parity": error_rate_if_fair(False),
     "opportunity": error_rate_if_fair(True),
     **{teacher: minus_mean_score(teacher) for teacher in ("dm", "ipw", "dr")},

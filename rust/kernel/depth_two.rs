@@ -6,9 +6,10 @@
 
 use super::lanes::Blocks;
 use super::rows::CostTally;
+use super::skewed::Prices;
 use super::squares::Squared;
 use super::wide::ClassTally;
-use super::{narrow, prints, squares, wide};
+use super::{narrow, prints, skewed, squares, wide};
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{ClassCosts, Squares, Task};
@@ -148,9 +149,12 @@ pub struct Kernel<'a> {
     narrow: narrow::Scratch,
     wide: wide::Scratch,
     squared: squares::Scratch,
+    skewed: skewed::Scratch,
     prints: prints::Scratch,
     /// The unit of error, and the total weight, if counts can stay in 16 bits.
     uniform: Option<Cost>,
+    /// What errors cost, if there are two classes.
+    prices: Option<Prices>,
 }
 
 impl<'a> Kernel<'a> {
@@ -165,8 +169,10 @@ impl<'a> Kernel<'a> {
             narrow: narrow::Scratch::default(),
             wide: wide::Scratch::default(),
             squared: squares::Scratch::default(),
+            skewed: skewed::Scratch::default(),
             prints: prints::Scratch::default(),
             uniform: classes.and_then(ClassCosts::uniform),
+            prices: classes.and_then(Prices::new),
         }
     }
 
@@ -177,6 +183,7 @@ impl<'a> Kernel<'a> {
             + self.narrow.bytes()
             + self.wide.bytes()
             + self.squared.bytes()
+            + self.skewed.bytes()
     }
 
     /// Bytes of scratch memory that a look at such a view takes, at least.
@@ -237,6 +244,17 @@ impl<'a> Kernel<'a> {
                 || narrow::look(level, blocks, segments, k, unit, ask, halt, scratch, out),
             );
         }
+        if let Some(prices) = self.prices
+            && self.fits_narrow(view, ask)
+            && prices.fit(self.class_weights(view))
+        {
+            let (blocks, segments) = (&self.blocks, &self.bits.segments);
+            let scratch = (&mut self.narrow, &mut self.skewed);
+            return level.run(
+                #[inline(always)]
+                || skewed::look(level, blocks, segments, prices, ask, halt, scratch, out),
+            );
+        }
         let mut tally = ClassTally { level, blocks: &self.blocks, bits: self.bits, classes };
         let scratch = &mut self.wide;
         level.run(
@@ -274,7 +292,8 @@ impl<'a> Kernel<'a> {
             return;
         };
         let (blocks, segments) = (&self.blocks, &self.bits.segments);
-        if self.uniform.is_some() && self.fits_narrow(view, ask) {
+        let counted = self.uniform.is_some() || self.prices.is_some();
+        if counted && self.fits_narrow(view, ask) {
             let k = classes.n_classes();
             let scratch = &mut self.narrow;
             level.run(
@@ -297,6 +316,15 @@ impl<'a> Kernel<'a> {
         if self.classes.is_some() {
             prints::fingerprints(&self.blocks, view, &mut self.prints, out);
         }
+    }
+
+    /// The weight of the first two classes.
+    fn class_weights(&self, view: &View) -> [i64; 2] {
+        let mut weights = [0; 2];
+        for (index, segment) in self.bits.segments.iter().enumerate() {
+            weights[segment.class as usize] += view.segment(index).len() as i64 * segment.weight;
+        }
+        weights
     }
 
     /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.

@@ -6,6 +6,7 @@ mod lanes;
 mod narrow;
 mod prints;
 mod rows;
+mod skewed;
 mod squares;
 mod wide;
 

@@ -15,14 +15,14 @@ const NONE: u16 = u16::MAX;
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// By class and column block: weight of the 1 side.
-    ones: Vec<Lanes>,
+    pub(super) ones: Vec<Lanes>,
     /// By column: weight of the 1 side by class.
-    column_ones: Vec<u16>,
+    pub(super) column_ones: Vec<u16>,
     /// The best stump on the 0 and the 1 side so far, by column block.
     best: Vec<[Lanes; 2]>,
     /// Pair weights of the current tile by class.
-    tile: Vec<[Lanes; 4]>,
-    totals: Vec<u16>,
+    pub(super) tile: Vec<[Lanes; 4]>,
+    pub(super) totals: Vec<u16>,
 }
 
 impl Scratch {
@@ -73,7 +73,7 @@ pub fn look(
 
 /// Weights, costs and bounds of both sides of every column.
 #[inline(always)]
-fn singles(
+pub(super) fn singles(
     level: Level,
     blocks: &Blocks,
     segments: &[Segment],
@@ -225,7 +225,7 @@ fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_0: &mut Lanes, best_1: 
 
 /// Pair weights by class of four columns against a block.
 #[inline(always)]
-fn count(
+pub(super) fn count(
     level: Level,
     blocks: &Blocks,
     segments: &[Segment],

@@ -7,7 +7,7 @@
 pub mod constrained;
 mod limits;
 mod prices;
-mod scalar;
+pub(crate) mod scalar;
 mod sums;
 
 pub use constrained::{Attained, Constrained};

@@ -2,16 +2,29 @@
 
 use std::time::Duration;
 
+use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Limits, Run, Status};
-use crate::search::{Found, best_first, separate};
+use crate::search::best_first::{self, Options};
+use crate::search::{Found, separate};
 use crate::tree::Plan;
 
 /// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what is
 /// known of the true problem, for its progress.
 pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Found> {
+    solve_below(problem, run, (lower, upper), INFINITE)
+}
+
+/// The same, if trees that cost `below` or more are of no use: where there is no other, they are not told
+/// apart, and the lower bound need not exceed `below`.
+pub fn solve_below(
+    problem: &Problem,
+    run: &Run,
+    (lower, upper): (Cost, Cost),
+    below: Cost,
+) -> Result<Found> {
     let limits = Limits {
         time: (run.limits().time)
             .map(|limit| limit.saturating_sub(Duration::from_secs_f64(run.seconds()))),
@@ -24,7 +37,7 @@ pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Fou
     let found = if separate::applies(problem) {
         separate::solve(problem, &inner)
     } else {
-        best_first::solve(problem, &inner, &Default::default())?
+        best_first::solve(problem, &inner, &Options { below, ..Options::default() })?
     };
     let work = inner.work();
     run.add_nodes(work.nodes);

@@ -35,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
     module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::solve_metric, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(pareto::solve_limited, module)?)?;
     Ok(())

@@ -69,7 +69,7 @@ fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
     }
 }
 
-/// Build the problem, search, and hand the answer over.
+/// Build the problem, and search it.
 pub(super) fn solve(
     py: Python<'_>,
     (columns, points): (Vec<Column>, Points),

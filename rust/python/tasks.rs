@@ -3,8 +3,11 @@
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, solve};
+use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run, solve};
 use super::table::PyPoints;
+use crate::error::Error;
+use crate::metric::{Metric, MetricInput, Scored};
+use crate::run::Run;
 use crate::task::{ClassInput, RowCosts};
 
 /// Class structure: row weight by point and class, cost by class and label.
@@ -61,4 +64,49 @@ pub(super) fn solve_rows(
     let data = (read_columns(py, columns)?, points.get().points.clone());
     let build = || RowCosts::build_rounded(n_labels, &costs, error, normalizer, leaf_penalty, None);
     solve(py, data, build, shape, limits, pulse)
+}
+
+/// A metric of two classes: "fbeta" (with beta), "jaccard" or "mcc", where class `positive` is the positive one.
+#[pyfunction]
+#[pyo3(signature = (columns, points, weights, class_weights, balanced, metric, beta, positive, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_metric(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    weights: PyReadonlyArray1<'_, f64>,
+    class_weights: Vec<f64>,
+    balanced: bool,
+    metric: &str,
+    beta: f64,
+    positive: usize,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let metric = match metric {
+        "fbeta" => Metric::FBeta(beta),
+        "jaccard" => Metric::Jaccard,
+        "mcc" => Metric::Matthews,
+        other => return Err(Error::invalid(format!("there is no metric {other:?}")).into()),
+    };
+    let classes = ClassInput {
+        n_classes: class_weights.len(),
+        n_labels: 2,
+        weights: weights.to_vec()?,
+        costs: vec![0.0, 1.0, 1.0, 0.0],
+        class_weights,
+        balanced,
+        leaf_penalty,
+    };
+    let input = MetricInput { classes, metric, positive };
+    let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
+    let shape = read_shape(shape);
+    let answer = run(py, limits, pulse, move |limits, beat| {
+        points.check(&columns)?;
+        let scored = Scored::new(columns, points, &input, shape)?;
+        scored.solve(&Run::new(limits, scored.scale(), Some(beat)))
+    })?;
+    PyAnswer::new(py, answer)
 }

@@ -27,7 +27,8 @@ def prepare(table, job):
         X = numpy.column_stack([table["sensitive"], X]).astype("int32")
         model = STreeDGroupFairnessClassifier(FAIRNESS[job["task"]], discrimination_limit=MOST_DIFFERENCE, **limits)
     else:
-        model = STreeDClassifier(optimization_task=job["task"], **limits)
+        task = {"f1": "f1-score"}.get(job["task"], job["task"])
+        model = STreeDClassifier(optimization_task=task, **limits)
     return model, X, y
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
-from certree.estimators import _constrained, parameters
+from certree.estimators import _constrained, _metrics, parameters
 from certree.estimators._base import TreeEstimator
 from certree.estimators.parameters import Rule, is_number
 
@@ -25,8 +25,10 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
 
     Parameters
     ----------
-    objective : {"accuracy", "balanced_accuracy"}, default="accuracy"
-        The loss: the share of row weight that is misclassified, or the mean over the classes of that share.
+    objective : {"accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc"}, default="accuracy"
+        The loss: the share of row weight that is misclassified, or the mean over the classes of that share. For
+        two classes also 1 minus a metric: F1, F-beta, the Jaccard index (all of ``positive_label``), or
+        Matthews' correlation coefficient, which is 0 for a tree that gives all rows one label.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective: a split has to reduce the loss by more than this.
     max_depth : int or None, default=4
@@ -46,6 +48,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         What the tree has to keep to on the training rows: any of ``DemographicParity``,
         ``EqualOpportunity`` and ``Capacity``. The labels of its leaves are chosen so that it does, at the
         lowest loss; the tree is the best of all that do.
+    beta : float, default=1.0
+        For "fbeta": how much recall counts beside precision.
+    positive_label : label or None, default=None
+        The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which is 1 of 0 and
+        1, True of False and True, and of strings the last in the alphabet.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep all
@@ -90,7 +97,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     rows. At prediction, frames are matched by column name, in any order, and other columns are
     ignored. A category that was not seen in training is "not" any of the known ones.
 
-    ``score`` is the accuracy, whatever the objective is.
+    ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is
+    the metric of the training rows. Metrics count weights exactly: they refuse weights with too many decimals.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over parameters;
     there, give its ``thresholds_``.
@@ -110,10 +118,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     """
 
     _rules = {
-        "objective": parameters.one_of(*LOSSES),
+        "objective": parameters.one_of(*LOSSES, *_metrics.NAMES),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
         "constraints": _constrained.RULE,
+        "beta": parameters.positive("weight"),
         "class_weight": Rule(
             lambda value: (
                 value is None
@@ -135,6 +144,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         class_weight: Any = None,
         cost_matrix: Any = None,
         constraints: Any = (),
+        beta: float = 1.0,
+        positive_label: Any = None,
         thresholds: Any = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -151,6 +162,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.constraints = constraints
+        self.beta = beta
+        self.positive_label = positive_label
         self.thresholds = thresholds
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -177,23 +190,29 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         """
         parameters.check(self, self._rules)
         if self.constraints:
+            _metrics.refuse_constraints(self)
             return self._fit_constrained(X, y, sample_weight)
         training = ingest.read_training(X, y, sample_weight)
         thresholds = self._guess(X, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
-        answer = _core.solve_classes(
+        data = (
             [(each.column.name, each.kind) for each in cuts],
             points.core,
             points.weights.ravel(),
-            cost_list(self.cost_matrix, labels),
-            class_factors(self.class_weight, labels),
-            self._is_balanced(),
+        )
+        limits = (
             float(self.leaf_penalty),
             self._shape(),
             self._limits(),
             progress.pulse(self.callback, bool(self.verbose)),
         )
+        factors = class_factors(self.class_weight, labels)
+        if self.objective in _metrics.NAMES:
+            answer = _metrics.solve(self, labels, data, factors, limits)
+        else:
+            costs = cost_list(self.cost_matrix, labels)
+            answer = _core.solve_classes(*data, costs, factors, self._is_balanced(), *limits)
         self.classes_ = labels
         self.n_classes_ = len(labels)
         self._keep(answer, training, cuts, points, labels, self._loss_in_words())
@@ -241,6 +260,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         return self._fitted_tree(X).predict_proba(X)
 
     def _loss_in_words(self) -> str:
+        if self.objective in _metrics.NAMES:
+            return _metrics.in_words(self)
         if self.cost_matrix is not None:
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean

@@ -10,7 +10,7 @@ use super::node::Budget;
 use super::sync::AtomicU32;
 use super::table::{Entry, Table};
 use crate::bits::Level;
-use crate::cost::Cost;
+use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::problem::Problem;
@@ -26,6 +26,8 @@ pub struct Options {
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
+    /// Not a switch: trees that cost this or more are of no use.
+    pub below: Cost,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             equivalent_points: true,
             child_support: true,
             similarity: true,
+            below: INFINITE,
         }
     }
 }
@@ -108,7 +111,7 @@ pub fn share<'a, 'run>(
         unreachable!("a new table has no solved entries")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(leaf(problem));
+    root.lower_to(leaf(problem).min(options.below));
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     Shared { bits, table, rules, run, root, workers, cut_short }
 }

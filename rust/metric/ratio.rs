@@ -1,0 +1,104 @@
+//! Ratios A / D of linear functions of the sums, with λ for each leaf (Dinkelbach).
+//!
+//! A tree with k leaves has an objective below U exactly if A − (U − λk)·D < 0. Where k is fixed this is
+//! an additive problem: either its optimum is not negative, and there is no such tree, or its tree is
+//! better. For k ≥ ℓ at once: (U − λk)·D = (U − λℓ)·D − λ(k − ℓ)·D, and D is at least some D₀ wherever the
+//! first term alone leaves room, so it is enough that A − (U − λℓ)·D + λD₀·(k − ℓ) is not negative.
+
+use crate::cost::INFINITE;
+use crate::error::{Error, Result};
+use crate::metric::ask::Question;
+use crate::metric::loss::{Loss, Ratio, TOO_FINE};
+use crate::metric::solve::State;
+
+/// How often a level is tried with a price on leaves before they are limited.
+const PRICES: u32 = 5;
+
+pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
+    // Between these a price on leaves may do; they belong to the level that is worked on.
+    let (mut low, mut high) = (0, INFINITE);
+    let mut last = None;
+    while state.goes_on() {
+        let first = state.levels.iter().position(|level| !level.closed);
+        let index = first.expect("something is open");
+        let leaves = state.levels[index].leaves;
+        if last != Some(leaves) {
+            (last, low, high) = (Some(leaves), 0, INFINITE);
+        }
+        let room = state.exact_room(ratio, leaves);
+        if room.0 <= 0 {
+            state.levels[index].closed = true;
+            continue;
+        }
+        let fine = || Error::invalid(TOO_FINE);
+        let (weights, bound, shared) = ratio.line(room).ok_or_else(fine)?;
+        let lambda = state.lambda();
+        let tries = state.levels[index].tries;
+        let together = tries == 0;
+        let unit = room.1 as f64 / shared as f64;
+        let limited = lambda > 0.0 && tries > PRICES;
+        let penalty = if lambda == 0.0 || limited {
+            0
+        } else if together {
+            (lambda * unit * least_under(state.loss(), ratio, weights, bound)) as i64
+        } else {
+            let start = lambda * unit * ratio.parts(state.best.errors).1 as f64;
+            next_price(low, high, start as i64)
+        };
+        let paid = penalty.checked_mul(i64::from(leaves)).ok_or_else(fine)?;
+        let below = bound.checked_add(paid).ok_or_else(fine)?;
+        let max_leaves = limited.then_some(leaves);
+        let (told, improved) = state.ask(Question { weights, penalty, max_leaves, below })?;
+        if told.lower >= below {
+            let end = if together { state.levels.len() } else { index + 1 };
+            state.levels[index..end].iter_mut().for_each(|level| level.closed = true);
+        } else if improved {
+            state.levels.iter_mut().for_each(|level| level.tries = 0);
+            last = None;
+        } else {
+            state.levels[index].tries += 1;
+            match together {
+                true => low = penalty,
+                false if told.best.leaves < leaves => high = penalty,
+                false => low = penalty,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A price above which trees have too few leaves and below which too many.
+fn next_price(low: i64, high: i64, start: i64) -> i64 {
+    if high < INFINITE {
+        low + (high - low) / 2
+    } else if start > low {
+        start
+    } else {
+        (low + low / 4).max(low + 1)
+    }
+}
+
+/// The least denominator of sums below the line; a little less, for rounding.
+fn least_under(loss: &Loss, ratio: &Ratio, weights: [i64; 2], bound: i64) -> f64 {
+    let (p, n) = (loss.positives as f64, loss.negatives as f64);
+    let [a, b] = weights.map(|weight| weight as f64);
+    // The corners of what the line leaves of the rectangle of all sums.
+    let reach = |weight: f64, most: f64| {
+        if weight > 0.0 { (bound as f64 / weight).min(most) } else { most }
+    };
+    let mut corners = vec![[0.0, 0.0], [reach(a, p), 0.0], [0.0, reach(b, n)]];
+    for [x, y] in
+        [[p, (bound as f64 - a * p) / b.max(1e-300)], [(bound as f64 - b * n) / a.max(1e-300), n]]
+    {
+        if (0.0..=p).contains(&x) && (0.0..=n).contains(&y) {
+            corners.push([x, y]);
+        }
+    }
+    if a * p + b * n <= bound as f64 {
+        corners.push([p, n]);
+    }
+    let under = |[x, y]: [f64; 2]| {
+        ratio.base as f64 + ratio.under[0] as f64 * x + ratio.under[1] as f64 * y
+    };
+    corners.into_iter().map(under).fold(f64::INFINITY, f64::min) * (1.0 - 1e-9)
+}
