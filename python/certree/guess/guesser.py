@@ -22,9 +22,9 @@ class ThresholdGuesser(ThresholdBinarizer):
     """Keep only the cuts that a reference model, such as gradient boosting, finds useful.
 
     The reference is fitted, and the tests in its trees become cuts: every test of every tree, of all classes
-    or outputs. Then column elimination drops the least important ones and fits the reference again on the answers
-    to the others, as long as its training score does not fall by more than ``tolerance``. A search over these cuts
-    takes a fraction of the time, but its proof speaks of these cuts only.
+    or outputs. Then column elimination drops the least important ones, a few at a time, and fits the reference again on
+    the answers to the others, as long as its training score does not fall by more than ``tolerance`` below the best
+    one so far. A search over these cuts takes a fraction of the time, but its proof speaks of these cuts only.
 
     It transforms like :class:`ThresholdBinarizer`. Given to an estimator as its ``thresholds``, it is used as it is if
     it is fitted; otherwise each fit of the estimator fits a copy.
@@ -38,8 +38,8 @@ class ThresholdGuesser(ThresholdBinarizer):
         fitted here, to the ranks of the values: a column for each value of a category, and dates as well as numbers.
         One that is fitted must know the columns of X as they are.
     tolerance : float or None, default=0.0
-        How far the score (accuracy or R²) on the training rows may fall below that of the reference while cuts
-        are dropped. None drops nothing and keeps a fitted reference as it is; boosters without a scikit-learn
+        How far the score (accuracy or R²) on the training rows may fall below that of the reference, or the best
+        one later, while cuts are dropped. None drops nothing and keeps a fitted reference as it is; boosters without a scikit-learn
         interface need this. Explainable boosting machines choose by ``jump`` instead.
     jump : float, default=0.1
         For explainable boosting machines: a step in a column's function is a cut if it is higher than this times the
@@ -193,7 +193,6 @@ class ThresholdGuesser(ThresholdBinarizer):
         n_fits = 0 if fitted else 1
         if goal is not None and not (fitted and not drop):
             assert predicted is not None
-            bar = references.score(predicted, goal) - (self.tolerance or 0.0)
             one_class = goal.classes is not None and len(np.unique(predicted)) == 1
             if one_class and drop:
                 warnings.warn(
@@ -210,7 +209,8 @@ class ThresholdGuesser(ThresholdBinarizer):
                 return Fitted(score, splits.read(model, 0.0).importance(len(cuts)), model)
 
             if drop and not one_class:
-                chosen = eliminate(refit, len(found), bar)
+                best = references.score(predicted, goal)
+                chosen = eliminate(refit, len(found), best, self.tolerance or 0.0)
                 kept = [found[cut] for cut in chosen.cuts]
                 score, source = chosen.fitted.score, chosen.fitted.model
                 n_fits += chosen.n_fits

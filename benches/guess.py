@@ -1,0 +1,244 @@
+"""Guessed cuts: how long guessing and fitting take, and how well the trees do, beside published figures.
+
+    python benches/guess.py --data DIR [--peer gosdt --limit 60 --peer-folds 1]
+
+`DIR` holds the four tables in `SETS` as Parquet files: a column `target`, then features. For each and for each reference
+(gradient boosting of so many trees of such a depth): cuts guessed on the training rows of a fold, then the best
+tree of depth 5 over them. What is printed are means over the folds. McTavish et al., "Fast Sparse Decision Tree
+Optimization via Reference Ensembles" (AAAI 2022), give the figures beside them in tables 4 and 6: mean ± deviation
+over five folds of their own, `th` with guessed cuts, `lb` with guessed lower bounds besides. A figure is marked
+`<` where it is below the paper's mean by more than that deviation.
+
+With `--peer`, certree and the peer also fit the answers to the guessed questions, side by side, as `benches/peers.py` does it:
+same cuts, same objective. This interpreter needs certree; the peer gets an environment of its own under `--envs`.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import polars
+from peers import environments
+from peers.report import mean as geometric_mean
+from peers.run import run
+from peers.settings import Case
+from peers.solvers import SOLVERS
+from peers.tables import Table
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold
+
+from certree import OptimalTreeClassifier, ThresholdGuesser
+
+DEPTH = 5
+#: The leaf penalty, and by reference the paper's (seconds, training accuracy, test accuracy) with guessed cuts, and with
+#: guessed bounds too. None: out of time or memory. Its four figures of an accuracy that was cut short are kept.
+SETS = {
+    "compas": (0.001, {
+        (40, 1): (0.97, (0.684, 0.004), (0.677, 0.014), 1.115, (0.684, 0.004), (0.677, 0.014)),
+        (30, 2): (17.688, (0.688, 0.003), (0.681, 0.013), 14.019, (0.688, 0.003), (0.681, 0.013)),
+        (50, 2): (65.787, (0.688, 0.003), (0.681, 0.013), 47.026, (0.688, 0.003), (0.681, 0.013)),
+        (20, 3): (34.807, (0.688, 0.003), (0.68, 0.014), 25.94, (0.688, 0.003), (0.681, 0.013)),
+    }),
+    "broward-general-2y": (0.005, {
+        (40, 1): (1.659, (0.639, 0.004), (0.598, 0.015), 0.341, (0.638, 0.004), (0.603, 0.016)),
+        (30, 2): (104.071, (0.646, 0.008), (0.594, 0.008), 73.397, (0.645, 0.006), (0.593, 0.009)),
+        (50, 2): (None, (0.645, 0.011), (0.589, 0.004), None, (0.647, 0.006), (0.588, 0.006)),
+        (20, 3): (None, (0.644, 0.007), (0.594, 0.017), None, (0.648, 0.009), (0.589, 0.011)),
+    }),
+    "coupon-takeaway": (0.001, {
+        (40, 1): (8.8e-5, (0.738, 0.003), (0.736, 0.01), None, None, None),
+        (30, 2): (12.398, (0.765, 0.02), (0.74, 0.016), 1.82, (0.751, 0.007), (0.738, 0.018)),
+        (50, 2): (119.158, (0.777, 0.016), (0.744, 0.017), 45.672, (0.763, 0.01), (0.745, 0.025)),
+        (20, 3): (350.801, (0.796, 0.007), (0.741, 0.01), 124.575, (0.765, 0.009), (0.746, 0.02)),
+    }),
+    "coupon-restaurant": (0.001, {
+        (40, 1): (0.027, (0.765, 0.01), (0.764, 0.015), 0.003, (0.76, 0.007), (0.753, 0.018)),
+        (30, 2): (45.988, (0.788, 0.006), (0.756, 0.021), 16.607, (0.774, 0.005), (0.757, 0.022)),
+        (50, 2): (174.871, (0.792, 0.007), (0.757, 0.018), 97.332, (0.781, 0.007), (0.757, 0.025)),
+        (20, 3): (169.309, (0.794, 0.007), (0.761, 0.015), 57.195, (0.777, 0.003), (0.762, 0.014)),
+    }),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    seconds: float
+    memory: float
+
+
+def main():
+    arguments = parse()
+    clock = time.process_time if arguments.clock == "cpu" else time.perf_counter
+    ratios = []
+    print(f"seconds are {arguments.clock} time; one thread; depth {DEPTH}; {arguments.folds} folds")
+    for name in arguments.sets or SETS:
+        penalty, paper = SETS[name]
+        frame = polars.read_parquet(Path(arguments.data, f"{name}.parquet"))
+        X, y = frame.drop("target"), frame["target"].to_numpy()
+        print(f"\n## {name}: {X.height} rows, {X.width} columns, leaf penalty {penalty:g}\n")
+        print_row("reference", HEAD)
+        for reference in arguments.references or paper:
+            folds = StratifiedKFold(arguments.folds, shuffle=True, random_state=arguments.seed).split(X, y)
+            found = []
+            for fold, (train, test) in enumerate(folds):
+                found.append(one_fold(X, y, train, test, reference, penalty, arguments, clock))
+                if arguments.peer and fold < arguments.peer_folds:
+                    ratios += side_by_side(name, X, y, train, found[-1]["model"], arguments)
+            print_figures(reference, found, paper[reference])
+    if ratios:
+        print(
+            f"\n{arguments.peer} s / certree s on the same cuts, over the {len(ratios)} folds where the peer needs at least "
+            f"{arguments.threshold:g} s: geometric mean {geometric_mean(ratios):.0f}, least {min(ratios):.1f}"
+        )
+
+
+def one_fold(X, y, train, test, reference, penalty, arguments, clock):
+    n_estimators, max_depth = reference
+    boosting = GradientBoostingClassifier(
+        n_estimators=n_estimators, max_depth=max_depth, random_state=0
+    )
+    guesser = ThresholdGuesser(boosting, tolerance=arguments.tolerance)
+    start = clock()
+    with warnings.catch_warnings():
+        # References that predict one class for all rows.
+        warnings.simplefilter("ignore", UserWarning)
+        guesser.fit(X[train], y[train])
+    guessed = clock()
+    model = OptimalTreeClassifier(
+        thresholds=guesser, leaf_penalty=penalty, max_depth=DEPTH, time_limit=arguments.limit
+    ).fit(X[train], y[train])
+    fitted = clock()
+    return {
+        "model": model,
+        "guess": guessed - start,
+        "fit": fitted - guessed,
+        "found": guesser.n_found_,
+        "kept": guesser.n_kept_,
+        "refits": guesser.n_fits_,
+        "reference": guesser.reference_score_,
+        "train": model.score(X[train], y[train]),
+        "test": model.score(X[test], y[test]),
+        "leaves": model.get_n_leaves(),
+        "proved": model.status_ == "optimal",
+    }
+
+
+HEAD = (
+    "guess s (most)", "refits", "cuts", "kept", "fit s (most)", "proved", "leaves", "reference", "train", "paper th",
+    "test", "paper th", "paper s: th", "lb", "paper lb: train", "test",
+)  # fmt: skip
+WIDTHS = (14, 6, 5, 5, 15, 6, 6, 9, 15, 13, 15, 13, 11, 8, 15, 13)
+
+
+def print_row(label, cells):
+    line = "  ".join(str(cell).ljust(width) for cell, width in zip(cells, WIDTHS))
+    print(f"{label:<10} {line}".rstrip(), flush=True)
+
+
+def print_figures(reference, found, paper):
+    seconds, train, test, lb_seconds, lb_train, lb_test = paper
+
+    def of(key):
+        return numpy.array([float(fold[key]) for fold in found])
+
+    def accuracy(key, published):
+        mean = of(key).mean()
+        mark = "<" if published and mean < published[0] - published[1] - 5e-4 else ""
+        return f"{mean:.3f} ± {of(key).std():.3f} {mark}"
+
+    def published(pair):
+        return "-" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}"
+
+    def took(time):
+        return "not solved" if time is None else f"{time:g}"
+
+    print_row(
+        f"{reference[0]} × {reference[1]}",
+        (
+            f"{of('guess').mean():.2f} ({of('guess').max():.2f})",
+            f"{of('refits').mean():.0f}",
+            f"{of('found').mean():.0f}",
+            f"{of('kept').mean():.0f}",
+            f"{of('fit').mean():.3f} ({of('fit').max():.3f})",
+            f"{of('proved').sum():.0f}/{len(found)}",
+            f"{of('leaves').mean():.1f}",
+            f"{of('reference').mean():.3f}",
+            accuracy("train", train),
+            published(train),
+            accuracy("test", test),
+            published(test),
+            took(seconds),
+            took(lb_seconds),
+            published(lb_train),
+            published(lb_test),
+        ),
+    )
+
+
+def side_by_side(name, X, y, train, model, arguments):
+    """The peer's seconds over certree's on the answers to the guessed questions, if the peer needs long enough."""
+    guesser, certificate = model.thresholds, model.certificate_
+    answers = guesser.transform(X[train])
+    _, labels = numpy.unique(y[train], return_inverse=True)
+    case = Case("guess", name, DEPTH, certificate.leaf_penalty)
+    limits = Limits(arguments.limit, arguments.memory)
+    records = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "answers.npz")
+        names = numpy.array([f"q{i}" for i in range(answers.shape[1])])
+        numpy.savez(path, X=answers, y=labels.astype("int64"), names=names)
+        table = Table(name, *answers.shape, path, labels)
+        for solver in (SOLVERS[arguments.peer], SOLVERS["certree"]):
+            python = environments.python_for(solver, arguments.envs, arguments.python, sys.executable)
+            records[solver.name] = run(solver, python, case, table, limits)
+    peer, own = records[arguments.peer], records["certree"]
+    key = "cpu_seconds" if arguments.clock == "cpu" else "seconds"
+    # A peer that is stopped has the limit for its time.
+    theirs = peer["seconds"] if peer["outcome"] != "optimal" else peer[key]
+    ratio = theirs / own[key] if own["outcome"] == "optimal" and peer["outcome"] != "error" else None
+    line = {
+        "set": name,
+        "rows": table.rows,
+        "questions": table.features,
+        "peer": [peer["outcome"], round(theirs, 4), peer["objective"]],
+        "certree": [own["outcome"], round(own[key] or 0.0, 4), own["objective"]],
+        "ratio": ratio and round(ratio, 1),
+    }
+    print("  " + json.dumps(line), flush=True)
+    if "message" in peer:
+        print(peer["message"][-500:], file=sys.stderr)
+    if peer["outcome"] == own["outcome"] == "optimal":
+        if abs(peer["objective"] - own["objective"]) > 1e-9:
+            print("  !!! the proved objectives differ", flush=True)
+    return [ratio] if ratio is not None and theirs >= arguments.threshold else []
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = lambda text: [name for name in text.split(",") if name]  # noqa: E731
+    pairs = lambda text: [tuple(map(int, pair.split("x"))) for pair in names(text)]  # noqa: E731
+    parser.add_argument("--data", required=True, help="folder of Parquet files")
+    parser.add_argument("--sets", type=names, help=f"of {', '.join(SETS)}; default: all")
+    parser.add_argument("--references", type=pairs, help="such as 40x1,20x3; default: the paper's four")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="of the elimination")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
+    parser.add_argument("--peer", choices=[name for name in SOLVERS if name.startswith("gosdt")])
+    parser.add_argument("--peer-folds", type=int, default=1, help="so many of the folds")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one fit")
+    parser.add_argument("--memory", type=float, default=8e9, help="bytes for one process of the peer's comparison")
+    parser.add_argument("--threshold", type=float, default=0.05, help="seconds a peer must need to count in the mean")
+    parser.add_argument("--envs", default=environments.default_folder(), help="folder for the peer's environment")
+    parser.add_argument("--python", action="append", default=[], help="an interpreter that the peer may use")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
