@@ -37,7 +37,7 @@ from certree import OptimalTreeClassifier, ThresholdGuesser
 
 DEPTH = 5
 #: The leaf penalty, and by reference the paper's (seconds, training accuracy, test accuracy) with guessed cuts, and with
-#: guessed bounds too. None: out of time or memory. Its four figures of an accuracy that was cut short are kept.
+#: guessed bounds too. None: out of time, so the accuracies are of what it had by then; or no figure is given.
 SETS = {
     "compas": (0.001, {
         (40, 1): (0.97, (0.684, 0.004), (0.677, 0.014), 1.115, (0.684, 0.004), (0.677, 0.014)),

@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpret.glassbox import ExplainableBoostingClassifier
 from lightgbm import LGBMClassifier
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputRegressor
 from xgboost import XGBClassifier
 
 from certree import OptimalTreeClassifier, ThresholdGuesser, depth_gap, suggest_depth
@@ -45,6 +50,10 @@ def test_stumps_classes_and_forests():
     assert depths == sorted(depths) and depths[0] < depths[-1]
     forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, THREE)
     assert suggest_depth(forest) == 11
+    # Of two outputs, each has its own ten.
+    ten = GradientBoostingRegressor(n_estimators=10, max_depth=3)
+    both = MultiOutputRegressor(ten).fit(X, X[:, :2])
+    assert suggest_depth(both) == suggest_depth(ten.fit(X, X[:, 0])) == 11
 
 
 def test_what_has_no_depth():

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from certree import OptimalTreeClassifier, ThresholdGuesser
+from certree import OptimalTreeClassifier, OptimalTreeRegressor, ThresholdGuesser
 from certree.cli import main
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -63,7 +63,7 @@ def test_the_certificate_says_that_it_speaks_of_guessed_cuts():
     for thresholds in ("guess", ThresholdGuesser(), ThresholdGuesser().fit(FRAME, Y)):
         model = OptimalTreeClassifier(thresholds=thresholds).fit(FRAME, Y)
         words = model.certificate_.statement()
-        assert "guessed ones, from a GradientBoostingClassifier; other cuts were not searched" in words
+        assert "(guessed from a GradientBoostingClassifier: the proof speaks of these cuts only)" in words
         assert model.certificate_.cuts == {
             name: len(tests) for name, tests in ThresholdGuesser().fit(FRAME, Y).thresholds_.items()
         }
@@ -174,6 +174,25 @@ def test_a_fitted_reference_is_kept_as_it_is_without_a_tolerance():
     assert with_y.reference_score_ == reference.score(NUMBERS.to_numpy(), Y)
 
 
+def test_regression_trees_over_guessed_cuts():
+    frame = FRAME.with_columns(
+        pay=2 * (pl.col("age") > 30) + 3 * (pl.col("job") == "cook"),
+        hours=(pl.col("age") > 60).cast(pl.Float64),
+    )
+    for y in ("pay", ["pay", "hours"]):
+        model = OptimalTreeRegressor(thresholds="guess", leaf_penalty=0.001).fit(
+            frame if y != "pay" else frame.drop("hours"), y
+        )
+        assert model.status_ == "optimal" and model.guesser_.classes_ is None
+        assert 30.5 in model.guesser_.thresholds_["age"]
+        assert model.guesser_.thresholds_["job"] == ["cook"]
+        assert "hours" not in model.guesser_.thresholds_
+        assert "guessed from a" in model.certificate_.statement() and model.objective_ < 0.01
+    same = OptimalTreeRegressor(thresholds=ThresholdGuesser(), leaf_penalty=0.001)
+    again = same.fit(frame.drop("pay", "hours"), frame.select("pay", "hours"))
+    assert again.tree_ == model.tree_
+
+
 def refused(match, reference=None, X=FRAME, y=Y, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -228,7 +247,7 @@ def test_references_fitted_on_other_classes():
         np.where(FRAME["noise"].to_numpy() < 0.1, "maybe", Y),
     )
     regressor = DecisionTreeRegressor(max_depth=3).fit(NUMBERS.to_numpy(), Y == "yes")
-    refused("the reference is a regressor, but the target 'y' has the type String", regressor, NUMBERS)
+    refused("target 'y' has the type String, but a regression tree needs numbers", regressor, NUMBERS)
     refused("Unknown label type: continuous", tree, NUMBERS, FRAME["noise"].to_numpy())
 
 
@@ -250,7 +269,8 @@ def test_parameters_and_targets():
     booster = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(NUMBERS.to_numpy(), Y).booster_
     refused("a Booster cannot be fitted again to drop cuts: give tolerance=None", booster, NUMBERS)
     outputs = NUMBERS.to_numpy() + 0.5
-    refused("y has 2 outputs, and gradient boosting has one: give a reference", y=outputs)
+    boosted = ThresholdGuesser(tolerance=0.1).fit(FRAME, outputs)
+    assert len(boosted.reference_.estimators_) == 2 and boosted.n_kept_ < boosted.n_found_
     found = ThresholdGuesser(RandomForestRegressor(2, max_depth=2), tolerance=0.1).fit(FRAME, outputs)
     assert found.score_ >= found.reference_score_ - 0.1
     missing = FRAME.with_columns(age=pl.when(pl.col("noise") < 0.5).then("age"))
@@ -264,7 +284,7 @@ def test_from_the_command_line(tmp_path, capsys):
     FRAME.with_columns(y=pl.Series(Y)).write_csv(path)
     assert main(["fit", str(path), "--target", "y", "--thresholds", "guess", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert "guessed ones, from a GradientBoostingClassifier; other cuts were not searched" in out
+    assert "(guessed from a GradientBoostingClassifier: the proof speaks of these cuts only)" in out
     assert main(["fit", str(path), "--target", "y", "--thresholds", "gues", "--quiet"]) == 2
     assert "'guess', 'all', a number of quantiles" in capsys.readouterr().err
 

@@ -38,8 +38,16 @@ class TreeEstimator(BaseEstimator):
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
         return time, memory, float(self.gap_limit), parameters.threads(self.n_jobs)
 
-    def _guess(self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> Any:
-        """``thresholds``, or the fitted guesser that it stands for, which is kept as ``guesser_``."""
+    def _guess(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        class_weight: Any = None,
+        n_targets: int | None = None,
+    ) -> Any:
+        """``thresholds``, or the fitted guesser that it stands for, which is kept as ``guesser_``. With
+        ``n_targets`` the target is real, even if its numbers are whole."""
         if hasattr(self, "guesser_"):
             del self.guesser_
         given = self.thresholds
@@ -50,7 +58,12 @@ class TreeEstimator(BaseEstimator):
             given = ThresholdGuesser(class_weight=class_weight)
         elif not parameters.is_guesser(given) or hasattr(given, "thresholds_"):
             return given
-        self.guesser_ = clone(given).fit(X, y, sample_weight)
+        guesser = clone(given)
+        if n_targets is not None and guesser.reference is None:
+            from certree.guess import references
+
+            guesser.set_params(reference=references.regression(n_targets))
+        self.guesser_ = guesser.fit(X, y, sample_weight)
         return self.guesser_
 
     def _keep(
@@ -188,8 +201,7 @@ def thresholds_in_words(thresholds: Any) -> str:
         return "thresholds given by the user where named, else all midpoints"
     if parameters.is_guesser(thresholds):
         return (
-            f"the {thresholds.n_kept_:,} guessed ones, from a {type(thresholds.reference_).__name__}; "
-            "other cuts were not searched"
+            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these cuts only"
         )
     if hasattr(thresholds, "thresholds_"):
         return "the thresholds of a fitted binarizer"

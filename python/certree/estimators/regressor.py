@@ -38,7 +38,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
         weigh nothing do not count.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
@@ -55,6 +55,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
@@ -85,7 +87,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     (0.032515, 'optimal')
     """
 
-    _rules = {"objective": parameters.one_of("squared_error"), **parameters.COMMON}
+    _rules = {
+        "objective": parameters.one_of("squared_error"),
+        **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
+    }
 
     def __init__(
         self,
@@ -136,7 +142,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         read = ingest.read_targets(X, y)
         training = open_rows(X, len(read.values), "y", sample_weight, read.named)
         kept = read.values if training.kept is None else read.values[training.kept]
-        located = ingest.locate(training, self.thresholds)
+        thresholds = self._guess(
+            ingest.without(X, read.named), read.values, sample_weight, n_targets=read.values.shape[1]
+        )
+        located = ingest.locate(training, thresholds)
         answer = _core.solve_squares(
             [(each.column.name, each.kind) for each in located.cuts],
             located.points.core,

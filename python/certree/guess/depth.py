@@ -49,7 +49,7 @@ def suggest_depth(ensemble: Any) -> int:
         raise ValueError(
             f"a {type(ensemble).__name__} is no vote of a number of trees, so no depth follows from its size"
         )
-    several = found.n_outputs > 1
+    several = found.n_outputs > 1 and references.classifies(ensemble) is not False
     k = max(3, found.n_trees * (2 if several else 1))
     m = k * max(3, found.most_leaves) + k
     return math.ceil(math.log2(m * (3 * math.log(m) + 2)))

@@ -26,9 +26,10 @@ def read(model: Any) -> Splits:
         if features is not None:
             tested = features[tested]
         found.add(tested, tree.threshold[inner], mass[inner] - mass[left] - mass[right])
-    estimators = getattr(model, "estimators_", None)
-    boosted = isinstance(estimators, np.ndarray) and estimators.ndim == 2
-    return found.splits(estimators.shape[1] if boosted else 1)
+    members = getattr(model, "estimators_", None)
+    if isinstance(members, np.ndarray) and members.ndim == 2:
+        return found.splits(members.shape[1])
+    return found.splits(len(members) if type(model).__name__.startswith("MultiOutput") else 1)
 
 
 def _trees(model: Any, features: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray | None]]:
@@ -41,7 +42,9 @@ def _trees(model: Any, features: np.ndarray | None) -> Iterator[tuple[Any, np.nd
     if members is None:
         raise refuse(model)
     subsets = getattr(model, "estimators_features_", None)
-    for index, member in enumerate(np.ravel(np.asarray(members, dtype=object))):
+    # Ensembles are sequences, which numpy would take apart.
+    every = members.ravel().tolist() if isinstance(members, np.ndarray) else list(members)
+    for index, member in enumerate(every):
         if subsets is None:
             yield from _trees(member, features)
         else:

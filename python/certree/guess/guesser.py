@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
 
 from certree.binarize import ThresholdBinarizer
 from certree.estimators import parameters
+from certree.estimators.classifier import class_factors
 from certree.guess import questions, references, splits
 from certree.guess.eliminate import Fitted, eliminate
 from certree.guess.questions import Question
@@ -161,20 +161,15 @@ class ThresholdGuesser(ThresholdBinarizer):
             return goal
         if goal.classes is None:
             raise ValueError("class_weight is given, but the target is no class")
-        factors = self.class_weight
-        known = goal.classes.tolist()
-        if isinstance(factors, Mapping):
-            unknown = [label for label in factors if label not in known]
-            if unknown:
-                raise ValueError(
-                    f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}"
-                )
-            factors = {k: factors.get(label, 1.0) for k, label in enumerate(known)}
         weight = np.ones(len(goal.y)) if goal.weight is None else goal.weight
-        if factors == "balanced":
-            totals = np.bincount(goal.y, weights=weight)
-            factors = dict(enumerate(totals.sum() / (len(known) * totals)))
-        return replace(goal, weight=weight * compute_sample_weight(factors, goal.y))
+        factors = np.array(class_factors(self.class_weight, goal.classes))
+        if isinstance(self.class_weight, str):
+            factors = 1.0 / np.bincount(goal.y, weights=weight)
+        weight = weight * factors[goal.y]
+        if not weight.any():
+            raise ValueError("class_weight leaves no row with a weight above zero")
+        # References may have limits on the weight of a leaf.
+        return replace(goal, weight=weight * (len(weight) / weight.sum()))
 
     def _guess(
         self, table: Table, goal: Goal | None, reference: Any, fitted: bool, drop: bool

@@ -18,16 +18,21 @@ DEFAULT = {"n_estimators": 50, "max_depth": 2, "learning_rate": 0.1}
 
 
 def default(goal: Goal) -> Any:
+    """Gradient boosting; of several outputs, each its own."""
+    if goal.classes is None:
+        return regression(goal.y.shape[1] if goal.y.ndim > 1 else 1)
     # Slow to import, so only when it is used.
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+    from sklearn.ensemble import GradientBoostingClassifier
 
-    if goal.y.ndim > 1:
-        raise ValueError(
-            f"y has {goal.y.shape[1]} outputs, and gradient boosting has one: give a reference that predicts "
-            "several, such as RandomForestRegressor()"
-        )
-    kind = GradientBoostingRegressor if goal.classes is None else GradientBoostingClassifier
-    return kind(**DEFAULT, random_state=0)
+    return GradientBoostingClassifier(**DEFAULT, random_state=0)
+
+
+def regression(n_outputs: int) -> Any:
+    from sklearn.ensemble import GradientBoostingRegressor
+    from sklearn.multioutput import MultiOutputRegressor
+
+    one = GradientBoostingRegressor(**DEFAULT, random_state=0)
+    return one if n_outputs == 1 else MultiOutputRegressor(one)
 
 
 def unwrapped(reference: Any) -> Any:

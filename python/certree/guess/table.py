@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import midpoints, sources, target, weights
+from certree.ingest import midpoints, numbers, read_weights, sources, target
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.kinds import kind_of
 from certree.ingest.slots import values_of
-from certree.ingest.training import assign
+from certree.ingest.training import Roles, assign, assign_rows
 from certree.schema import Column
 
 
@@ -55,60 +55,61 @@ def read_table(X: Any) -> Table:
 
 def read(X: Any, y: Any, sample_weight: Any, classify: bool | None) -> tuple[Table, Goal]:
     """Features, target and weights; rows that weigh nothing are left out. ``classify`` None: classes, unless
-    the target has fractions."""
-    several = _several_outputs(y) if classify is not True else None
+    the target has fractions or several columns."""
     source = sources.read(X)
-    roles = assign(source, y if several is None else several[:, 0], sample_weight)
-    picks = [source.names.index(name) for name in roles.features]
-    vectors = {}
-    for role in ("y", "sample_weight"):
-        if role in roles.named:
-            vectors[role] = source.frame([source.names.index(roles.named[role])]).to_series()
-        elif role in roles.values:
-            vectors[role] = roles.values[role]
-    for role, series in vectors.items():
-        check_same_length(sources.height(source), len(series), role)
-
-    weight = kept = None
-    if "sample_weight" in vectors:
-        shown = roles.shown("sample_weight")
-        weights.measure(vectors["sample_weight"].alias(shown).to_frame().lazy(), shown)
-        weight = vectors["sample_weight"].cast(pl.Float64).to_numpy()
-        if not (weight > 0).all():
-            kept = weight > 0
-            weight = weight[kept]
-    if several is not None:
-        values, classes = several, None
-    else:
-        values, classes = _goal(vectors["y"], roles.shown("y"), roles.y, classify)
-    goal = Goal(values if kept is None else values[kept], classes, weight)
-    return _ranked(source, picks, kept), goal
-
-
-def _several_outputs(y: Any) -> np.ndarray | None:
-    if y is None or isinstance(y, str) or len(getattr(y, "shape", ())) != 2 or y.shape[1] < 2:
-        return None
-    return np.asarray(y, dtype=np.float64)
-
-
-def _goal(
-    series: pl.Series, shown: str, y: Any, classify: bool | None
-) -> tuple[np.ndarray, np.ndarray | None]:
+    if source.height is None:
+        source = sources.read(source.frame(range(len(source.names))))
     if classify is None:
-        classify = not series.dtype.is_float() or bool((series == series.floor()).all())
+        classify = y is None or not _is_real(source, y)
     if classify:
-        labels, numbers = target.classes_of(series, shown, y)
-        return numbers.astype(np.int64), labels
-    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-        raise ValueError(
-            f"the reference is a regressor, but the target {shown!r} has the type {series.dtype}; give a "
-            "classifier"
-        )
-    values = series.cast(pl.Float64).to_numpy()
-    bad = int((~np.isfinite(values)).sum())
-    if bad:
-        raise ValueError(f"target {shown!r} has {bad} values that are missing or infinite")
-    return values, None
+        roles = assign(source, y, sample_weight)
+        values, classes = _classes(roles)
+    else:
+        targets = numbers.read_targets(source, y)
+        roles = assign_rows(source, targets.named, sample_weight)
+        values, classes = targets.values, None
+        values = values[:, 0] if values.shape[1] == 1 else values
+    check_same_length(source.height or 0, len(values), roles.shown("y"))
+    weight = None
+    if sample_weight is not None:
+        weight = read_weights(source, sample_weight)
+        check_same_length(source.height or 0, len(weight), roles.shown("sample_weight"))
+    kept = None if weight is None or (weight > 0).all() else weight > 0
+    if kept is not None and weight is not None:
+        values, weight = values[kept], weight[kept]
+    if classes is not None and kept is not None:
+        # Classes of rows that weigh nothing are none.
+        present, values = np.unique(values, return_inverse=True)
+        classes = classes[present]
+    picks = [source.names.index(name) for name in roles.features]
+    return _ranked(source, picks, kept), Goal(values, classes, weight)
+
+
+def _is_real(source: sources.Source, y: Any) -> bool:
+    if isinstance(y, str):
+        if y not in source.names:
+            return False  # an error for later
+        series = source.frame([source.names.index(y)]).to_series()
+    elif len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
+        return True
+    else:
+        series = target.read(y)
+    if not series.dtype.is_float():
+        return False
+    # What is missing or infinite is an error of either kind.
+    known = series.filter(series.is_finite())
+    return bool((known != known.floor()).any())
+
+
+def _classes(roles: Roles) -> tuple[np.ndarray, np.ndarray]:
+    """The class number of each row, and the labels."""
+    if "y" in roles.named:
+        place = roles.source.names.index(roles.named["y"])
+        series = roles.source.frame([place]).to_series()
+    else:
+        series = roles.values["y"]
+    labels, found = target.classes_of(series, roles.shown("y"), roles.y)
+    return found.astype(np.int64), labels
 
 
 def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | None) -> Table:
