@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::run::{Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
-use crate::search::separate;
+use crate::search::{intervals, separate};
 use crate::tree::{Plan, Tree};
 
 /// A tree and what is known about it.
@@ -34,6 +34,8 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
 fn answer(problem: &Problem, run: &Run) -> Result<Answer> {
     let found = if separate::applies(problem) {
         separate::solve(problem, run)
+    } else if intervals::applies(problem) && has_many_cuts(problem) {
+        intervals::solve(problem, run, &intervals::Options::default())?
     } else {
         best_first::solve(problem, run, &Options::default())?
     };
@@ -100,3 +102,14 @@ pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Ru
         curve: run.curve(lower, upper),
     }
 }
+
+/// Whether the search over intervals costs less than the one that looks at every cut as a question of its
+/// own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each feature.
+fn has_many_cuts(problem: &Problem) -> bool {
+    let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
+    cuts >= MANY && cuts >= MANY_EACH * problem.features.len()
+}
+
+/// Cuts in all, and for each feature, from which on intervals are searched: see `docs/architecture.md`.
+const MANY: usize = 256;
+const MANY_EACH: usize = 16;

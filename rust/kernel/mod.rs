@@ -5,6 +5,7 @@ mod depth_two;
 mod lanes;
 mod narrow;
 mod prints;
+pub mod ranks;
 mod rows;
 mod skewed;
 mod squares;

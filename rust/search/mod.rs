@@ -3,6 +3,7 @@
 pub mod best_first;
 pub mod brute;
 pub mod fronts;
+pub mod intervals;
 pub mod separate;
 
 use crate::cost::Cost;
@@ -58,6 +59,7 @@ pub fn set_up(
     Ok(Some((bits, threads)))
 }
 
+/// The refusal of a problem that does not fit into memory even to begin with.
 fn too_large(problem: &Problem, run: &Run, bytes: u64) -> Error {
     let rows: u64 = (0..problem.points.len()).map(|point| problem.points.rows(point)).sum();
     let cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();

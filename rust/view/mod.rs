@@ -4,6 +4,8 @@ mod bit_view;
 mod entries;
 mod layout;
 mod questions;
+mod rank_view;
 
 pub use bit_view::{BitView, Key, Question, Segment, View};
 pub use layout::Layout;
+pub use rank_view::{Axis, Part, Print, RankNode, RankView, Side};

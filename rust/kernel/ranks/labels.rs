@@ -1,0 +1,202 @@
+//! Tasks that choose a label for each leaf: cost(S) = min over labels of the sum of each row's loss.
+//!
+//! Only what a point's losses are beyond its least one counts here; the rest is paid by every tree. Turned
+//! around, a row *gains* when its leaf takes its label: cost(S) = Σ worst − max over labels k of Σ gain of
+//! label k. A point of one class gains with one label only, so it is one row for any number of classes.
+
+use super::grid::{Grid, LANES};
+use super::two::Two;
+use super::unit::{Unit, most};
+use super::{Halt, RankKernel, scan, stump_plan};
+use crate::cost::{Cost, gcd};
+use crate::problem::Problem;
+use crate::tree::Plan;
+use crate::view::{Part, RankNode};
+
+pub type Label = u16;
+
+/// The labels that a row can name.
+pub const MOST_LABELS: usize = 1 << 16;
+
+/// A problem's rows as labels and gains.
+pub struct LabelRows {
+    /// By row: its point. A point has a row for each label that it gains with.
+    pub points: Vec<u32>,
+    pub label: Vec<Label>,
+    pub gain: Vec<Cost>,
+    /// The most that a point can cost beyond the least; with its first row.
+    pub worst: Vec<Cost>,
+    /// What every tree costs.
+    pub base: Cost,
+    pub n_labels: usize,
+}
+
+impl LabelRows {
+    pub fn of(problem: &Problem) -> Self {
+        let task = problem.task.as_ref();
+        let n_labels = task.n_labels();
+        debug_assert!((1..=MOST_LABELS).contains(&n_labels));
+        let mut rows = LabelRows {
+            points: Vec::new(),
+            label: Vec::new(),
+            gain: Vec::new(),
+            worst: Vec::new(),
+            base: 0,
+            n_labels,
+        };
+        for point in 0..problem.points.len() {
+            let (least, worst) = (task.least(point), task.worst(point));
+            rows.base += least;
+            let mut first = worst - least;
+            for label in 0..n_labels {
+                let gain = worst - task.loss(point, label as u32);
+                if gain > 0 {
+                    rows.points.push(point as u32);
+                    rows.label.push(label as Label);
+                    rows.gain.push(gain);
+                    rows.worst.push(std::mem::take(&mut first));
+                }
+            }
+        }
+        rows
+    }
+
+    /// What divides all losses.
+    fn unit(&self) -> Cost {
+        self.gain.iter().chain(&self.worst).filter(|&&x| x > 0).fold(0, |unit, &x| match unit {
+            0 => x,
+            1 => 1,
+            _ => gcd(unit, x),
+        })
+    }
+
+    /// Whether sums of all losses fit.
+    pub fn fits<T: Unit>(&self) -> bool {
+        self.worst.iter().sum::<Cost>() / self.unit().max(1) <= most::<T>()
+    }
+
+    /// Bytes of the rows and of a kernel's copy of them.
+    pub fn bytes(&self) -> usize {
+        self.label.len() * (size_of::<Label>() + 2 * size_of::<Cost>())
+            + self.points.capacity() * 4
+            + self.label.capacity() * size_of::<Label>()
+            + (self.gain.capacity() + self.worst.capacity()) * size_of::<Cost>()
+    }
+}
+
+/// The kernel of such tasks. Sums of losses are whole numbers of units.
+pub struct LabelKernel<T> {
+    pub(super) n_labels: usize,
+    /// By row of the view.
+    label: Vec<Label>,
+    gain: Vec<T>,
+    worst: Vec<T>,
+    pub(super) unit: Cost,
+    pub(super) leaf_cost: Cost,
+    /// Blocks of an axis, if they are not chosen by the number of rows.
+    blocks: Option<usize>,
+}
+
+impl<T: Unit> LabelKernel<T> {
+    pub fn new(rows: &LabelRows, leaf_cost: Cost, blocks: Option<usize>) -> Self {
+        let unit = rows.unit().max(1);
+        LabelKernel {
+            n_labels: rows.n_labels,
+            label: rows.label.clone(),
+            gain: rows.gain.iter().map(|&gain| T::of(gain / unit)).collect(),
+            worst: rows.worst.iter().map(|&worst| T::of(worst / unit)).collect(),
+            unit,
+            leaf_cost,
+            blocks,
+        }
+    }
+
+    fn most_blocks(&self, node: &RankNode) -> usize {
+        self.blocks.unwrap_or_else(|| blocks(node.len(), self.n_labels))
+    }
+}
+
+/// As many blocks as there are rows to fill them: with more, counting pairs touches more cells than rows.
+fn blocks(rows: usize, n_labels: usize) -> usize {
+    let most = if n_labels > 2 { 64 } else { 255 };
+    let mut blocks = 15;
+    while blocks < most && blocks * blocks < rows {
+        blocks = blocks * 2 + 1;
+    }
+    blocks.min(most)
+}
+
+impl<T: Unit> RankKernel for LabelKernel<T> {
+    type Grid = Grid<T>;
+    type Two = Two<T>;
+
+    fn leaf_cost(&self) -> Cost {
+        self.leaf_cost
+    }
+
+    fn leaf(&self, rows: &[u32]) -> Cost {
+        let mut gains = vec![0; self.n_labels];
+        let mut worst = 0;
+        for &row in rows {
+            gains[usize::from(self.label[row as usize])] += self.gain[row as usize].cost();
+            worst += self.worst[row as usize].cost();
+        }
+        let most = gains.into_iter().max().unwrap_or(0);
+        (worst - most) * self.unit + self.leaf_cost
+    }
+
+    fn stump(&self, node: &RankNode, grid: &Grid<T>) -> (Cost, Plan) {
+        let all = |_| true;
+        let (cost, split) = scan::best(self, node, grid, all);
+        (cost, stump_plan(split))
+    }
+
+    fn grid(&self, node: &RankNode) -> Grid<T> {
+        Grid::of(node, self.most_blocks(node), (&self.label, &self.gain, &self.worst))
+    }
+
+    fn grid_bytes(&self, grid: &Grid<T>) -> usize {
+        grid.bytes()
+    }
+
+    fn bytes_for(&self, node: &RankNode) -> [usize; 2] {
+        let (n, p, one) = (node.len(), node.axes.len(), size_of::<T>());
+        let most = self.most_blocks(node);
+        let width = (most + 1).next_multiple_of(LANES);
+        let planes = if self.n_labels == 2 { 2 } else { self.n_labels + 1 };
+        let row = size_of::<Label>() + 2 * one;
+        let grid = p * n + n * row + p * most * (4 + one);
+        // Codes and rows, bounds by pair of axes, a counted pair, and all lines.
+        let two = p * n + n * (row + 4)
+            + 2 * p * p * width * one
+            + 2 * planes * most * width * one
+            + p * n * (5 + 2 * one + if self.n_labels == 2 { 0 } else { row });
+        [grid, two]
+    }
+
+    fn begin(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, halt: Halt) {
+        two.begin(self, part, grid, halt);
+    }
+
+    fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, below: Cost, halt: Halt) {
+        two.raise(self, part, grid, below, halt);
+    }
+
+    fn lower(&self, two: &Two<T>) -> Cost {
+        two.lower
+    }
+
+    fn upper(&self, two: &Two<T>) -> Cost {
+        two.upper
+    }
+
+    fn two_bytes(&self, two: &Two<T>) -> usize {
+        two.bytes()
+    }
+
+    fn plan(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>) -> (Cost, Plan) {
+        let (cost, plan) = two.plan(self, part, grid);
+        two.upper = two.upper.min(cost);
+        (cost, plan)
+    }
+}

@@ -1,0 +1,178 @@
+//! Pairs of axes, counted by blocks: bounds on the stumps on both sides of every boundary of one axis.
+//!
+//! Statement: a cut of axis g within a block costs no less than the rows before the block as one leaf and
+//! the rows behind it as another. Proof: dropping rows from a leaf never makes it cost more. At a boundary
+//! between blocks the same sum, with nothing dropped, is exact.
+
+use super::grid::LANES;
+use super::unit::Unit;
+
+/// The gains of one pair of axes, added up by label over the blocks before each boundary of the one (lanes,
+/// the next to last of which is all rows) and in each block of the other (lines).
+pub struct Sums<T> {
+    /// By label, then line, then lane. With more than two labels there is one more: the worst losses.
+    pub cells: Vec<T>,
+    pub n_labels: usize,
+    pub lines: usize,
+    /// Lanes, padded.
+    pub width: usize,
+    /// The lane of all rows.
+    pub all: usize,
+}
+
+/// Split costs by lane: at boundaries (`upper`), and bounds with the cuts between them (`lower`).
+#[derive(Default)]
+pub struct Stumps<T> {
+    pub lower: [Vec<T>; 2],
+    pub upper: [Vec<T>; 2],
+    /// As one leaf.
+    pub leaf: [Vec<T>; 2],
+}
+
+impl<T: Unit> Stumps<T> {
+    fn resize(&mut self, width: usize) {
+        for side in 0..2 {
+            for lanes in [&mut self.lower[side], &mut self.upper[side], &mut self.leaf[side]] {
+                lanes.resize(width, T::default());
+            }
+        }
+    }
+}
+
+impl<T> Stumps<T> {
+    pub fn bytes(&self) -> usize {
+        let all = self.lower.iter().chain(&self.upper).chain(&self.leaf);
+        all.map(|lanes| lanes.capacity() * size_of::<T>()).sum()
+    }
+}
+
+type Lanes<T> = [T; LANES];
+
+#[inline(always)]
+fn lanes<T: Unit>(of: &[T], at: usize) -> &Lanes<T> {
+    of[at..at + LANES].try_into().expect("whole groups of lanes")
+}
+
+#[inline(always)]
+fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
+    let mut out = [T::default(); LANES];
+    for lane in 0..LANES {
+        out[lane] = f(lane);
+    }
+    out
+}
+
+/// Both sides' stumps along the axis of the lines, for every lane. `open`: lines with cuts within.
+#[inline(always)]
+pub fn stumps<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, behind: &mut Vec<Lanes<T>>) {
+    out.resize(sums.width);
+    for from in (0..sums.width).step_by(LANES) {
+        if sums.n_labels == 2 {
+            of_two(sums, open, out, from);
+        } else {
+            of_many(sums, open, out, behind, from);
+        }
+    }
+}
+
+#[inline(always)]
+fn of_two<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, from: usize) {
+    let zero = [T::default(); LANES];
+    let (w, plane) = (sums.width, sums.lines * sums.width);
+    let (zeros, ones) = sums.cells[..2 * plane].split_at(plane);
+    // By side. What label 1 gains less what label 0 does so far; the least and most that has been, at
+    // boundaries and within blocks; the gains of label 0 and of label 1.
+    let mut sum = [zero; 2];
+    let (mut least, mut most, mut within_least, mut within_most) =
+        ([zero; 2], [zero; 2], [zero; 2], [zero; 2]);
+    let mut totals = [[zero; 2]; 2];
+    for line in 0..sums.lines {
+        let at = line * w;
+        let left = [lanes(zeros, at + from), lanes(ones, at + from)];
+        let all = [zeros[at + sums.all], ones[at + sums.all]];
+        let open = open[line];
+        for side in 0..2 {
+            let cell = |label: usize, lane: usize| {
+                if side == 0 { left[label][lane] } else { all[label] - left[label][lane] }
+            };
+            let c0 = each(|lane| cell(0, lane));
+            let c1 = each(|lane| cell(1, lane));
+            let start = sum[side];
+            within_least[side] =
+                each(|l| within_least[side][l].min(start[l] - (c0[l] & open)));
+            within_most[side] = each(|l| within_most[side][l].max(start[l] + (c1[l] & open)));
+            sum[side] = each(|l| start[l] + c1[l] - c0[l]);
+            least[side] = each(|l| least[side][l].min(sum[side][l]));
+            most[side] = each(|l| most[side][l].max(sum[side][l]));
+            totals[side][0] = each(|l| totals[side][0][l] + c0[l]);
+            totals[side][1] = each(|l| totals[side][1][l] + c1[l]);
+        }
+    }
+    for side in 0..2 {
+        let [t0, t1] = totals[side];
+        for lane in 0..LANES {
+            let upper = (t0[lane] + least[side][lane]).min(t1[lane] - most[side][lane]);
+            let within =
+                (t0[lane] + within_least[side][lane]).min(t1[lane] - within_most[side][lane]);
+            out.upper[side][from + lane] = upper;
+            out.lower[side][from + lane] = upper.min(within);
+            out.leaf[side][from + lane] = t0[lane].min(t1[lane]);
+        }
+    }
+}
+
+#[inline(always)]
+fn of_many<T: Unit>(
+    sums: &Sums<T>,
+    open: &[T],
+    out: &mut Stumps<T>,
+    scratch: &mut Vec<Lanes<T>>,
+    from: usize,
+) {
+    let zero = [T::default(); LANES];
+    let (k, w) = (sums.n_labels, sums.width);
+    let plane = sums.lines * w;
+    scratch.clear();
+    scratch.resize(k + sums.lines + 1, zero);
+    let (gains, behind) = scratch.split_at_mut(k);
+    for side in 0..2 {
+        // A group of lanes of one label in one line.
+        let cell = |label: usize, line: usize| {
+            let row = &sums.cells[label * plane + line * w..][..w];
+            let (left, all) = (lanes(row, from), row[sums.all]);
+            each(|l| if side == 0 { left[l] } else { all - left[l] })
+        };
+        let add = |gains: &mut [Lanes<T>], most: &mut Lanes<T>, worst: &mut Lanes<T>, line| {
+            for label in 0..k {
+                let c = cell(label, line);
+                gains[label] = each(|l| gains[label][l] + c[l]);
+                *most = each(|l| most[l].max(gains[label][l]));
+            }
+            let c = cell(k, line);
+            *worst = each(|l| worst[l] + c[l]);
+        };
+        let (mut most, mut worst) = (zero, zero);
+        gains.fill(zero);
+        for line in (0..sums.lines).rev() {
+            add(gains, &mut most, &mut worst, line);
+            behind[line] = each(|l| worst[l] - most[l]);
+        }
+        let leaf = behind[0];
+        let (mut most, mut worst) = (zero, zero);
+        let (mut upper, mut lower) = (leaf, leaf);
+        gains.fill(zero);
+        for line in 0..sums.lines {
+            let rest = behind[line + 1];
+            if open[line] != T::default() {
+                lower = each(|l| lower[l].min(worst[l] - most[l] + rest[l]));
+            }
+            add(gains, &mut most, &mut worst, line);
+            upper = each(|l| upper[l].min(worst[l] - most[l] + rest[l]));
+        }
+        for lane in 0..LANES {
+            out.upper[side][from + lane] = upper[lane];
+            out.lower[side][from + lane] = upper[lane].min(lower[lane]);
+            out.leaf[side][from + lane] = leaf[lane];
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Sums of losses in as few bits as hold them: narrow ones fill wide vectors.
+
+use std::ops::{Add, AddAssign, BitAnd, Sub, SubAssign};
+
+use crate::cost::Cost;
+
+/// An integer that holds the worst losses of all rows, added up, with a sign.
+pub trait Unit:
+    Copy
+    + Default
+    + Ord
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + BitAnd<Output = Self>
+    + AddAssign
+    + SubAssign
+    + 'static
+{
+    /// All bits.
+    const ONES: Self;
+    const MAX: Self;
+    fn of(cost: Cost) -> Self;
+    fn cost(self) -> Cost;
+}
+
+macro_rules! unit {
+    ($($t:ty),*) => {$(
+        impl Unit for $t {
+            const ONES: Self = -1;
+            const MAX: Self = <$t>::MAX;
+
+            #[inline(always)]
+            fn of(cost: Cost) -> Self {
+                cost as $t
+            }
+
+            #[inline(always)]
+            fn cost(self) -> Cost {
+                self as Cost
+            }
+        }
+    )*};
+}
+
+unit!(i16, i32, i64);
+
+/// Half of this many bits is room enough for any difference of two sums.
+pub fn most<T: Unit>() -> Cost {
+    T::MAX.cost() / 2
+}

@@ -1,0 +1,348 @@
+//! The search itself: a node's best tree, or the proof that none is below what was asked.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use super::frontier::{Frontier, Try};
+use super::memo::Memo;
+use crate::cost::Cost;
+use crate::kernel::ranks::{Edge, RankKernel};
+use crate::run::{Run, Status};
+use crate::tree::Plan;
+use crate::view::{Part, RankNode, RankView, Side};
+
+/// What all workers share.
+pub struct Shared<'a, 'run, K> {
+    pub kernel: &'a K,
+    pub view: &'a RankView,
+    pub run: &'a Run<'run>,
+    pub memo: Mutex<Memo>,
+    pub root: Mutex<Option<Frontier>>,
+    pub changed: Condvar,
+    /// Of the root, for the watcher.
+    pub lower: AtomicI64,
+    pub upper: AtomicI64,
+}
+
+/// What is known of a node: lower ≤ optimum ≤ upper = cost of the plan.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub lower: Cost,
+    pub upper: Cost,
+    pub plan: Plan,
+}
+
+impl Known {
+    fn exactly(cost: Cost, plan: Plan) -> Self {
+        Known { lower: cost, upper: cost, plan }
+    }
+}
+
+pub struct Worker<'a, 'run, K: RankKernel> {
+    shared: &'a Shared<'a, 'run, K>,
+    twos: [K::Two; 2],
+    /// Bytes of `twos` that the run knows of.
+    told: usize,
+}
+
+/// What came of looking at a cut.
+struct Tried {
+    edge: Edge,
+    settled: bool,
+    found: Option<(Cost, Plan)>,
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
+    pub fn new(shared: &'a Shared<'a, 'run, K>) -> Self {
+        Worker { shared, twos: Default::default(), told: 0 }
+    }
+
+    fn stopped(&self) -> bool {
+        self.shared.run.check_time().is_some()
+    }
+
+    /// The best tree of at most this depth, or a lower bound of at least `below`.
+    pub fn solve(&mut self, node: &RankNode, depth: u32, below: Cost) -> Known {
+        let kernel = self.shared.kernel;
+        let leaf_cost = kernel.leaf_cost();
+        let leaf = kernel.leaf(&node.rows);
+        self.shared.run.add_nodes(1);
+        // Deeper trees than these cost as much as `cap`.
+        let cap = below.min(leaf);
+        let useful = useful_depth(depth, leaf_cost, cap);
+        let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
+        if node.axes.is_empty() || leaf == leaf_cost {
+            return Known::exactly(leaf, Plan::Leaf);
+        }
+        if useful == 0 {
+            return Known { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
+        }
+        if !self.shared.run.fits(kernel.bytes_for(node)[0] as u64) {
+            self.shared.run.stop(Status::MemoryLimit);
+            return Known { lower: leaf_cost, upper: leaf, plan: Plan::Leaf };
+        }
+        let grid = kernel.grid(node);
+        let bytes = kernel.grid_bytes(&grid) as i64;
+        self.shared.run.add_bytes(bytes);
+        let known = match useful {
+            1 => {
+                let (cost, plan) = kernel.stump(node, &grid);
+                self.shared.run.add_kernel_calls(1);
+                Known::exactly(cost, plan)
+            }
+            2 => self.two(node, &grid, below),
+            _ => self.deep(node, &grid, useful, below),
+        };
+        self.shared.run.add_bytes(-bytes);
+        Known { lower: capped(known.lower), ..known }
+    }
+
+    fn two(&mut self, node: &RankNode, grid: &K::Grid, below: Cost) -> Known {
+        let (kernel, run) = (self.shared.kernel, self.shared.run);
+        let halt = || run.check_time().is_some();
+        let part = Part::all(node);
+        let two = &mut self.twos[0];
+        run.add_kernel_calls(1);
+        kernel.begin(part, grid, two, &halt);
+        kernel.raise(part, grid, two, below, &halt);
+        let (cost, plan) = kernel.plan(part, grid, two);
+        self.tell();
+        let two = &self.twos[0];
+        Known { lower: kernel.lower(two).min(cost), upper: cost, plan }
+    }
+
+    fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, below: Cost) -> Known {
+        let key = (self.shared.view.print(Part::all(node)), depth);
+        let mut frontier = self.start(node, grid, depth);
+        let before = lock(&self.shared.memo).get(key);
+        if before < below.min(frontier.upper) {
+            while !self.stopped()
+                && let Some(tried) = frontier.take(node, below)
+            {
+                let target = below.min(frontier.upper);
+                let outcome = self.attempt(node, grid, depth, &tried, target);
+                if let Some((cost, plan)) = outcome.found {
+                    frontier.offer(cost, plan);
+                }
+                frontier.give(node, &tried, outcome.edge, outcome.settled);
+                frontier.tell(self.shared.run);
+            }
+        }
+        frontier.forget(self.shared.run);
+        let lower = frontier.lower().max(before.min(frontier.upper));
+        lock(&self.shared.memo).keep(key, lower, self.shared.run);
+        Known { lower, upper: frontier.upper, plan: frontier.plan }
+    }
+
+    /// What the best tree of depth two says of a deeper node.
+    fn start(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) -> Frontier {
+        let leaf_cost = self.shared.kernel.leaf_cost();
+        let known = self.two(node, grid, 0);
+        let whole = if depth == 3 { known.lower } else { leaf_cost };
+        Frontier::new(node, (known.upper, known.plan), leaf_cost, whole)
+    }
+
+    /// Work on the root with all other workers.
+    pub fn work(&mut self, depth: u32) {
+        let node = &self.shared.view.root;
+        let grid = self.shared.kernel.grid(node);
+        let bytes = self.shared.kernel.grid_bytes(&grid) as i64;
+        self.shared.run.add_bytes(bytes);
+        self.steps(node, &grid, depth);
+        self.shared.run.add_bytes(-bytes);
+    }
+
+    fn steps(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) {
+        loop {
+            let mut root = lock(&self.shared.root);
+            if root.is_none() {
+                // The first worker begins; the others wait at the lock.
+                let frontier = self.start(node, grid, depth);
+                *root = Some(frontier);
+            }
+            let frontier = root.as_mut().expect("begun");
+            self.shared.lower.fetch_max(frontier.lower(), Ordering::Relaxed);
+            self.shared.upper.fetch_min(frontier.upper, Ordering::Relaxed);
+            if self.stopped() {
+                self.shared.changed.notify_all();
+                return;
+            }
+            let Some(tried) = frontier.take(node, Cost::MAX) else {
+                if frontier.idle() {
+                    self.shared.changed.notify_all();
+                    return;
+                }
+                // What others are looking at may leave something to do.
+                let nap = std::time::Duration::from_millis(10);
+                drop(self.shared.changed.wait_timeout(root, nap));
+                continue;
+            };
+            let target = frontier.upper;
+            drop(root);
+            let outcome = self.attempt(node, grid, depth, &tried, target);
+            let mut root = lock(&self.shared.root);
+            let frontier = root.as_mut().expect("begun");
+            if let Some((cost, plan)) = outcome.found {
+                frontier.offer(cost, plan);
+            }
+            frontier.give(node, &tried, outcome.edge, outcome.settled);
+            frontier.tell(self.shared.run);
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Look at one cut until both sides cost at least `target` or are solved.
+    fn attempt(
+        &mut self,
+        node: &RankNode,
+        grid: &K::Grid,
+        depth: u32,
+        tried: &Try,
+        target: Cost,
+    ) -> Tried {
+        if depth == 3 {
+            self.attempt_two(node, grid, tried, target)
+        } else {
+            self.attempt_deep(node, depth, tried, target)
+        }
+    }
+
+    fn attempt_two(
+        &mut self,
+        node: &RankNode,
+        grid: &K::Grid,
+        tried: &Try,
+        mut target: Cost,
+    ) -> Tried {
+        let (kernel, run) = (self.shared.kernel, self.shared.run);
+        let halt = || run.check_time().is_some();
+        let cut = tried.edge.cut as u32;
+        let parts = [Side::Left, Side::Right].map(|side| {
+            let cut = Some((tried.axis, cut, side));
+            Part { node, cut }
+        });
+        let mut lower = [tried.edge.left, tried.edge.right];
+        let mut upper = [Cost::MAX / 4; 2];
+        // The smaller side is cheaper to ask.
+        let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
+        for side in [first, 1 - first] {
+            run.add_kernel_calls(1);
+            kernel.begin(parts[side], grid, &mut self.twos[side], &halt);
+            lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
+            upper[side] = kernel.upper(&self.twos[side]);
+        }
+        let mut found = None;
+        if upper[0] + upper[1] < target {
+            let (a, left) = kernel.plan(parts[0], grid, &mut self.twos[0]);
+            let (b, right) = kernel.plan(parts[1], grid, &mut self.twos[1]);
+            target = a + b;
+            found = Some((a + b, split(node, tried, left, right)));
+        }
+        let goal = target + tried.reach / 4;
+        let mut side = first;
+        loop {
+            let short = goal - lower[0] - lower[1];
+            if short <= 0 || halt() {
+                break;
+            }
+            if lower[side] >= upper[side] {
+                side = 1 - side;
+            }
+            if lower[side] >= upper[side] {
+                break;
+            }
+            let below = lower[side] + (short + 1) / 2;
+            kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
+            lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
+            upper[side] = kernel.upper(&self.twos[side]);
+            side = 1 - side;
+        }
+        if upper[0] + upper[1] < target {
+            let (a, left) = kernel.plan(parts[0], grid, &mut self.twos[0]);
+            let (b, right) = kernel.plan(parts[1], grid, &mut self.twos[1]);
+            found = Some((a + b, split(node, tried, left, right)));
+        }
+        // Bounds from neighbours may be above what this part's own search has found.
+        let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
+        let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
+        self.tell();
+        Tried { edge, settled: exact || edge.bound() >= target, found }
+    }
+
+    fn attempt_deep(&mut self, node: &RankNode, depth: u32, tried: &Try, target: Cost) -> Tried {
+        let cut = tried.edge.cut as u32;
+        let parts = [Side::Left, Side::Right].map(|side| {
+            let cut = Some((tried.axis, cut, side));
+            Part { node, cut }
+        });
+        let mut lower = [tried.edge.left, tried.edge.right];
+        let mut known: [Option<Known>; 2] = [None, None];
+        let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
+        for side in [first, 1 - first, first] {
+            let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
+            if solved || lower[0] + lower[1] >= target || self.stopped() {
+                continue;
+            }
+            // No child is larger than its parent.
+            if !self.shared.run.fits(node.bytes() as u64) {
+                self.shared.run.stop(Status::MemoryLimit);
+                break;
+            }
+            let child = RankNode::child(parts[side], self.shared.view);
+            let bytes = child.bytes() as i64;
+            self.shared.run.add_bytes(bytes);
+            let answer = self.solve(&child, depth - 1, target - lower[1 - side]);
+            self.shared.run.add_bytes(-bytes);
+            lower[side] = lower[side].max(answer.lower);
+            known[side] = Some(answer);
+        }
+        let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
+        let mut settled = edge.bound() >= target;
+        let mut found = None;
+        if let [Some(left), Some(right)] = known {
+            settled |= left.lower >= left.upper && right.lower >= right.upper;
+            let cost = left.upper + right.upper;
+            if cost < target {
+                found = Some((cost, split(node, tried, left.plan, right.plan)));
+            }
+        }
+        Tried { edge, settled, found }
+    }
+
+    /// Tell the run how much the questions have grown.
+    fn tell(&mut self) {
+        let now = self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum::<usize>();
+        self.shared.run.add_bytes(now as i64 - self.told as i64);
+        self.told = now;
+        if !self.shared.run.fits(0) {
+            lock(&self.shared.memo).clear(self.shared.run);
+            if !self.shared.run.fits(0) {
+                self.shared.run.stop(Status::MemoryLimit);
+            }
+        }
+    }
+}
+
+impl<K: RankKernel> Drop for Worker<'_, '_, K> {
+    fn drop(&mut self) {
+        self.shared.run.add_bytes(-(self.told as i64));
+    }
+}
+
+fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
+    let axis = &node.axes[tried.axis];
+    Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
+}
+
+/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1.
+pub fn useful_depth(depth: u32, leaf_cost: Cost, below: Cost) -> u32 {
+    if leaf_cost == 0 {
+        return depth;
+    }
+    let leaves = (below - 1).max(0) / leaf_cost;
+    depth.min(u32::try_from(leaves.saturating_sub(1).max(0)).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,151 @@
+//! What of a node's cuts may still be best: intervals, and cuts that are not settled, the least bound first.
+
+use std::collections::BinaryHeap;
+
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::ranks::{Edge, Item, between, weakest};
+use crate::run::Run;
+use crate::tree::Plan;
+use crate::view::{Axis, RankNode};
+
+/// The cuts of an interval between two that are known, or one that has been looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Cuts {
+    One(Edge),
+    Between(Edge, Edge),
+}
+
+/// A cut to look at, and the interval that it is taken from.
+#[derive(Debug, Clone, Copy)]
+pub struct Try {
+    pub axis: usize,
+    pub edge: Edge,
+    pub bound: Cost,
+    /// What the interval's rows can lose: how far an excess at the cut reaches.
+    pub reach: Cost,
+    around: Option<(Edge, Edge)>,
+}
+
+/// Bounds are true at every moment, also while cuts are being looked at.
+pub struct Frontier {
+    open: BinaryHeap<Item<Cuts>>,
+    /// Bounds of what is being looked at.
+    trying: Vec<Cost>,
+    /// The least bound of what is settled.
+    settled: Cost,
+    /// The best tree known, and its cost.
+    pub upper: Cost,
+    pub plan: Plan,
+    /// Bytes that the run knows of.
+    told: i64,
+}
+
+/// Worst losses of ranks up to a cut.
+fn lost(axis: &Axis, cut: i64) -> Cost {
+    if cut < 0 { 0 } else { axis.lost[cut as usize] }
+}
+
+impl Frontier {
+    /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less.
+    pub fn new(node: &RankNode, (upper, plan): (Cost, Plan), leaf_cost: Cost, whole: Cost) -> Self {
+        let mut frontier = Frontier {
+            open: BinaryHeap::new(),
+            trying: Vec::new(),
+            settled: INFINITE,
+            upper,
+            plan,
+            told: 0,
+        };
+        for (index, axis) in node.axes.iter().enumerate() {
+            let last = axis.n_ranks() as i64 - 1;
+            let a = Edge { cut: -1, left: leaf_cost, right: whole };
+            let b = Edge { cut: last, left: whole, right: leaf_cost };
+            frontier.push(index, axis, a, b, 0);
+        }
+        frontier
+    }
+
+    fn push(&mut self, index: usize, axis: &Axis, a: Edge, b: Edge, least: Cost) {
+        if b.cut - a.cut < 2 {
+            return;
+        }
+        let bound = between(&a, &b, lost(axis, b.cut) - lost(axis, a.cut)).max(least);
+        if bound < self.upper {
+            self.open.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
+        } else {
+            self.settled = self.settled.min(bound);
+        }
+    }
+
+    /// No cut costs less, nor does a leaf.
+    pub fn lower(&self) -> Cost {
+        let open = self.open.peek().map_or(INFINITE, |item| item.bound);
+        let trying = self.trying.iter().copied().min().unwrap_or(INFINITE);
+        open.min(trying).min(self.settled).min(self.upper)
+    }
+
+    /// What must be looked at next, if anything may be below `below`.
+    pub fn take(&mut self, node: &RankNode, below: Cost) -> Option<Try> {
+        let first = self.open.peek()?;
+        if first.bound >= below.min(self.upper) {
+            return None;
+        }
+        let Item { bound, axis, what } = self.open.pop()?;
+        self.trying.push(bound);
+        Some(match what {
+            Cuts::One(edge) => Try { axis, edge, bound, reach: 0, around: None },
+            Cuts::Between(a, b) => {
+                let of = &node.axes[axis];
+                let (start, end) = (lost(of, a.cut), lost(of, b.cut));
+                let least = start + weakest(&a, &b, end - start);
+                let cut = of.lost.partition_point(|&lost| lost < least) as i64;
+                let cut = cut.clamp(a.cut + 1, b.cut - 1);
+                let at = lost(of, cut);
+                let edge = Edge::between(cut, (&a, &b), at - start, end - at);
+                Try { axis, edge, bound, reach: end - start, around: Some((a, b)) }
+            }
+        })
+    }
+
+    /// Whether nothing is being looked at.
+    pub fn idle(&self) -> bool {
+        self.trying.is_empty()
+    }
+
+    /// What came of a cut. Unless `settled`, it may still be below what was asked.
+    pub fn give(&mut self, node: &RankNode, tried: &Try, edge: Edge, settled: bool) {
+        let at = self.trying.iter().position(|&bound| bound == tried.bound);
+        self.trying.swap_remove(at.expect("what was taken is given back once"));
+        let bound = edge.bound().max(tried.bound);
+        if settled {
+            self.settled = self.settled.min(bound);
+        } else {
+            self.open.push(Item { bound, axis: tried.axis, what: Cuts::One(edge) });
+        }
+        if let Some((a, b)) = tried.around {
+            let axis = &node.axes[tried.axis];
+            self.push(tried.axis, axis, a, edge, tried.bound);
+            self.push(tried.axis, axis, edge, b, tried.bound);
+        }
+    }
+
+    /// A tree that was found.
+    pub fn offer(&mut self, cost: Cost, plan: Plan) {
+        if cost < self.upper {
+            (self.upper, self.plan) = (cost, plan);
+        }
+    }
+
+    /// Tell the run how much this has grown.
+    pub fn tell(&mut self, run: &Run) {
+        let now = (self.open.capacity() * size_of::<Item<Cuts>>()) as i64;
+        run.add_bytes(now - self.told);
+        self.told = now;
+    }
+
+    /// Before this is dropped.
+    pub fn forget(&mut self, run: &Run) {
+        run.add_bytes(-self.told);
+        self.told = 0;
+    }
+}

@@ -1,0 +1,132 @@
+//! Exact search over all cuts of continuous features: best-first over intervals of cuts.
+//!
+//! A node's alternatives are a feature and an interval of its cuts, with one bound for all of them; the
+//! interval with the least is cut in two where the bound is weakest. Reading order: [`frontier`] (what of a
+//! node is open) → [`descend`] (the main loop); the last two levels are `kernel/ranks`.
+
+mod descend;
+mod frontier;
+mod memo;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Condvar, Mutex};
+
+use super::{Found, too_large};
+use crate::cost::Cost;
+use crate::error::Result;
+use crate::kernel::ranks::{LabelKernel, MOST_LABELS, LabelRows, RankKernel};
+use crate::problem::Problem;
+use crate::run::{Run, Status, on_threads};
+use crate::tree::Plan;
+use crate::view::RankView;
+use memo::Memo;
+use descend::{Known, Shared, Worker, lock, useful_depth};
+
+/// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
+/// must hold some rows; it does not count leaves; and its kernels choose labels.
+pub fn applies(problem: &Problem) -> bool {
+    let (shape, task) = (&problem.shape, problem.task.as_ref());
+    let deep = shape.max_depth.unwrap_or(u32::MAX);
+    let enough = |leaves: u32| deep < 31 && leaves >= 1 << deep;
+    (1..=MOST_LABELS).contains(&task.n_labels())
+        && shape.min_leaf_rows <= 1
+        && shape.max_leaves.is_none_or(enough)
+        && (shape.max_depth.is_some() || problem.leaf_cost > 0)
+}
+
+/// Switches for tests and benches: every setting gives the same optimum.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Blocks that the kernel puts the cuts of a feature into; `None`: as many as pay.
+    pub blocks: Option<usize>,
+}
+
+pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
+    let rows = LabelRows::of(problem);
+    let (features, points) = (&problem.features, &problem.points);
+    let bytes = RankView::bytes_for(features, rows.points.len()) + rows.bytes();
+    if !run.fits(bytes as u64) {
+        return Err(too_large(problem, run, run.bytes() + bytes as u64));
+    }
+    let view = RankView::new(features, points, &rows.points, rows.worst.clone());
+    let bytes = (view.bytes() + rows.bytes()) as i64;
+    run.add_bytes(bytes);
+    let (cost, blocks) = (problem.leaf_cost, options.blocks);
+    let found = if rows.fits::<i16>() {
+        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks), run)
+    } else if rows.fits::<i32>() {
+        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks), run)
+    } else {
+        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks), run)
+    };
+    run.add_bytes(-bytes);
+    let mut found = found?;
+    found.lower += rows.base;
+    found.upper += rows.base;
+    Ok(found)
+}
+
+/// Search with a kernel; costs are the kernel's.
+fn with<K: RankKernel>(
+    problem: &Problem,
+    view: &RankView,
+    kernel: &K,
+    run: &Run,
+) -> Result<Found> {
+    let leaf = kernel.leaf(&view.root.rows);
+    let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
+    let depth = useful_depth(depth, kernel.leaf_cost(), leaf);
+    let deep = depth >= 3 && !view.root.axes.is_empty();
+    let threads = if deep { run.limits().threads.max(1) } else { 1 };
+    // A worker has the root's grid, a question for each side, and the nodes on its way.
+    let [grid, two] = kernel.bytes_for(&view.root).map(|bytes| bytes as u64);
+    let nodes = (view.root.bytes() as u64 + grid) * u64::from(depth.saturating_sub(3).min(2));
+    let worker = grid + 2 * two + nodes;
+    let Some(threads) = (1..=threads).rev().find(|&n| run.fits(worker * n as u64)) else {
+        return Err(too_large(problem, run, run.bytes() + worker));
+    };
+    let shared = Shared {
+        kernel,
+        view,
+        run,
+        memo: Mutex::new(Memo::default()),
+        root: Mutex::new(None),
+        changed: Condvar::new(),
+        lower: AtomicI64::new(kernel.leaf_cost()),
+        upper: AtomicI64::new(leaf),
+    };
+    let work = || {
+        let mut worker = Worker::new(&shared);
+        if deep {
+            worker.work(depth);
+            return None;
+        }
+        Some(worker.solve(&view.root, depth, Cost::MAX))
+    };
+    let base = leaf_of(problem) - leaf;
+    let report = || {
+        let (lower, upper) =
+            (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));
+        run.report(lower + base, upper + base);
+    };
+    let mut known: Vec<Option<Known>> =
+        on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
+    let frontier = lock(&shared.root).take();
+    lock(&shared.memo).clear(run);
+    Ok(match (frontier, known.pop().flatten()) {
+        (Some(mut frontier), _) => {
+            frontier.forget(run);
+            Found { lower: frontier.lower(), upper: frontier.upper, plan: frontier.plan }
+        }
+        (None, Some(known)) => {
+            Found { lower: known.lower.min(known.upper), upper: known.upper, plan: known.plan }
+        }
+        (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
+    })
+}
+
+/// What the whole problem costs as one leaf.
+fn leaf_of(problem: &Problem) -> Cost {
+    let everything = problem.stats(0..problem.points.len());
+    problem.task.leaf(&everything).cost + problem.leaf_cost
+}

@@ -1,0 +1,255 @@
+//! Rows in the order of each feature: what a search over all cuts of continuous features walks along.
+//!
+//! A node's rows have local numbers 0, 1, …, and its ranks are dense: every rank has a row, so every cut
+//! between neighbouring ranks splits something. A feature with one value within the node has no axis.
+
+use crate::cost::Cost;
+use crate::data::{Features, Points};
+use crate::ids::FeatureId;
+
+/// A fixed random number for each row; a set of rows is known by the XOR of theirs.
+pub type Print = u128;
+
+/// The root's rows, and what does not change below it.
+pub struct RankView {
+    /// By row of the view.
+    pub prints: Vec<Print>,
+    pub worst: Vec<Cost>,
+    pub root: RankNode,
+}
+
+/// Some rows of the view, sorted along every feature that splits them.
+#[derive(Clone, Default)]
+pub struct RankNode {
+    /// By local row: its number in the view, ascending.
+    pub rows: Vec<u32>,
+    pub axes: Vec<Axis>,
+}
+
+/// One feature within a node. Cut c sends ranks up to c left.
+#[derive(Clone)]
+pub struct Axis {
+    pub feature: FeatureId,
+    /// Local rows, ascending by rank.
+    pub order: Vec<u32>,
+    /// By local row.
+    pub rank: Vec<u32>,
+    /// By rank: how many rows have it or a lower one.
+    pub ends: Vec<u32>,
+    /// By rank: the worst losses of those rows, added up.
+    pub lost: Vec<Cost>,
+    /// By rank: the feature's own number of the cut after it.
+    pub cuts: Vec<u32>,
+}
+
+/// One side of a cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+/// The rows of a node that a question is about.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    pub node: &'a RankNode,
+    /// Axis, cut, and the side of it; `None`: all rows.
+    pub cut: Option<(usize, u32, Side)>,
+}
+
+impl<'a> Part<'a> {
+    pub fn all(node: &'a RankNode) -> Self {
+        Part { node, cut: None }
+    }
+
+    /// Local rows, in some order. A node without axes is a leaf, and has no parts.
+    pub fn rows(&self) -> &'a [u32] {
+        match self.cut {
+            None => &self.node.axes[0].order,
+            Some((axis, cut, Side::Left)) => self.node.axes[axis].left(cut),
+            Some((axis, cut, Side::Right)) => self.node.axes[axis].right(cut),
+        }
+    }
+
+    #[inline(always)]
+    pub fn holds(&self, row: u32) -> bool {
+        match self.cut {
+            None => true,
+            Some((axis, cut, side)) => {
+                (self.node.axes[axis].rank[row as usize] <= cut) == (side == Side::Left)
+            }
+        }
+    }
+}
+
+impl Axis {
+    pub fn n_ranks(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn left(&self, cut: u32) -> &[u32] {
+        &self.order[..self.ends[cut as usize] as usize]
+    }
+
+    pub fn right(&self, cut: u32) -> &[u32] {
+        &self.order[self.ends[cut as usize] as usize..]
+    }
+
+    pub fn bytes(&self) -> usize {
+        4 * (self.order.capacity() + self.rank.capacity() + self.ends.capacity())
+            + 4 * self.cuts.capacity()
+            + size_of::<Cost>() * self.lost.capacity()
+    }
+
+    /// From local rows in ascending order and a number for each that rises with the feature.
+    fn of(
+        feature: FeatureId,
+        order: Vec<u32>,
+        value: impl Fn(usize) -> u32,
+        worst: impl Fn(usize) -> Cost,
+    ) -> Option<Axis> {
+        let same = |at: usize| value(at) == value(at - 1);
+        let n_ranks = (1..order.len()).filter(|&at| !same(at)).count() + 1;
+        if n_ranks < 2 {
+            return None;
+        }
+        let mut rank = vec![0; order.len()];
+        let mut ends = Vec::with_capacity(n_ranks);
+        let mut lost = Vec::with_capacity(n_ranks);
+        let mut cuts = Vec::with_capacity(n_ranks);
+        let mut sum = 0;
+        for at in 0..order.len() {
+            if at > 0 && !same(at) {
+                ends.push(at as u32);
+                lost.push(sum);
+                cuts.push(value(at - 1));
+            }
+            rank[order[at] as usize] = ends.len() as u32;
+            sum += worst(at);
+        }
+        ends.push(order.len() as u32);
+        lost.push(sum);
+        cuts.push(value(order.len() - 1));
+        Some(Axis { feature, order, rank, ends, lost, cuts })
+    }
+}
+
+impl RankView {
+    /// A row for each entry of `points` (a point may have several), with the most that it can cost.
+    pub fn new(features: &Features, data: &Points, points: &[u32], worst: Vec<Cost>) -> Self {
+        // Rows of one point are never apart: with equal prints they would cancel out.
+        let prints = (0..points.len() as u32).map(print).collect();
+        let mut axes = Vec::new();
+        for (index, feature) in features.iter().enumerate() {
+            let values: Vec<u32> =
+                points.iter().map(|&point| feature.rank(data, point as usize)).collect();
+            let order = sorted(&values, feature.cuts as usize + 1);
+            let value = |at: usize| values[order[at] as usize];
+            let lost = |at: usize| worst[order[at] as usize];
+            if let Some(axis) = Axis::of(index.into(), order.clone(), value, lost) {
+                axes.push(axis);
+            }
+        }
+        let rows = (0..points.len() as u32).collect();
+        RankView { prints, worst, root: RankNode { rows, axes } }
+    }
+
+    /// Bytes of a view of so many rows, before it is made.
+    pub fn bytes_for(features: &Features, rows: usize) -> usize {
+        let per_row = size_of::<Print>() + size_of::<Cost>() + 4;
+        let axes: usize =
+            features.iter().map(|f| 8 * rows + 16 * rows.min(f.cuts as usize + 1)).sum();
+        rows * per_row + axes
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.prints.capacity() * size_of::<Print>()
+            + self.worst.capacity() * size_of::<Cost>()
+            + self.root.bytes()
+    }
+
+    /// What the rows of a part are known by.
+    pub fn print(&self, part: Part) -> Print {
+        let global = |row: &u32| self.prints[part.node.rows[*row as usize] as usize];
+        part.rows().iter().map(global).fold(0, |all, one| all ^ one)
+    }
+}
+
+impl RankNode {
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        4 * self.rows.capacity()
+            + self.axes.iter().map(Axis::bytes).sum::<usize>()
+            + self.axes.capacity() * size_of::<Axis>()
+    }
+
+    /// The rows of a part as a node of their own. Partitions are stable, so nothing is sorted again.
+    pub fn child(part: Part, view: &RankView) -> RankNode {
+        let node = part.node;
+        const GONE: u32 = u32::MAX;
+        let mut local = vec![GONE; node.len()];
+        for &row in part.rows() {
+            local[row as usize] = 0;
+        }
+        let mut rows = Vec::with_capacity(part.rows().len());
+        for (row, local) in local.iter_mut().enumerate() {
+            if *local != GONE {
+                *local = rows.len() as u32;
+                rows.push(node.rows[row]);
+            }
+        }
+        let mut axes = Vec::with_capacity(node.axes.len());
+        let mut values = Vec::with_capacity(rows.len());
+        for axis in &node.axes {
+            let mut order = Vec::with_capacity(rows.len());
+            values.clear();
+            for &row in &axis.order {
+                let new = local[row as usize];
+                if new != GONE {
+                    order.push(new);
+                    values.push(axis.cuts[axis.rank[row as usize] as usize]);
+                }
+            }
+            let new_order = order.clone();
+            let lost = |at: usize| view.worst[rows[new_order[at] as usize] as usize];
+            axes.extend(Axis::of(axis.feature, order, |at| values[at], lost));
+        }
+        RankNode { rows, axes }
+    }
+}
+
+/// Rows in ascending order of their values, which are below `n_values`; ties by row.
+fn sorted(values: &[u32], n_values: usize) -> Vec<u32> {
+    let mut starts = vec![0u32; n_values + 1];
+    for &value in values {
+        starts[value as usize + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut order = vec![0; values.len()];
+    for (row, &value) in values.iter().enumerate() {
+        let at = &mut starts[value as usize];
+        order[*at as usize] = row as u32;
+        *at += 1;
+    }
+    order
+}
+
+/// The same problem gives the same search: numbers are a hash of the row's.
+fn print(row: u32) -> Print {
+    let mix = |seed: u64| {
+        let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    (u128::from(mix(0x243f_6a88_85a3_08d3)) << 64) | u128::from(mix(0x1319_8a2e_0370_7344))
+}

@@ -1,0 +1,114 @@
+//! The search over intervals against the oracles: any task with labels, any penalty, depth and threads,
+//! and blocks of every size, so that bounds between cuts matter in small cases too.
+
+mod common;
+
+use std::time::Duration;
+
+use certree::problem::Problem;
+use certree::run::{Limits, Run};
+use certree::search::intervals::{Options as Search, applies, solve};
+use certree::search::{Found, brute};
+use certree::tree::Tree;
+use common::judge::{ensure, recompute, tree_is_sound};
+use common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use common::{Case, exhaustive, for_seeds};
+
+/// The case without the limits that this search does not take.
+fn unlimited(case: &Case) -> Case {
+    let mut case = case.clone();
+    case.shape.min_leaf_rows = 1;
+    case.shape.max_leaves = None;
+    if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
+        case.shape.max_depth = Some(4);
+    }
+    case
+}
+
+fn search(problem: &Problem, threads: usize, blocks: Option<usize>) -> Result<Found, String> {
+    let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
+    let run = Run::new(limits, problem.scale, None);
+    let found = solve(problem, &run, &Search { blocks }).map_err(|e| e.to_string())?;
+    ensure(run.bytes() == 0, || format!("{} bytes are never given back", run.bytes()))?;
+    Ok(found)
+}
+
+fn is_optimal(case: &Case, problem: &Problem, found: &Found, optimum: i64) -> Result<(), String> {
+    ensure(found.lower == optimum && found.upper == optimum, || {
+        format!("{} to {}, but the optimum is {optimum}", found.lower, found.upper)
+    })?;
+    let tree = Tree::grow(
+        &found.plan,
+        &problem.columns,
+        &problem.features,
+        &problem.points,
+        problem.task.as_ref(),
+        problem.scale.units,
+    );
+    tree_is_sound(case, problem, &tree)?;
+    let cost = recompute(problem, &tree);
+    ensure(cost == optimum, || format!("the tree costs {cost}, not {optimum}"))
+}
+
+fn agrees(case: &Case, oracle: impl Fn(&Problem) -> Found) -> Result<(), String> {
+    let case = unlimited(case);
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    ensure(applies(&problem), || "the search takes this".into())?;
+    let optimum = oracle(&problem).upper;
+    for blocks in [None, Some(1), Some(2), Some(5)] {
+        let found = search(&problem, 1, blocks)?;
+        is_optimal(&case, &problem, &found, optimum)
+            .map_err(|why| format!("{blocks:?} blocks: {why}"))?;
+    }
+    let found = search(&problem, 3, Some(2))?;
+    is_optimal(&case, &problem, &found, optimum).map_err(|why| format!("3 threads: {why}"))
+}
+
+fn agrees_with_brute(case: &Case) -> Result<(), String> {
+    agrees(case, brute::solve)
+}
+
+#[test]
+fn anything_at_all() {
+    for_seeds(6_000, &Options::default(), agrees_with_brute);
+}
+
+#[test]
+fn ordered_columns() {
+    let options = Options { columns: ColumnMix::Ordered, min_points: 6, ..Options::default() };
+    for_seeds(6_000, &options, agrees_with_brute);
+}
+
+#[test]
+fn every_loss() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+        let options = Options { loss, columns: ColumnMix::Ordered, ..Options::default() };
+        for_seeds(1_500, &options, agrees_with_brute);
+    }
+}
+
+#[test]
+fn nothing_limits_but_the_penalty() {
+    let options = Options { limits: ShapeMix::Unlimited, min_points: 8, ..Options::default() };
+    for_seeds(3_000, &options, agrees_with_brute);
+}
+
+/// At the largest depth that can be listed in a moment.
+#[test]
+fn larger_cases() {
+    let columns = ColumnMix::Ordered;
+    for (max_points, max_columns) in [(60, 12), (300, 5)] {
+        let options =
+            Options { min_points: 20, max_points, max_columns, columns, ..Options::default() };
+        for_seeds(500, &options, |case| {
+            let mut case = unlimited(case);
+            let problem = case.problem().map_err(|e| e.to_string())?;
+            let most = case.shape.max_depth.unwrap_or(u32::MAX).min(3);
+            let depth =
+                (0..=most).rev().find(|&d| exhaustive::work(&problem, d) < 3e6).unwrap_or(0);
+            case.shape.max_depth = Some(depth);
+            agrees(&case, exhaustive::solve)
+        });
+    }
+}
