@@ -41,7 +41,8 @@ fn seconds(seconds: f64) -> Limits {
 }
 
 /// Two numbers that are different in every row: as many cuts as rows, and the pairs of them are billions.
-fn many_cuts() -> Problem {
+/// Intervals of cuts are searched; but every cut is a question if a leaf must hold more than one row.
+fn many_cuts(min_leaf_rows: u64) -> Problem {
     let mut case = noise(10_000, 2, 9_999, 2, 0);
     let rng = &mut Random::new(1);
     for codes in &mut case.codes {
@@ -50,13 +51,14 @@ fn many_cuts() -> Problem {
             codes.swap(at, rng.below(at + 1));
         }
     }
+    case.shape.min_leaf_rows = min_leaf_rows;
     built(case, 0.0001, Some(4))
 }
 
 #[test]
 fn the_clock_is_kept_inside_one_look() {
-    let problem = many_cuts();
-    for threads in [1, 4] {
+    for (min_leaf_rows, threads) in [(1, 1), (1, 4), (2, 1), (2, 4)] {
+        let problem = many_cuts(min_leaf_rows);
         let start = Instant::now();
         let answer = limited(&problem, Limits { threads, ..seconds(0.3) });
         assert_eq!(answer.status, Status::TimeLimit);
@@ -67,32 +69,38 @@ fn the_clock_is_kept_inside_one_look() {
 
 #[test]
 fn an_interrupt_is_kept_inside_one_look() {
-    let (problem, start) = (many_cuts(), Instant::now());
-    let answer = watched(&problem, Limits::default(), Box::new(|p| p.seconds < 0.2));
-    assert_eq!(answer.status, Status::Interrupted);
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    for min_leaf_rows in [1, 2] {
+        let (problem, start) = (many_cuts(min_leaf_rows), Instant::now());
+        let answer = watched(&problem, Limits::default(), Box::new(|p| p.seconds < 0.2));
+        assert_eq!(answer.status, Status::Interrupted);
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    }
 }
 
 #[test]
 fn what_does_not_fit_is_refused_before_it_is_made() {
-    let (problem, start) = (many_cuts(), Instant::now());
-    let limits = Limits { memory: Some(50_000_000), ..Limits::default() };
-    let run = Run::new(limits, problem.scale, None);
-    let error = solve(&problem, &run).unwrap_err();
-    let text = error.to_string();
-    assert!(matches!(error, Error::Invalid(_)), "{text}");
-    for part in ["10000 rows", "19998 cuts", "memory_limit allows 50000000", "thresholds="] {
-        assert!(text.contains(part), "{text}");
+    for (min_leaf_rows, memory) in [(1, 500_000), (1, 1_000_000), (2, 50_000_000)] {
+        let (problem, start) = (many_cuts(min_leaf_rows), Instant::now());
+        let limits = Limits { memory: Some(memory), ..Limits::default() };
+        let run = Run::new(limits, problem.scale, None);
+        let error = solve(&problem, &run).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Invalid(_)), "{text}");
+        let has = format!("memory_limit allows {memory}");
+        for part in ["10000 rows", "19998 cuts", &has, "thresholds="] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(run.work().peak_bytes < memory);
+        assert!(start.elapsed() < Duration::from_secs(2));
     }
-    assert!(run.work().peak_bytes < 50_000_000);
-    assert!(start.elapsed() < Duration::from_secs(2));
 }
 
 /// Little more than what a search begins with, and no time to find out how much it will need.
 #[test]
 fn writing_down_the_tree_keeps_the_memory_limit() {
-    let problem = many_cuts();
-    for memory in [112_000_000, 120_000_000, 140_000_000] {
+    let millions = [(1, 4), (1, 8), (1, 20), (2, 112), (2, 120), (2, 140)];
+    for (min_leaf_rows, memory) in millions.map(|(rows, memory)| (rows, memory * 1_000_000)) {
+        let problem = many_cuts(min_leaf_rows);
         let limits = Limits { memory: Some(memory), ..seconds(0.3) };
         let run = Run::new(limits, problem.scale, None);
         let answer = solve(&problem, &run).unwrap();

@@ -25,11 +25,7 @@ impl Edge {
 
     /// What is known of a cut between two others, of losses `before` and `after` it up to them.
     pub fn between(cut: i64, (a, b): (&Edge, &Edge), before: Cost, after: Cost) -> Edge {
-        Edge {
-            cut,
-            left: a.left.max(b.left - after),
-            right: b.right.max(a.right - before),
-        }
+        Edge { cut, left: a.left.max(b.left - after), right: b.right.max(a.right - before) }
     }
 }
 

@@ -75,11 +75,7 @@ impl<T: Unit> GridAxis<T> {
 
 impl<T: Unit> Grid<T> {
     /// `most`: blocks of an axis, up to 256.
-    pub fn of(
-        node: &RankNode,
-        most: usize,
-        (label, gain, worst): (&[Label], &[T], &[T]),
-    ) -> Self {
+    pub fn of(node: &RankNode, most: usize, (label, gain, worst): (&[Label], &[T], &[T])) -> Self {
         let rows = || node.rows.iter().map(|&row| row as usize);
         Grid {
             axes: node.axes.iter().map(|axis| GridAxis::of(axis, most.clamp(1, 256))).collect(),

@@ -118,12 +118,12 @@ impl<T: Unit> LabelKernel<T> {
 
 /// As many blocks as there are rows to fill them: with more, counting pairs touches more cells than rows.
 fn blocks(rows: usize, n_labels: usize) -> usize {
-    let most = if n_labels > 2 { 64 } else { 255 };
-    let mut blocks = 15;
-    while blocks < most && blocks * blocks < rows {
+    let (most, least) = if n_labels > 2 { (63, 7) } else { (255, 15) };
+    let mut blocks = least;
+    while blocks < most && blocks * blocks * (n_labels - 1) < 16 * rows {
         blocks = blocks * 2 + 1;
     }
-    blocks.min(most)
+    blocks
 }
 
 impl<T: Unit> RankKernel for LabelKernel<T> {
@@ -167,7 +167,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let row = size_of::<Label>() + 2 * one;
         let grid = p * n + n * row + p * most * (4 + one);
         // Codes and rows, bounds by pair of axes, a counted pair, and all lines.
-        let two = p * n + n * (row + 4)
+        let two = p * n
+            + n * (row + 4)
             + 2 * p * p * width * one
             + 2 * planes * most * width * one
             + p * n * (5 + 2 * one + if self.n_labels == 2 { 0 } else { row });

@@ -49,14 +49,7 @@ pub trait RankKernel: Sync {
     fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, halt: Halt);
 
     /// Raise the lower bound to `below` or to the optimum, unless halted.
-    fn raise(
-        &self,
-        part: Part,
-        grid: &Self::Grid,
-        two: &mut Self::Two,
-        below: Cost,
-        halt: Halt,
-    );
+    fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, below: Cost, halt: Halt);
 
     fn lower(&self, two: &Self::Two) -> Cost;
     fn upper(&self, two: &Self::Two) -> Cost;

@@ -64,7 +64,12 @@ fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
 
 /// Both sides' stumps along the axis of the lines, for every lane. `open`: lines with cuts within.
 #[inline(always)]
-pub fn stumps<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, behind: &mut Vec<Lanes<T>>) {
+pub fn stumps<T: Unit>(
+    sums: &Sums<T>,
+    open: &[T],
+    out: &mut Stumps<T>,
+    behind: &mut Vec<Lanes<T>>,
+) {
     out.resize(sums.width);
     for from in (0..sums.width).step_by(LANES) {
         if sums.n_labels == 2 {
@@ -98,8 +103,7 @@ fn of_two<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, from: usize)
             let c0 = each(|lane| cell(0, lane));
             let c1 = each(|lane| cell(1, lane));
             let start = sum[side];
-            within_least[side] =
-                each(|l| within_least[side][l].min(start[l] - (c0[l] & open)));
+            within_least[side] = each(|l| within_least[side][l].min(start[l] - (c0[l] & open)));
             within_most[side] = each(|l| within_most[side][l].max(start[l] + (c1[l] & open)));
             sum[side] = each(|l| start[l] + c1[l] - c0[l]);
             least[side] = each(|l| least[side][l].min(sum[side][l]));

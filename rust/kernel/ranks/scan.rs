@@ -62,8 +62,7 @@ impl<T: Unit> Line<T> {
         4 * self.row.capacity()
             + 2 * self.label.capacity()
             + self.last.capacity()
-            + size_of::<T>()
-                * (self.gain.capacity() + self.worst.capacity() + self.lost.capacity())
+            + size_of::<T>() * (self.gain.capacity() + self.worst.capacity() + self.lost.capacity())
     }
 
     /// The best splits along this axis of the rows up to `cut` of another axis, and of those behind it.
@@ -173,9 +172,10 @@ pub fn best<T: Unit>(
         for at in (0..rows.len()).rev() {
             behind[at] = add(&mut leaf, rows[at]);
         }
-        let (_, (cost, split)) = (0, best.get_or_insert_with(|| {
-            (behind[0].cost() * kernel.unit + kernel.leaf_cost, None)
-        }));
+        let (_, (cost, split)) = (
+            0,
+            best.get_or_insert_with(|| (behind[0].cost() * kernel.unit + kernel.leaf_cost, None)),
+        );
         let mut leaf = LeafSums::new(kernel.n_labels);
         for at in 0..rows.len().saturating_sub(1) {
             let before = add(&mut leaf, rows[at]);

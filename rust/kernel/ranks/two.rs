@@ -10,8 +10,8 @@ use super::pairs::{Stumps, Sums, stumps};
 use super::scan::{self, Line};
 use super::unit::Unit;
 use super::{Halt, stump_plan};
-use crate::cost::{Cost, INFINITE};
 use crate::bits::Level;
+use crate::cost::{Cost, INFINITE};
 use crate::tree::Plan;
 use crate::view::Part;
 
@@ -358,9 +358,8 @@ impl<T: Unit> Two<T> {
         let at = (start + at).min(end - 1);
         let mut cut = rank(at);
         if cut == rank(end - 1) {
-            let first = line.row[start..end].partition_point(|&row| {
-                i64::from(of.rank[row as usize]) < cut
-            });
+            let first =
+                line.row[start..end].partition_point(|&row| i64::from(of.rank[row as usize]) < cut);
             cut = rank(start + first - 1);
         }
         let behind = start

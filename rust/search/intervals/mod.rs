@@ -14,13 +14,13 @@ use std::sync::{Condvar, Mutex};
 use super::{Found, too_large};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::kernel::ranks::{LabelKernel, MOST_LABELS, LabelRows, RankKernel};
+use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel};
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::RankView;
-use memo::Memo;
 use descend::{Known, Shared, Worker, lock, useful_depth};
+use memo::Memo;
 
 /// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
 /// must hold some rows; it does not count leaves; and its kernels choose labels.
@@ -42,12 +42,15 @@ pub struct Options {
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
-    let rows = LabelRows::of(problem);
     let (features, points) = (&problem.features, &problem.points);
-    let bytes = RankView::bytes_for(features, rows.points.len()) + rows.bytes();
-    if !run.fits(bytes as u64) {
-        return Err(too_large(problem, run, run.bytes() + bytes as u64));
-    }
+    let begin = |rows: usize, held: usize| match (RankView::bytes_for(features, rows) + held) as u64
+    {
+        bytes if run.fits(bytes) => Ok(()),
+        bytes => Err(too_large(problem, run, run.bytes() + bytes)),
+    };
+    begin(points.len(), 0)?;
+    let rows = LabelRows::of(problem);
+    begin(rows.points.len(), rows.bytes())?;
     let view = RankView::new(features, points, &rows.points, rows.worst.clone());
     let bytes = (view.bytes() + rows.bytes()) as i64;
     run.add_bytes(bytes);
@@ -67,12 +70,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
 }
 
 /// Search with a kernel; costs are the kernel's.
-fn with<K: RankKernel>(
-    problem: &Problem,
-    view: &RankView,
-    kernel: &K,
-    run: &Run,
-) -> Result<Found> {
+fn with<K: RankKernel>(problem: &Problem, view: &RankView, kernel: &K, run: &Run) -> Result<Found> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf);
