@@ -161,7 +161,10 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             let mut root = lock(&self.shared.root);
             if root.is_none() {
                 // The first worker begins; the others wait at the lock.
-                let frontier = self.start(node, grid, depth);
+                // A stump is found soon, so that there is one even if time is short.
+                let (cost, stump) = self.shared.kernel.stump(node, grid);
+                let mut frontier = self.start(node, grid, depth);
+                frontier.offer(cost, stump);
                 *root = Some(frontier);
             }
             let frontier = root.as_mut().expect("begun");
