@@ -121,11 +121,16 @@ fn loss(metric: Metric, positives: f64, negatives: f64, missed: f64, alarms: f64
 }
 
 fn check(judged: &Judged, limits: Limits) -> Result<(), String> {
+    check_with(judged, limits, true)
+}
+
+fn check_with(judged: &Judged, limits: Limits, cuts: bool) -> Result<(), String> {
     let Case { columns, codes, rows, shape, .. } = &judged.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let input = &judged.input.classes;
-    let scored = Scored::new(columns.clone(), points.clone(), &judged.input, *shape)
+    let mut scored = Scored::new(columns.clone(), points.clone(), &judged.input, *shape)
         .map_err(|e| e.to_string())?;
+    scored.cuts = cuts;
     let problem = Problem::new(columns.clone(), points, input.build().unwrap(), *shape).unwrap();
     let n = judged.case.n_points();
     let depth = shape.max_depth.unwrap_or(u32::MAX);
@@ -224,6 +229,14 @@ fn ratios_with_a_leaf_penalty() {
 fn matthews() {
     let matthews = |_: &mut Random| Metric::Matthews;
     for_all(20_000..26_000, |seed| check(&judged(seed, matthews, &[0.0]), unlimited(1)));
+}
+
+#[test]
+fn matthews_by_chords() {
+    let matthews = |_: &mut Random| Metric::Matthews;
+    for_all(60_000..63_000, |seed| {
+        check_with(&judged(seed, matthews, &[0.0, 0.05]), unlimited(1), false)
+    });
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! One additive problem: so much for each missed positive, so much for each false alarm, so much for each leaf.
 
+use std::cell::RefCell;
+
 use crate::cost::{Cost, MAX_TOTAL, Scale};
 use crate::error::{Error, Result};
 use crate::metric::loss::{Errors, Loss, TOO_FINE};
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
+use crate::search::Found;
+use crate::search::best_first::{Hints, Learned};
 use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
@@ -48,13 +52,18 @@ pub struct Asker<'a, 'run> {
     /// That of the problem, or less.
     pub max_depth: Option<u32>,
     pub run: &'a Run<'run>,
+    /// What earlier questions taught.
+    pub learned: RefCell<Vec<Learned>>,
 }
+
+/// What more questions taught is not worth the looking up.
+const MOST_LEARNED: usize = 6;
 
 impl Asker<'_, '_> {
     /// `known`: bounds of the true objective meanwhile. `worth`: the metric's loss.
     pub fn ask(&self, question: &Question, known: (Cost, Cost), loss: &Loss) -> Result<Told> {
         let problem = self.pose(question, loss)?;
-        let found = scalar::solve_below(&problem, self.run, known, question.below)?;
+        let found = self.solve(&problem, question, known)?;
         let leaves = self.leaves(&found.plan);
         let cost = |errors: Errors| {
             let [a, b] = question.weights;
@@ -80,6 +89,31 @@ impl Asker<'_, '_> {
                 leaves: leaves.len() as u32,
             },
         })
+    }
+
+    fn solve(&self, problem: &Problem, question: &Question, known: (Cost, Cost)) -> Result<Found> {
+        let [a, b] = question.weights;
+        let prices = [a, b, question.penalty];
+        let mut learned = self.learned.borrow_mut();
+        let learns = a > 0 && b > 0;
+        let hints = if learns { Hints::new(prices, &learned) } else { Hints::default() };
+        let (found, new) = scalar::solve_learning(
+            problem,
+            self.run,
+            known,
+            question.below,
+            hints,
+            learns.then_some(prices),
+        )?;
+        if let Some(new) = new {
+            if learned.len() == MOST_LEARNED {
+                self.run.add_bytes(-(learned.remove(0).bytes() as i64));
+            }
+            if self.run.reserve(new.bytes()) {
+                learned.push(new);
+            }
+        }
+        Ok(found)
     }
 
     fn pose(&self, question: &Question, loss: &Loss) -> Result<Problem> {
@@ -143,4 +177,11 @@ fn labellings(leaves: &[[i64; 2]], order: &[usize], loss: &Loss) -> Vec<Errors> 
         all.push(errors);
     }
     all
+}
+
+impl Drop for Asker<'_, '_> {
+    fn drop(&mut self) {
+        let bytes: u64 = self.learned.borrow().iter().map(Learned::bytes).sum();
+        self.run.add_bytes(-(bytes as i64));
+    }
 }

@@ -1,9 +1,9 @@
 //! Matthews' correlation: what is best lies at a corner of the convex hull of all sums that trees reach.
 //!
-//! Without a leaf penalty, or among trees of at most so many leaves, the corners are found one by one: the
-//! tree that is the furthest below the chord of two of them is another, and if there is none, the chord is an
-//! edge. A chord is left alone once the triangle that it closes, with the lines below its two ends, holds
-//! nothing better than the best tree.
+//! Without a leaf penalty, or among trees of at most so many leaves, corners of the polygon that all trees
+//! lie in are cut off one by one, until none is better than the best tree. A cut goes through the two points
+//! where the corner's sides cross the level of the best tree: if no tree is below, the corner is gone; else
+//! the tree that is furthest below is a corner of the hull, and takes its place with two corners beside it.
 //!
 //! With a leaf penalty, lines with a price on leaves fence all levels at once. What they leave open is
 //! enumerated level by level.
@@ -11,6 +11,7 @@
 use crate::cost::INFINITE;
 use crate::error::Result;
 use crate::metric::ask::Question;
+use crate::metric::chords;
 use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
@@ -73,42 +74,80 @@ fn on_curve(loss: &Loss, corner: [f64; 2], value: f64) -> [f64; 2] {
 
 /// weights · errors ≥ bound for all trees.
 #[derive(Debug, Clone, Copy)]
-struct Support {
-    weights: [i64; 2],
-    bound: i64,
+pub struct Support {
+    pub weights: [i64; 2],
+    pub bound: i64,
 }
 
-/// Two corners of the hull, and a line below each; more missed on the right.
-#[derive(Debug, Clone, Copy)]
-struct Chord {
-    ends: [Errors; 2],
-    below: [Support; 2],
-    /// The least loss that the triangle holds.
-    least: f64,
-}
-
-impl Chord {
-    fn new(loss: &Loss, ends: [Errors; 2], below: [Support; 2]) -> Self {
-        let least = match meet(&below) {
-            Some(corner) => loss.value(corner).min(1.0),
-            None => ends.map(|end| loss.of(end)).into_iter().fold(1.0, f64::min),
-        };
-        Chord { ends, below, least }
+impl Support {
+    fn through(weights: [i64; 2], tree: Errors) -> Support {
+        Support { weights, bound: dot(weights, tree) }
     }
 
-    /// Nothing is below the chord but its ends.
-    fn is_edge(&self) -> bool {
-        let [a, b] = self.ends;
-        let [left, right] = self.below;
-        a == b || dot(left.weights, b) == left.bound || dot(right.weights, a) == right.bound
+    fn holds(&self, tree: Errors) -> bool {
+        dot(self.weights, tree) == self.bound
     }
 }
 
-fn dot(weights: [i64; 2], errors: Errors) -> i64 {
+pub fn dot(weights: [i64; 2], errors: Errors) -> i64 {
     weights[0] * errors.missed + weights[1] * errors.alarms
 }
 
-fn meet(lines: &[Support; 2]) -> Option<[f64; 2]> {
+/// A point of the polygon's edge; a tree, if one is known to be there.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: [f64; 2],
+    tree: Option<Errors>,
+}
+
+impl Point {
+    fn tree(errors: Errors) -> Point {
+        Point { at: [errors.missed as f64, errors.alarms as f64], tree: Some(errors) }
+    }
+}
+
+/// A corner of the polygon, and the other end of either side; more missed on the right.
+#[derive(Debug, Clone, Copy)]
+struct Corner {
+    sides: [Support; 2],
+    ends: [Point; 2],
+    at: [f64; 2],
+    loss: f64,
+}
+
+impl Corner {
+    /// `None` if there is none, or if it is a tree that is known.
+    fn new(loss: &Loss, sides: [Support; 2], ends: [Point; 2]) -> Option<Corner> {
+        let known = |end: &Point| end.tree.is_some_and(|t| sides.iter().all(|side| side.holds(t)));
+        if ends.iter().any(known) {
+            return None;
+        }
+        let at = meet(&sides)?;
+        Some(Corner { sides, ends, at, loss: loss.value(at).min(1.0) })
+    }
+
+    /// Where a side leaves what is better than `room`, or its end.
+    fn leaves(&self, side: usize, loss: &Loss, room: f64, blur: f64) -> Point {
+        let end = self.ends[side];
+        if loss.value(end.at) <= room + blur {
+            return end;
+        }
+        let at =
+            |share: f64| [0, 1].map(|axis| self.at[axis] + share * (end.at[axis] - self.at[axis]));
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if loss.value(at(middle)) < room + blur {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Point { at: at(high), tree: None }
+    }
+}
+
+pub fn meet(lines: &[Support; 2]) -> Option<[f64; 2]> {
     let [[a, b], [c, d]] = lines.map(|line| line.weights.map(i128::from));
     let [v, w] = lines.map(|line| i128::from(line.bound));
     let under = a * d - b * c;
@@ -116,38 +155,75 @@ fn meet(lines: &[Support; 2]) -> Option<[f64; 2]> {
         .then(|| [(v * d - b * w) as f64 / under as f64, (a * w - v * c) as f64 / under as f64])
 }
 
-/// Whether all corners that could be better than the best tree were found, among trees within the limit.
+/// The line through two points, nearly so where they are not both trees.
+fn line_through(points: [Point; 2], fine: f64) -> Support {
+    let [p, q] = points;
+    if let (Some(a), Some(b)) = (p.tree, q.tree) {
+        return Support::through(reduced([a.alarms - b.alarms, b.missed - a.missed]), a);
+    }
+    let way = [p.at[1] - q.at[1], q.at[0] - p.at[0]].map(|step| step.max(0.0));
+    let unit = fine / way[0].max(way[1]).max(f64::MIN_POSITIVE);
+    let weights = reduced(way.map(|step| (step * unit).round() as i64));
+    match p.tree.or(q.tree) {
+        Some(tree) => Support::through(weights, tree),
+        None => {
+            let at =
+                |point: Point| weights[0] as f64 * point.at[0] + weights[1] as f64 * point.at[1];
+            Support { weights, bound: at(p).max(at(q)).ceil() as i64 }
+        }
+    }
+}
+
+/// More cuts than this: rounding keeps them from coming to an end, and chords take over.
+const MOST_CUTS: usize = 40;
+
+/// Whether nothing better than the best tree is left, among trees within the limit.
 fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Result<bool> {
     let loss = *state.loss();
-    let ends = [
-        Errors { missed: 0, alarms: loss.negatives },
-        Errors { missed: loss.positives, alarms: 0 },
-    ];
-    let below = [Support { weights: [1, 0], bound: 0 }, Support { weights: [0, 1], bound: 0 }];
-    let mut chords = vec![Chord::new(&loss, ends, below)];
-    loop {
+    let (p, n) = (loss.positives, loss.negatives);
+    // Small enough for the kernel's lanes; cuts are off by their rounding, and meet the level that much later.
+    let fine = ((1i64 << 30) as f64 / (p + n) as f64).max(64.0);
+    let blur = 4.0 * (p + n) as f64 / (fine * p.min(n) as f64) + 1e-9;
+    let ends = [Errors { missed: 0, alarms: n }, Errors { missed: p, alarms: 0 }];
+    let sides = [Support { weights: [1, 0], bound: 0 }, Support { weights: [0, 1], bound: 0 }];
+    let mut corners: Vec<Corner> =
+        Corner::new(&loss, sides, ends.map(Point::tree)).into_iter().collect();
+    for _ in 0..if state.scored.cuts { MOST_CUTS } else { 0 } {
         let room = state.room(leaves);
-        chords.retain(|chord| !chord.is_edge() && chord.least < room + BLUR);
-        let next = (0..chords.len()).min_by(|&a, &b| chords[a].least.total_cmp(&chords[b].least));
+        corners.retain(|corner| corner.loss < room + BLUR);
+        let next = (0..corners.len()).min_by(|&a, &b| corners[a].loss.total_cmp(&corners[b].loss));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {
             return Ok(false);
         }
-        let chord = chords.swap_remove(next);
-        let [a, b] = chord.ends;
-        let weights = reduced([a.alarms - b.alarms, b.missed - a.missed]);
-        let below = dot(weights, a);
-        let question = Question { weights, penalty: 0, max_leaves: limit, below };
+        let corner = corners.swap_remove(next);
+        let points = [0, 1].map(|side| corner.leaves(side, &loss, room, blur));
+        let cut = line_through(points, fine);
+        let question =
+            Question { weights: cut.weights, penalty: 0, max_leaves: limit, below: cut.bound };
         let (told, _) = state.ask(question)?;
-        if told.lower >= below {
+        let [left, right] = corner.sides;
+        let mut push = |sides, ends| corners.extend(Corner::new(&loss, sides, ends));
+        if told.lower >= cut.bound {
+            // Where the cut meets the sides are corners too, each the end of the other's side.
+            let end = |side: usize| match points[side].tree {
+                Some(tree) if cut.holds(tree) => points[side],
+                _ => {
+                    let at = meet(&[corner.sides[side], cut]);
+                    Point { at: at.unwrap_or(points[side].at), tree: None }
+                }
+            };
+            push([left, cut], [corner.ends[0], end(1)]);
+            push([cut, right], [end(0), corner.ends[1]]);
             continue;
         }
         if told.lower < told.upper {
-            // Stopped before the corner was proved to be one.
+            // Stopped before the tree was proved to be the furthest below.
             return Ok(false);
         }
-        let (corner, line) = (told.cheapest, Support { weights, bound: told.lower });
-        chords.push(Chord::new(&loss, [a, corner], [chord.below[0], line]));
-        chords.push(Chord::new(&loss, [corner, b], [line, chord.below[1]]));
+        let (tree, line) = (told.cheapest, Support { weights: cut.weights, bound: told.lower });
+        push([left, line], [corner.ends[0], Point::tree(tree)]);
+        push([line, right], [Point::tree(tree), corner.ends[1]]);
     }
+    chords::enumerate(state, leaves, limit)
 }

@@ -9,6 +9,7 @@
 //! [`ask`] (one additive problem) → [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`].
 
 mod ask;
+mod chords;
 mod fence;
 mod hull;
 mod loss;

@@ -3,6 +3,7 @@
 //! Without a leaf penalty there is one *level*: trees of any size. With one, there is a level for each number
 //! of leaves ℓ: a tree there is better than the best one, of objective U, if its loss is below U − λℓ.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::check;
@@ -36,6 +37,8 @@ pub struct Scored {
     pub(super) loss: Loss,
     /// λ as a fraction.
     penalty: (i64, i64),
+    /// A switch for tests: off, corners of the hull are found by chords alone.
+    pub cuts: bool,
 }
 
 /// The depth of the first trees that are looked for, to begin with a good one.
@@ -76,7 +79,7 @@ impl Scored {
             )));
         }
         let loss = Loss::new(input.metric, p, n)?;
-        Ok(Scored { problem, classes, positive, units, loss, penalty })
+        Ok(Scored { problem, classes, positive, units, loss, penalty, cuts: true })
     }
 
     /// The unit of progress.
@@ -169,7 +172,15 @@ impl<'a, 'run> State<'a, 'run> {
     fn new(scored: &'a Scored, run: &'a Run<'run>) -> Self {
         let Scored { problem, classes, positive, units, loss, .. } = scored;
         let max_depth = problem.shape.max_depth;
-        let asker = Asker { problem, classes, positive: *positive, units: *units, max_depth, run };
+        let asker = Asker {
+            problem,
+            classes,
+            positive: *positive,
+            units: *units,
+            max_depth,
+            run,
+            learned: RefCell::default(),
+        };
         let leaf = |label: usize, missed: i64, alarms: i64| Candidate {
             plan: Plan::Leaf,
             labels: vec![label as u32],

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Limits, Run, Status};
-use crate::search::best_first::{self, Options};
+use crate::search::best_first::{self, Hints, Learned, Options, Prices};
 use crate::search::{Found, separate};
 use crate::tree::Plan;
 
@@ -22,9 +22,21 @@ pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Fou
 pub fn solve_below(
     problem: &Problem,
     run: &Run,
-    (lower, upper): (Cost, Cost),
+    known: (Cost, Cost),
     below: Cost,
 ) -> Result<Found> {
+    Ok(solve_learning(problem, run, known, below, Hints::default(), None)?.0)
+}
+
+/// The same, with what was learned under other prices, and learning for these `prices`.
+pub fn solve_learning(
+    problem: &Problem,
+    run: &Run,
+    (lower, upper): (Cost, Cost),
+    below: Cost,
+    hints: Hints<'_>,
+    prices: Option<Prices>,
+) -> Result<(Found, Option<Learned>)> {
     let limits = Limits {
         time: (run.limits().time)
             .map(|limit| limit.saturating_sub(Duration::from_secs_f64(run.seconds()))),
@@ -35,9 +47,10 @@ pub fn solve_below(
     let pulse = |_: &_| run.report(lower, upper).is_none();
     let inner = Run::new(limits, problem.scale, Some(Box::new(pulse)));
     let found = if separate::applies(problem) {
-        separate::solve(problem, &inner)
+        (separate::solve(problem, &inner), None)
     } else {
-        best_first::solve(problem, &inner, &Options { below, ..Options::default() })?
+        let options = Options { below, ..Options::default() };
+        best_first::solve_with(problem, &inner, &options, hints, prices)?
     };
     let work = inner.work();
     run.add_nodes(work.nodes);

@@ -6,12 +6,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::alternatives::{Alternatives, Pick, Proved};
+use super::learned::Hints;
 use super::look::Rules;
 use super::node::{Budget, Choice, Node, NodeKey, State, UNLIMITED};
 use super::sync::{Arc, AtomicU32, lock};
 use super::table::{Entry, Table};
 use crate::bits::{LANES, Level};
-use crate::cost::Cost;
+use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::{Run, Status};
 use crate::view::{BitView, Key, View};
@@ -27,6 +28,8 @@ pub struct Shared<'a, 'run> {
     pub workers: AtomicU32,
     /// Extraction is to take what it has.
     pub cut_short: AtomicBool,
+    /// What earlier searches proved of the same rows.
+    pub hints: Hints<'a>,
 }
 
 /// One worker: the shared graph, and its own scratch memory for each depth of its path.
@@ -287,7 +290,13 @@ impl<'a, 'run> Worker<'a, 'run> {
                 match self.shared.table.get(&key) {
                     Some(Entry::Solved(value)) => return Ok((value, value, None)),
                     Some(Entry::Open(child)) => child,
-                    None => return self.first_visit(at, frame, side, key, pick),
+                    None => {
+                        let hint = self.shared.hints.lower(&key);
+                        if hint > pick.lower && hint >= pick.target {
+                            return Ok((hint, INFINITE, None));
+                        }
+                        return self.first_visit(at, frame, side, key, pick);
+                    }
                 }
             }
         };

@@ -7,6 +7,7 @@
 mod alternatives;
 mod descend;
 mod extract;
+mod learned;
 mod look;
 mod node;
 #[cfg(all(test, shuttle))]
@@ -15,5 +16,6 @@ mod sync;
 mod table;
 mod workers;
 
+pub use learned::{Hints, Learned, Prices};
 pub use node::Budget;
-pub use workers::{Options, solve};
+pub use workers::{Options, solve, solve_with};

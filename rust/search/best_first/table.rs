@@ -171,6 +171,13 @@ impl Table {
         }
     }
 
+    /// Every entry, in no order.
+    pub fn each(&self, mut visit: impl FnMut(&NodeKey, &Entry)) {
+        for shard in &self.shards {
+            lock(shard).iter().for_each(|(key, entry)| visit(key, entry));
+        }
+    }
+
     fn retain(&self, run: &Run, keep: impl Fn(&Entry) -> bool) {
         for shard in &self.shards {
             let mut shard = lock(shard);
@@ -190,10 +197,10 @@ fn age(node: &Node, now: u32) -> usize {
 
 /// Fingerprints are random already: hashing is taking some of their bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Fingerprints;
+pub struct Fingerprints;
 
 #[derive(Debug, Default)]
-struct Mixer(u64);
+pub struct Mixer(u64);
 
 impl BuildHasher for Fingerprints {
     type Hasher = Mixer;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::descend::{Shared, Worker};
 use super::extract::root_key;
+use super::learned::{Hints, Learned, Prices};
 use super::look::Rules;
 use super::node::Budget;
 use super::sync::AtomicU32;
@@ -43,14 +44,29 @@ impl Default for Options {
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
+    Ok(solve_with(problem, run, options, Hints::default(), None)?.0)
+}
+
+/// The same with what was learned under other prices, and, for these `prices`, what is learned now.
+pub fn solve_with(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    hints: Hints<'_>,
+    prices: Option<Prices>,
+) -> Result<(Found, Option<Learned>)> {
     let leaf = leaf(problem);
     let threads = run.limits().threads.max(1);
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
     let (bits, threads) = match set_up(problem, run, threads, &halt)? {
         Some(ready) => ready,
-        None => return Ok(Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }),
+        None => {
+            return Ok((Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }, None));
+        }
     };
-    let shared = share(problem, &bits, run, options, threads);
+    let mut shared = share(problem, &bits, run, options, threads);
+    shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
+    shared.hints = hints;
     let make = |extracts| {
         let kernel = Kernel::new(shared.bits, problem.task.as_ref(), options.level);
         Worker::new(&shared, kernel, options.level, extracts)
@@ -79,7 +95,8 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
     run.add_bytes(-(bits.bytes() as i64));
-    Ok(Found { plan, upper, lower })
+    let learned = prices.map(|prices| Learned::from(prices, &shared.table));
+    Ok((Found { plan, upper, lower }, learned))
 }
 
 /// What the whole problem costs as one leaf.
@@ -113,7 +130,8 @@ pub fn share<'a, 'run>(
     root.raise(problem.leaf_cost);
     root.lower_to(leaf(problem).min(options.below));
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
-    Shared { bits, table, rules, run, root, workers, cut_short }
+    let hints = Hints::default();
+    Shared { bits, table, rules, run, root, workers, cut_short, hints }
 }
 
 /// How long extraction may look again at what the search has seen, once something ended the search.
