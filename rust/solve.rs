@@ -47,7 +47,7 @@ fn answer(problem: &Problem, run: &Run) -> Result<Answer> {
 }
 
 /// The plan as a tree.
-fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
+pub fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
     let plan = Mutex::new(Some(plan));
     // Plans are walked, and dropped, by recursion: on a stack that is deep enough for any tree.
     let grow = || {

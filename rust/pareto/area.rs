@@ -1,0 +1,161 @@
+//! The area under the ROC convex hull, or under its part of low false positive rates, in integer units.
+//!
+//! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is exact:
+//! a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment is cut, which
+//! makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
+//!
+//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above h(s) + s·x.
+//! With the slopes of a tree's own curve it is equal. h adds up over leaves, so this bound is additive: a
+//! leaf chooses, as a label, from which slope on it counts as positive. That is the relaxation.
+
+use super::curves::{Segment, doubled_area};
+use super::sums::Relaxed;
+use crate::cost::{Cost, Scale, decimal, gcd};
+use crate::error::{Error, Result};
+
+/// Costs of whole trees stay below this, and so do those of relaxations.
+const MOST: i128 = 1 << 56;
+
+/// Losses under a part of the curve have about so many units.
+const FINE: i64 = 1 << 40;
+
+/// What of the curve counts, and in which units.
+#[derive(Debug, Clone)]
+pub struct Area {
+    pub totals: Segment,
+    /// The largest false positive rate that counts, as a fraction; 1/1 for all.
+    most: (i64, i64),
+    /// Units in a loss of 1.
+    pub units: Cost,
+    /// λ in units.
+    pub leaf_cost: Cost,
+}
+
+impl Area {
+    pub fn new(totals: Segment, most: f64, leaf_penalty: f64) -> Result<Area> {
+        let too_large = || {
+            Error::invalid(
+                "the weights are too large for areas to be compared exactly; round sample weights and \
+                 leaf_penalty to fewer decimals",
+            )
+        };
+        let (p, q) = decimal(leaf_penalty).ok_or_else(too_large)?;
+        let most = decimal(most).filter(|&(p, q)| 0 < p && p <= q).ok_or_else(|| {
+            Error::invalid(format!("a false positive rate of {most} is not between 0 and 1"))
+        })?;
+        let pairs = i128::from(totals.0) * i128::from(totals.1);
+        let units = match most {
+            (1, 1) => 2 * pairs * i128::from(q),
+            _ => i128::from(q) * i128::from((FINE / q).max(1)),
+        };
+        let leaf_cost = units / i128::from(q) * i128::from(p);
+        // What is multiplied in `lost` and in `relax`.
+        let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
+        let size = size.checked_mul(i128::from(most.1) * i128::from(most.1));
+        let fits = size.is_some_and(|size| size < 1 << 84);
+        if units > MOST || leaf_cost > MOST || !fits {
+            return Err(too_large());
+        }
+        Ok(Area { totals, most, units: units as Cost, leaf_cost: leaf_cost as Cost })
+    }
+
+    pub fn scale(&self) -> Scale {
+        let slack = if self.most == (1, 1) { 0 } else { 1 };
+        Scale { units: self.units as f64, offset: 0, slack }
+    }
+
+    /// Units of a doubled area of 1, if all of it counts.
+    pub fn whole_unit(&self) -> Option<i128> {
+        let pairs = 2 * i128::from(self.totals.0) * i128::from(self.totals.1);
+        (self.most == (1, 1)).then(|| i128::from(self.units) / pairs)
+    }
+
+    pub fn cost(&self, curve: &[Segment], leaves: u32) -> Cost {
+        self.lost(curve) + self.leaf_cost * Cost::from(leaves)
+    }
+
+    fn lost(&self, curve: &[Segment]) -> Cost {
+        if let Some(unit) = self.whole_unit() {
+            return self.units - (unit * doubled_area(curve)) as Cost;
+        }
+        // Lengths are counted in parts of 1/q, doubled areas in those of 1/q².
+        let (p, q) = (i128::from(self.most.0), i128::from(self.most.1));
+        let mut left = p * i128::from(self.totals.0);
+        let (mut above, mut area) = (0, 0);
+        // The last, cut segment: a doubled area as a fraction.
+        let mut rest = (0, 1);
+        for &(n, positives) in curve {
+            let (n, positives) = (i128::from(n), i128::from(positives));
+            let width = left.min(n * q);
+            area += 2 * width * above * q;
+            if n > 0 {
+                // width² · positives / n, in parts of 1/q².
+                if width == n * q {
+                    area += width * q * positives;
+                } else {
+                    rest = (width * width * positives, n);
+                }
+            }
+            above += positives;
+            left -= width;
+            if left == 0 && n > 0 {
+                break;
+            }
+        }
+        // units · area / (2q² · p/q · N · P), rounded down.
+        let whole = 2 * q * p * i128::from(self.totals.0) * i128::from(self.totals.1);
+        let found = area * rest.1 + rest.0;
+        let counted = i128::from(self.units) * found / (whole * rest.1);
+        self.units - counted as Cost
+    }
+
+    /// The bound for the slopes of a curve of any size, which is stretched over all negatives.
+    pub fn relax(&self, reference: &[Segment]) -> Relaxed {
+        let (p, q) = (i128::from(self.most.0), i128::from(self.most.1));
+        let (negatives, positives) = (i128::from(self.totals.0), i128::from(self.totals.1));
+        let size: i128 = reference.iter().map(|s| i128::from(s.0)).sum::<i128>().max(1);
+        let room = MOST / 2 / (i128::from(self.units) + i128::from(self.leaf_cost));
+        let scale = (room * p / q).clamp(1, 1 << 30);
+        // area · scale · units / norm is what scale · (units − loss) is.
+        let (unit, norm) = (scale * i128::from(self.units) * q, p * negatives * positives);
+        let (mut pieces, mut taken, mut constant) = (Vec::new(), 0, 0.0);
+        for &(n, rise) in reference.iter().filter(|s| s.0 > 0) {
+            // From `taken` to `end` in parts of size·q, stretched over all negatives.
+            let full = p * size;
+            let end = (taken + i128::from(n) * q).min(full);
+            if end == taken {
+                break;
+            }
+            let common = i128::from(gcd(n, rise));
+            let (run, rise) = (i128::from(n) / common, i128::from(rise) / common);
+            let times = divided_up(unit * (end - taken) * negatives, norm * size * q * run);
+            let at = |place: i128| place as f64 * negatives as f64 / (size * q) as f64;
+            let (x0, x1) = (at(taken), at(end));
+            constant += rise as f64 / run as f64 * (x1 * x1 - x0 * x0) / 2.0;
+            pieces.push((times * run, times * rise));
+            taken = end;
+        }
+        // Rounded up by more than all of the steps above round.
+        let constant = constant * (unit as f64 / norm as f64) * (1.0 + (-44f64).exp2());
+        // By the first piece that a leaf counts in: from the steepest, which means all, to none.
+        let mut gains = vec![(0, 0)];
+        for &(per_positive, per_negative) in pieces.iter().rev() {
+            let &(p, n) = gains.last().expect("there is one");
+            gains.push((p + per_positive, n + per_negative));
+        }
+        let most = gains.last().map_or(0, |gain| gain.0);
+        let negative = gains.iter().map(|gain| gain.1 as Cost);
+        let positive = gains.iter().map(|gain| (most - gain.0) as Cost);
+        Relaxed {
+            scale: scale as Cost,
+            costs: negative.chain(positive).collect(),
+            offset: scale * i128::from(self.units) - most * positives - constant.ceil() as i128,
+            most: 0,
+        }
+    }
+}
+
+/// a / b, rounded up; both positive.
+fn divided_up(a: i128, b: i128) -> i128 {
+    (a + b - 1) / b
+}

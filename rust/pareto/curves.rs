@@ -1,0 +1,177 @@
+//! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives first.
+//!
+//! Two subtrees side by side have the segments of both (a Minkowski sum). h(s) = Σ over segments of
+//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a curve
+//! lies on or above another one exactly if its h does for every s.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::area::Area;
+use super::sums::Relaxed;
+use crate::cost::{Cost, INFINITE};
+use crate::search::fronts::{Candidate, Front};
+
+/// Negatives and positives of leaves.
+pub type Segment = (i64, i64);
+
+/// Segments by slope, no two of the same.
+pub type Curve = Arc<[Segment]>;
+
+/// More positives for each negative come first.
+pub fn by_slope(a: &Segment, b: &Segment) -> Ordering {
+    let cross = |x: &Segment, y: &Segment| i128::from(x.1) * i128::from(y.0);
+    cross(b, a).cmp(&cross(a, b))
+}
+
+/// Segments of one slope are one.
+pub fn push(curve: &mut Vec<Segment>, segment: Segment) {
+    if segment == (0, 0) {
+        return;
+    }
+    match curve.last_mut() {
+        Some(last) if by_slope(last, &segment) == Ordering::Equal => {
+            *last = (last.0 + segment.0, last.1 + segment.1);
+        }
+        _ => curve.push(segment),
+    }
+}
+
+pub fn merged(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
+    let mut both = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let first = j == b.len() || (i < a.len() && by_slope(&a[i], &b[j]).is_le());
+        push(&mut both, if first { a[i] } else { b[j] });
+        if first {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    both
+}
+
+/// n · h(p / n) for a slope given as a segment.
+fn height(curve: &[Segment], (n, p): Segment) -> i128 {
+    let (n, p) = (i128::from(n), i128::from(p));
+    let above = |s: &&Segment| n * i128::from(s.1) > p * i128::from(s.0);
+    curve.iter().take_while(above).map(|s| n * i128::from(s.1) - p * i128::from(s.0)).sum()
+}
+
+/// What is asked of a whole tree, and what is known of it from a relaxation.
+pub struct Curves<'a> {
+    pub area: &'a Area,
+    /// Weight of all negatives and positives.
+    pub totals: Segment,
+    pub relaxed: &'a Relaxed,
+    pub n_labels: usize,
+    /// Whether the number of leaves is limited.
+    pub few_leaves: bool,
+}
+
+impl Curves<'_> {
+    /// Whether `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a gains an
+    /// area of at most its own gain, and the rest's negatives times the most by which h of b is larger; or,
+    /// of a part of the area, all negatives times that.
+    fn replaces(
+        &self,
+        rest: i64,
+        a: &Candidate<Curve>,
+        b: &Candidate<Curve>,
+        [own_a, own_b]: [i128; 2],
+    ) -> bool {
+        if self.few_leaves && a.leaves > b.leaves {
+            return false;
+        }
+        let saved = i128::from(self.area.leaf_cost) * (i128::from(b.leaves) - i128::from(a.leaves));
+        let (unit, room) = match self.area.whole_unit() {
+            Some(unit) => (2 * unit * i128::from(rest), saved - unit * (own_b - own_a)),
+            None => (i128::from(self.area.units), saved * i128::from(self.totals.1)),
+        };
+        if room < 0 {
+            return false;
+        }
+        let breaks = a.value.iter().chain(b.value.iter()).filter(|s| s.0 > 0);
+        let mut breaks = breaks.map(|&s| (s, height(&b.value, s) - height(&a.value, s)));
+        // Beyond all slopes only what is purely positive is left.
+        let pure = |curve: &Curve| curve.first().filter(|s| s.0 == 0).map_or(0, |s| s.1);
+        let steep = i128::from(pure(&b.value) - pure(&a.value));
+        steep.max(0) * unit <= room
+            && breaks.all(|((n, _), more)| more.max(0) * unit <= room * i128::from(n))
+    }
+}
+
+impl Front for Curves<'_> {
+    type Value = Curve;
+
+    fn leaf(&self, weights: &[i64], push: &mut dyn FnMut(u32, Cost, Curve)) {
+        push(0, self.leaf_bound(weights), Arc::new([(weights[0], weights[1])]));
+    }
+
+    fn leaf_bound(&self, weights: &[i64]) -> Cost {
+        let (negative, positive) = self.relaxed.costs.split_at(self.n_labels);
+        let costs = negative.iter().zip(positive);
+        costs.map(|(n, p)| n * weights[0] + p * weights[1]).min().unwrap_or(0)
+    }
+
+    fn join(&self, a: &Curve, b: &Curve) -> Curve {
+        merged(a, b).into()
+    }
+
+    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
+        let rest = self.totals.0 - weights[0];
+        list.sort_by_key(|c| (c.bound, c.leaves));
+        let mut kept: Vec<(Candidate<Curve>, i128)> = Vec::new();
+        for c in list.drain(..) {
+            let own = doubled_area(&c.value);
+            let replaced =
+                |(k, own_k): &(Candidate<Curve>, i128)| self.replaces(rest, k, &c, [*own_k, own]);
+            if !kept.iter().any(replaced) {
+                kept.push((c, own));
+            }
+        }
+        list.extend(kept.into_iter().map(|(c, _)| c));
+    }
+
+    fn judge(&self, value: &Curve, leaves: u32) -> Option<Cost> {
+        Some(self.area.cost(value, leaves))
+    }
+
+    fn budget(&self, upper: Cost) -> Cost {
+        self.relaxed.at_most(if upper >= INFINITE { upper } else { upper - 1 })
+    }
+
+    fn at_least(&self, bound: Cost) -> Cost {
+        self.relaxed.at_least(bound)
+    }
+
+    fn bytes(&self, value: &Curve) -> usize {
+        16 + value.len() * size_of::<Segment>()
+    }
+}
+
+/// Twice the area under a curve.
+pub fn doubled_area(curve: &[Segment]) -> i128 {
+    let (mut area, mut above) = (0, 0);
+    for &(n, p) in curve {
+        area += i128::from(n) * (2 * above + i128::from(p));
+        above += i128::from(p);
+    }
+    area
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_sorts_by_slope_and_joins_equal_ones() {
+        let a = [(0, 3), (2, 4), (5, 0)];
+        let b = [(1, 2), (3, 1)];
+        assert_eq!(merged(&a, &b), [(0, 3), (3, 6), (3, 1), (5, 0)]);
+        assert_eq!(merged(&a, &b), merged(&b, &a));
+        assert_eq!(doubled_area(&[(2, 4)]), 8);
+        assert_eq!(doubled_area(&[(0, 4), (2, 0)]), 16);
+    }
+}

@@ -1,0 +1,202 @@
+//! The largest area under the ROC convex hull, or under its part of low false positive rates, less λ for
+//! each leaf.
+//!
+//! Each relaxation (`area`) belongs to a reference curve, and its best tree has a curve of its own. Whoever
+//! chooses the curve wants the bound low, whoever chooses the tree wants it high: a game, played by
+//! answering the average of all that the other one did. The trees are good ones, and the tightest bound
+//! is what the front search gets.
+
+use super::area::Area;
+use super::curves::{Curves, Segment, by_slope, push};
+use super::scalar;
+use super::sums::Relaxed;
+use crate::check;
+use crate::cost::{Cost, Scale};
+use crate::data::{Column, Points};
+use crate::error::{Error, Result};
+use crate::problem::{Problem, Shape};
+use crate::run::Run;
+use crate::search::fronts::{self, Start};
+use crate::solve::{Answer, conclude, grow};
+use crate::task::{ClassCosts, ClassInput, Scaled};
+use crate::tree::{Plan, Tree};
+
+/// Rounds of the game.
+const ROUNDS: usize = 24;
+
+/// Slopes of a reference: more of them cost time in every look.
+const MOST_PIECES: usize = 12;
+
+/// Two classes, and what of the curve counts.
+pub struct Roc {
+    /// With the loss of accuracy, for what nodes show.
+    pub problem: Problem,
+    classes: ClassCosts,
+    area: Area,
+    /// A switch for tests: off, the front search begins with the first relaxation and no tree.
+    pub game: bool,
+}
+
+impl Roc {
+    /// `weights` by point: of the negative and the positive class. `most`: the largest false positive rate
+    /// that counts.
+    pub fn new(
+        columns: Vec<Column>,
+        points: Points,
+        weights: Vec<f64>,
+        most: f64,
+        leaf_penalty: f64,
+        shape: Shape,
+    ) -> Result<Roc> {
+        let input = ClassInput {
+            n_classes: 2,
+            n_labels: 2,
+            weights,
+            costs: vec![0.0, 1.0, 1.0, 0.0],
+            class_weights: vec![1.0; 2],
+            balanced: false,
+            leaf_penalty,
+        };
+        let scaled = input.build()?;
+        let Some(classes) = scaled.task.classes().cloned() else {
+            return Err(Error::invalid(
+                "areas are compared exactly: round sample weights and leaf_penalty to a few decimals",
+            ));
+        };
+        let problem = Problem::new(columns, points, scaled, shape)?;
+        let totals = problem.stats(0..problem.points.len());
+        if totals.contains(&0) {
+            return Err(Error::invalid("the area under the curve needs rows of both classes"));
+        }
+        let area = Area::new((totals[0], totals[1]), most, leaf_penalty)?;
+        Ok(Roc { problem, classes, area, game: true })
+    }
+
+    pub fn scale(&self) -> Scale {
+        self.area.scale()
+    }
+
+    pub fn solve(&self, run: &Run) -> Result<Answer> {
+        let (mut best, mut lower, relaxed) = self.play(run)?;
+        if lower < best.0 && run.stopped().is_none() {
+            let front = self.front(&relaxed);
+            let problem = self.relaxed_problem(&relaxed)?;
+            // Without the game nothing is known.
+            let upper = if self.game { best.0 } else { best.0 + 1 };
+            let (found, proved) = fronts::solve(&problem, &front, Start { upper, lower }, run)?;
+            lower = proved;
+            if let Some(found) = found {
+                best = (found.cost, found.plan);
+            }
+        }
+        let (cost, plan) = best;
+        let tree = grow(&self.problem, plan)?;
+        check::confirm(cost, self.recompute(&tree))?;
+        Ok(conclude(tree, (lower.min(cost), cost), self.scale(), run))
+    }
+
+    /// The best tree that the game finds, what it proves, and the relaxation that does.
+    fn play(&self, run: &Run) -> Result<((Cost, Plan), Cost, Relaxed)> {
+        let whole = vec![self.area.totals];
+        let mut best = (self.area.cost(&whole, 1), Plan::Leaf);
+        let mut relaxed = self.area.relax(&whole);
+        let mut lower = self.area.leaf_cost;
+        let mut bound = Cost::MIN;
+        // All segments that were played.
+        let mut played: Vec<Segment> = Vec::new();
+        let mut reference = whole;
+        for _ in 0..if self.game { ROUNDS } else { 0 } {
+            let tried = self.area.relax(&reference);
+            let problem = self.relaxed_problem(&tried)?;
+            let found = scalar::solve(&problem, run, lower.min(best.0), best.0)?;
+            let proved = tried.at_least(found.lower);
+            if proved > bound {
+                (bound, relaxed) = (proved, tried);
+                lower = lower.max(proved);
+            }
+            let leaves = scalar::leaves(&problem, &found.plan);
+            let curve = curve(&leaves);
+            let cost = self.area.cost(&curve, leaves.len() as u32);
+            if cost < best.0 {
+                best = (cost, found.plan);
+            }
+            if lower >= best.0 || run.report(lower.min(best.0), best.0).is_some() {
+                break;
+            }
+            played.extend(curve);
+            let next = shortened(&played);
+            if next == reference {
+                break;
+            }
+            reference = next;
+        }
+        lower = lower.min(best.0);
+        Ok((best, lower, relaxed))
+    }
+
+    fn front<'a>(&'a self, relaxed: &'a Relaxed) -> Curves<'a> {
+        Curves {
+            area: &self.area,
+            totals: self.area.totals,
+            relaxed,
+            n_labels: relaxed.costs.len() / 2,
+            few_leaves: self.problem.shape.max_leaves.is_some(),
+        }
+    }
+
+    fn relaxed_problem(&self, relaxed: &Relaxed) -> Result<Problem> {
+        let task = self.classes.with_costs(relaxed.costs.len() / 2, relaxed.costs.clone());
+        let (columns, points) = (self.problem.columns.clone(), self.problem.points.clone());
+        let scaled = Scaled {
+            task: Box::new(task),
+            leaf_cost: self.area.leaf_cost * relaxed.scale,
+            scale: Scale { units: 1.0, offset: 0, slack: 0 },
+        };
+        Problem::new(columns, points, scaled, self.problem.shape)
+    }
+
+    /// What the finished tree costs, from the points alone.
+    fn recompute(&self, tree: &Tree) -> Cost {
+        let mut at = vec![vec![0, 0]; tree.nodes.len()];
+        let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
+        for (point, leaf) in leaves.into_iter().enumerate() {
+            for (sum, weight) in at[leaf].iter_mut().zip(self.classes.weights(point)) {
+                *sum += weight;
+            }
+        }
+        self.area.cost(&curve(&at), tree.n_leaves() as u32)
+    }
+}
+
+/// The curve of leaves with these class weights.
+fn curve(leaves: &[Vec<i64>]) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = leaves.iter().map(|w| (w[0], w[1])).collect();
+    // Nothing has no slope.
+    segments.retain(|&segment| segment != (0, 0));
+    sorted(&mut segments)
+}
+
+fn sorted(segments: &mut [Segment]) -> Vec<Segment> {
+    segments.sort_by(by_slope);
+    let mut curve = Vec::new();
+    for &segment in segments.iter() {
+        push(&mut curve, segment);
+    }
+    curve
+}
+
+/// The average of curves with not too many slopes: neighbours that together are least become one.
+fn shortened(segments: &[Segment]) -> Vec<Segment> {
+    let mut curve = sorted(&mut segments.to_vec());
+    let triangle = |pair: &[Segment]| {
+        let [(n, p), (m, q)] = [pair[0], pair[1]];
+        i128::from(p) * i128::from(m) - i128::from(q) * i128::from(n)
+    };
+    while curve.len() > MOST_PIECES {
+        let least = (0..curve.len() - 1).min_by_key(|&at| triangle(&curve[at..at + 2]));
+        let at = least.expect("there are two");
+        let (n, p) = curve.remove(at + 1);
+        curve[at] = (curve[at].0 + n, curve[at].1 + p);
+    }
+    curve
+}
