@@ -111,9 +111,15 @@ fn check(seed: u64, threads: usize, game: bool, time: Option<Duration>) -> Resul
     let Case { columns, codes, rows, shape, .. } = &ranking.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let (weights, most, penalty) = (ranking.weights.clone(), ranking.most, ranking.penalty);
+    // The class of the positives may be the first or the second.
+    let positive = (seed % 3 != 0) as usize;
+    let mut given = weights.clone();
+    if positive == 0 {
+        given.chunks_exact_mut(2).for_each(|point| point.swap(0, 1));
+    }
     let total = |class: usize| weights.iter().skip(class).step_by(2).sum::<f64>();
     let one_class = total(0) == 0.0 || total(1) == 0.0;
-    let mut roc = match Roc::new(columns.clone(), points, weights, most, penalty, *shape) {
+    let mut roc = match Roc::new(columns.clone(), points, given, positive, most, penalty, *shape) {
         Err(_) if one_class => return Ok(()),
         roc => roc.map_err(|e| e.to_string())?,
     };

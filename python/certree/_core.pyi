@@ -13,6 +13,7 @@ __all__ = [
     "solve_classes",
     "solve_limited",
     "solve_metric",
+    "solve_roc",
     "solve_rows",
     "solve_squares",
     "sum_by_point",
@@ -155,3 +156,14 @@ def solve_limited(
     limits: _Limits,
     pulse: _Pulse | None = None,
 ) -> tuple[Answer, list[float]]: ...
+def solve_roc(
+    columns: _Columns,
+    points: Points,
+    weights: NDArray[np.float64],
+    max_fpr: float,
+    first_is_positive: bool,
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...

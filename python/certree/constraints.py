@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class DemographicParity:
-    """Both groups get the second class about equally often.
+    """Both groups get the positive class about equally often.
 
-    The share of rows that are given ``classes_[1]`` differs between the two groups by at most
-    ``max_difference``. ``sensitive`` names a column of X with two values. The tree does not split on it unless
+    The share of rows that are given ``positive_label`` (by default ``classes_[1]``) differs between the two groups
+    by at most ``max_difference``. ``sensitive`` names a column of X with two values. The tree does not split on it unless
     ``use_as_feature=True``, and prediction then does not need it.
 
     Examples
@@ -38,9 +38,9 @@ class DemographicParity:
 
 @dataclass(frozen=True)
 class EqualOpportunity:
-    """Rows of the second class are found about equally often in both groups.
+    """Rows of the positive class are found about equally often in both groups.
 
-    As :class:`DemographicParity`, but only rows whose true label is ``classes_[1]`` count: the true positive
+    As :class:`DemographicParity`, but only rows whose true label is the positive one count: the true positive
     rates of the two groups differ by at most ``max_difference``.
     """
 

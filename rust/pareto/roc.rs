@@ -24,6 +24,10 @@ use crate::tree::{Plan, Tree};
 /// Rounds of the game.
 const ROUNDS: usize = 24;
 
+/// It ends when the gap has not become smaller by one part in STEP for so many rounds.
+const STALE: usize = 4;
+const STEP: Cost = 32;
+
 /// Slopes of a reference: more of them cost time in every look.
 const MOST_PIECES: usize = 12;
 
@@ -31,6 +35,7 @@ const MOST_PIECES: usize = 12;
 pub struct Roc {
     /// With the loss of accuracy, for what nodes show.
     pub problem: Problem,
+    /// Negatives and positives.
     classes: ClassCosts,
     area: Area,
     /// A switch for tests: off, the front search begins with the first relaxation and no tree.
@@ -38,17 +43,18 @@ pub struct Roc {
 }
 
 impl Roc {
-    /// `weights` by point: of the negative and the positive class. `most`: the largest false positive rate
-    /// that counts.
+    /// `weights` by point: of both classes, of which `positive` is the number of the positive one. `most`: the
+    /// largest false positive rate that counts.
     pub fn new(
         columns: Vec<Column>,
         points: Points,
         weights: Vec<f64>,
+        positive: usize,
         most: f64,
         leaf_penalty: f64,
         shape: Shape,
     ) -> Result<Roc> {
-        let input = ClassInput {
+        let mut input = ClassInput {
             n_classes: 2,
             n_labels: 2,
             weights,
@@ -57,14 +63,21 @@ impl Roc {
             balanced: false,
             leaf_penalty,
         };
-        let scaled = input.build()?;
-        let Some(classes) = scaled.task.classes().cloned() else {
+        let problem = Problem::new(columns, points, input.build()?, shape)?;
+        if positive == 0 {
+            input.weights.chunks_exact_mut(2).for_each(|point| point.swap(0, 1));
+        }
+        let Some(classes) = input.build()?.task.classes().cloned() else {
             return Err(Error::invalid(
                 "areas are compared exactly: round sample weights and leaf_penalty to a few decimals",
             ));
         };
-        let problem = Problem::new(columns, points, scaled, shape)?;
-        let totals = problem.stats(0..problem.points.len());
+        let mut totals = [0, 0];
+        for point in 0..problem.points.len() {
+            for (total, weight) in totals.iter_mut().zip(classes.weights(point)) {
+                *total += weight;
+            }
+        }
         if totals.contains(&0) {
             return Err(Error::invalid("the area under the curve needs rows of both classes"));
         }
@@ -104,10 +117,11 @@ impl Roc {
         let mut bound = Cost::MIN;
         // All segments that were played.
         let mut played: Vec<Segment> = Vec::new();
-        let mut reference = whole;
+        let (mut reference, mut stale) = (whole, 0);
         for _ in 0..if self.game { ROUNDS } else { 0 } {
             let tried = self.area.relax(&reference);
             let problem = self.relaxed_problem(&tried)?;
+            let gap = best.0 - lower;
             let found = scalar::solve(&problem, run, lower.min(best.0), best.0)?;
             let proved = tried.at_least(found.lower);
             if proved > bound {
@@ -121,6 +135,10 @@ impl Roc {
                 best = (cost, found.plan);
             }
             if lower >= best.0 || run.report(lower.min(best.0), best.0).is_some() {
+                break;
+            }
+            stale = if best.0 - lower < gap - gap / STEP { 0 } else { stale + 1 };
+            if stale == STALE {
                 break;
             }
             played.extend(curve);

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run};
 use super::table::PyPoints;
-use crate::pareto::{Constrained, LimitInput};
+use crate::pareto::{Constrained, LimitInput, Roc};
 use crate::run::Run;
 use crate::task::ClassInput;
 
@@ -52,4 +52,33 @@ pub(super) fn solve_limited(
         problem.solve(&Run::new(limits, problem.scale(), Some(beat)))
     })?;
     Ok((PyAnswer::new(py, answer)?, attained))
+}
+
+/// The area under the ROC convex hull up to a false positive rate. `weights` by point: of both classes, of which
+/// the second is positive, or the first.
+#[pyfunction]
+#[pyo3(signature = (columns, points, weights, max_fpr, first_is_positive, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_roc(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    weights: PyReadonlyArray1<'_, f64>,
+    max_fpr: f64,
+    first_is_positive: bool,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
+    let weights = weights.to_vec()?;
+    let positive = usize::from(!first_is_positive);
+    let answer = run(py, limits, pulse, move |limits, beat| {
+        points.check(&columns)?;
+        let shape = read_shape(shape);
+        let roc = Roc::new(columns, points, weights, max_fpr, first_is_positive, leaf_penalty, shape)?;
+        roc.solve(&Run::new(limits, roc.scale(), Some(beat)))
+    })?;
+    PyAnswer::new(py, answer)
 }

@@ -17,6 +17,7 @@ from certree.constraints import (
     EqualOpportunity,
     Met,
 )
+from certree.estimators._metrics import positive_of
 from certree.estimators.parameters import Rule, is_number
 
 #: (name, label, classes counted, classes counted against, most)
@@ -56,7 +57,7 @@ def solve(
         np.repeat(factors, n_groups).tolist(),
         float(model.leaf_penalty),
         np.repeat(np.arange(len(labels)), n_groups).tolist(),
-        [_limit(each, read, points.weights) for each in model.constraints],
+        [_limit(model, each, read, points.weights) for each in model.constraints],
         model._shape(),
         model._limits(),
         progress.pulse(model.callback, bool(model.verbose)),
@@ -86,7 +87,9 @@ def _most(constraint: Constraint) -> float:
     return float(value)
 
 
-def _limit(constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]) -> Limit:
+def _limit(
+    model: Any, constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]
+) -> Limit:
     most = _most(constraint)
     known = read.labels.tolist()
     classes = np.arange(len(known) * read.n_groups)
@@ -99,21 +102,22 @@ def _limit(constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.flo
         return repr(constraint), label, classes.tolist(), [], most
     if len(known) != 2:
         raise ValueError(
-            f"{type(constraint).__name__} compares how often the second of two classes is given, but y has "
+            f"{type(constraint).__name__} compares how often one of two classes is given, but y has "
             f"{len(known)} classes: {known!r}"
         )
+    positive = positive_of(model, known)
     side = read.sides[constraint.sensitive][classes % read.n_groups]
     counts = np.ones(len(classes), dtype=bool)
     if isinstance(constraint, EqualOpportunity):
-        counts = classes // read.n_groups == 1
+        counts = classes // read.n_groups == positive
     for value in (0, 1):
         if weights[:, counts & (side == value)].sum() == 0:
             raise ValueError(
                 f"EqualOpportunity: one of the two groups of {constraint.sensitive!r} has no row whose label "
-                f"is {known[1]!r}, so it has no true positive rate"
+                f"is {known[positive]!r}, so it has no true positive rate"
             )
     groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
-    return repr(constraint), 1, groups[0], groups[1], most
+    return repr(constraint), positive, groups[0], groups[1], most
 
 
 def _balanced(

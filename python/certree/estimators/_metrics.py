@@ -39,6 +39,11 @@ def _positive(model: Any, known: list[Any]) -> int:
         raise ValueError(
             f"objective={model.objective!r} needs two classes, but y has {len(known)}: {known[:10]!r}"
         )
+    return positive_of(model, known)
+
+
+def positive_of(model: Any, known: list[Any]) -> int:
+    """The number of the positive class: the second one, if none is named."""
     if model.positive_label is None:
         return 1
     if model.positive_label not in known:

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
-from certree.estimators import _constrained, _metrics, parameters
+from certree.estimators import _constrained, _metrics, _ranking, parameters
 from certree.estimators._base import TreeEstimator
 from certree.estimators.parameters import Rule, is_number
 
-LOSSES = {"accuracy": "error rate", "balanced_accuracy": "mean error rate of the classes"}
+LOSSES = {
+    "accuracy": "error rate",
+    "balanced_accuracy": "mean error rate of the classes",
+    **_ranking.LOSSES,
+}
 
 
 class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
@@ -25,10 +29,12 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
 
     Parameters
     ----------
-    objective : {"accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc"}, default="accuracy"
-        The loss: the share of row weight that is misclassified, or the mean over the classes of that share. For
-        two classes also 1 minus a metric: F1, F-beta, the Jaccard index (all of ``positive_label``), or
-        Matthews' correlation coefficient, which is 0 for a tree that gives all rows one label.
+    objective : str, default="accuracy"
+        The loss. "accuracy" is the share of row weight that is misclassified, "balanced_accuracy" the mean over the
+        classes of that share. For two classes also 1 minus a metric: "f1", "fbeta" or "jaccard" (all of
+        ``positive_label``), "mcc", Matthews' correlation coefficient, which is 0 for a tree that gives all rows
+        one label, "auc", the area under the ROC curve of rows ranked by ``predict_proba``, or
+        "partial_auc", its part up to ``max_fpr``.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective: a split has to reduce the loss by more than this.
     max_depth : int or None, default=4
@@ -44,6 +50,9 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     cost_matrix : array of shape (n_classes, n_classes) or None, default=None
         ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs when it
         is given a label. The loss is then the mean cost.
+    max_fpr : float or None, default=None
+        For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at most 1. The
+        area below it is divided by it, so that a perfect ranking has 1.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``DemographicParity``,
         ``EqualOpportunity`` and ``Capacity``. The labels of its leaves are chosen so that it does, at the
@@ -121,6 +130,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         "objective": parameters.one_of(*LOSSES, *_metrics.NAMES),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
+        "max_fpr": parameters.or_none(_ranking.RULE),
         "constraints": _constrained.RULE,
         "beta": parameters.positive("weight"),
         "class_weight": Rule(
@@ -143,6 +153,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         min_samples_leaf: int = 1,
         class_weight: Any = None,
         cost_matrix: Any = None,
+        max_fpr: float | None = None,
         constraints: Any = (),
         beta: float = 1.0,
         positive_label: Any = None,
@@ -161,6 +172,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
+        self.max_fpr = max_fpr
         self.constraints = constraints
         self.beta = beta
         self.positive_label = positive_label
@@ -189,6 +201,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self
         """
         parameters.check(self, self._rules)
+        _ranking.check(self)
         if self.constraints:
             _metrics.refuse_constraints(self)
             return self._fit_constrained(X, y, sample_weight)
@@ -210,6 +223,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         factors = class_factors(self.class_weight, labels)
         if self.objective in _metrics.NAMES:
             answer = _metrics.solve(self, labels, data, factors, limits)
+        elif self.objective in _ranking.LOSSES:
+            answer = _ranking.solve(self, labels, data, limits)
         else:
             costs = cost_list(self.cost_matrix, labels)
             answer = _core.solve_classes(*data, costs, factors, self._is_balanced(), *limits)
@@ -265,6 +280,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         if self.cost_matrix is not None:
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean
+        if self.objective == "partial_auc":
+            return f"{LOSSES[self.objective]} up to a false positive rate of {self.max_fpr:g}"
         return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
 
 
