@@ -77,7 +77,7 @@ pub(super) fn solve_roc(
     let answer = run(py, limits, pulse, move |limits, beat| {
         points.check(&columns)?;
         let shape = read_shape(shape);
-        let roc = Roc::new(columns, points, weights, max_fpr, first_is_positive, leaf_penalty, shape)?;
+        let roc = Roc::new(columns, points, weights, positive, max_fpr, leaf_penalty, shape)?;
         roc.solve(&Run::new(limits, roc.scale(), Some(beat)))
     })?;
     PyAnswer::new(py, answer)
