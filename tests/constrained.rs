@@ -273,7 +273,7 @@ fn one_limit() {
 
 #[test]
 fn several_limits() {
-    for_all(100_000..104_000, |seed| check(&limited(seed, 3), 1 + (seed % 2) as usize, None));
+    for_all(100_000..104_000, |seed| check(&limited(seed, 3), 1 + seed as usize % 2, None));
 }
 
 /// The front search alone, with nothing to prune by.

@@ -112,7 +112,7 @@ fn check(seed: u64, threads: usize, game: bool, time: Option<Duration>) -> Resul
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let (weights, most, penalty) = (ranking.weights.clone(), ranking.most, ranking.penalty);
     // The class of the positives may be the first or the second.
-    let positive = (seed % 3 != 0) as usize;
+    let positive = usize::from(!seed.is_multiple_of(3));
     let mut given = weights.clone();
     if positive == 0 {
         given.chunks_exact_mut(2).for_each(|point| point.swap(0, 1));
@@ -167,7 +167,7 @@ fn for_all(seeds: std::ops::Range<u64>, check: impl Fn(u64) -> Result<(), String
 
 #[test]
 fn areas() {
-    for_all(0..5_000, |seed| check(seed, 1 + (seed % 7 == 0) as usize, true, None));
+    for_all(0..5_000, |seed| check(seed, 1 + usize::from(seed.is_multiple_of(7)), true, None));
 }
 
 /// The front search alone, with a poor relaxation and no tree.

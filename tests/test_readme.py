@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/certificate.md", "docs/guessing.md", "docs/costs-and-policies.md", "docs/constraints.md"]
+PAGES = [
+    "README.md",
+    "docs/certificate.md",
+    "docs/guessing.md",
+    "docs/costs-and-policies.md",
+    "docs/constraints.md",
+    "docs/ranking-and-frontiers.md",
+]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 

@@ -3,7 +3,12 @@
 from certree._core import __version__
 from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
-from certree.constraints import Capacity, DemographicParity, EqualOpportunity
+from certree.constraints import (
+    Capacity,
+    DemographicParity,
+    EqualOpportunity,
+    FalsePositiveRate,
+)
 from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
@@ -12,6 +17,7 @@ from certree.estimators import (
     PolicyValue,
 )
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
+from certree.frontier import frontier
 from certree.progress import Progress
 from certree.tree import Tree
 
@@ -20,6 +26,7 @@ __all__ = [
     "Certificate",
     "DemographicParity",
     "EqualOpportunity",
+    "FalsePositiveRate",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalTreeClassifier",

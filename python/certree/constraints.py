@@ -68,8 +68,15 @@ class Capacity:
     max_fraction: float
 
 
+@dataclass(frozen=True)
+class FalsePositiveRate:
+    """At most this share of the rows of the negative class is given the positive one."""
+
+    max_rate: float
+
+
 #: What ``constraints`` may hold.
-Constraint = DemographicParity | EqualOpportunity | Capacity
+Constraint = DemographicParity | EqualOpportunity | Capacity | FalsePositiveRate
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,8 @@ class Met:
     def __str__(self) -> str:
         if isinstance(self.constraint, Capacity):
             what, value = f"capacity of {self.constraint.label!r}", "share"
+        elif isinstance(self.constraint, FalsePositiveRate):
+            what, value = "false positives", "rate"
         else:
             what, value = f"{self.constraint.words} by {self.constraint.sensitive!r}", "difference"
         return f"{what}: the {value} is {self.attained:.6g}, and at most {self.limit:g} is allowed"

@@ -66,11 +66,10 @@ impl LimitInput {
         };
         let unit = a.checked_mul(b).and_then(|unit| unit.checked_mul(common));
         let unit = unit.filter(|&unit| unit <= MAX_TOTAL).ok_or_else(too_far)?;
-        let (p, q) = decimal(self.most)
-            .filter(|&(p, _)| p >= 0)
-            .ok_or_else(|| Error::invalid(format!("{}: {} is no limit", self.name, self.most)))?;
-        let high = i128::from(unit) * i128::from(p) / i128::from(q);
-        let high = high.min(i128::from(MAX_TOTAL)) as i64;
+        if !(self.most >= 0.0 && self.most.is_finite()) {
+            return Err(Error::invalid(format!("{}: {} is no limit", self.name, self.most)));
+        }
+        let high = share_of(unit, self.most);
         let mut adds = vec![0; k * n_labels];
         for &class in &self.among {
             adds[class as usize * n_labels + self.label as usize] += b;
@@ -81,6 +80,22 @@ impl LimitInput {
         let low = if self.against.is_empty() { NO_LIMIT } else { -high };
         Ok(Limit { name: self.name.clone(), adds, low, high, unit, most: self.most })
     }
+}
+
+/// The most units that are within a share: of the decimal as it is written, or, where that is too long to
+/// be meant, of the float that it is.
+fn share_of(unit: i64, share: f64) -> i64 {
+    let high = match decimal(share) {
+        Some((p, q)) => i128::from(unit) * i128::from(p) / i128::from(q),
+        // A float between 0 and 1 is a whole number of 2⁻¹⁰⁷⁴, and its digits are 53 bits.
+        None => {
+            let shift = 60 - share.log2().ceil().clamp(-900.0, 0.0) as i32;
+            let digits = (share * f64::from(shift).exp2()) as i128;
+            let product = i128::from(unit) * digits;
+            if shift < 127 { product >> shift } else { 0 }
+        }
+    };
+    high.min(i128::from(MAX_TOTAL)) as i64
 }
 
 impl Limit {

@@ -15,6 +15,7 @@ from certree.constraints import (
     Constraint,
     DemographicParity,
     EqualOpportunity,
+    FalsePositiveRate,
     Met,
 )
 from certree.estimators._metrics import positive_of
@@ -24,14 +25,20 @@ from certree.estimators.parameters import Rule, is_number
 Limit = tuple[str, int, list[int], list[int], float]
 
 
+#: What the limit of a constraint is called, if it is no difference.
+NAMES: dict[type, str] = {Capacity: "max_fraction", FalsePositiveRate: "max_rate"}
+
+
 def _holds(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and all(
-        isinstance(each, (DemographicParity, EqualOpportunity, Capacity)) for each in value
+        isinstance(each, (DemographicParity, EqualOpportunity, Capacity, FalsePositiveRate))
+        for each in value
     )
 
 
 RULE = Rule(
-    _holds, "a tuple of DemographicParity(...), EqualOpportunity(...) and Capacity(...) objects"
+    _holds,
+    "a tuple of DemographicParity(...), EqualOpportunity(...), Capacity(...) and FalsePositiveRate(...) objects",
 )
 
 
@@ -70,7 +77,7 @@ def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
     """By name: whether the column is a feature too."""
     found: dict[str, bool] = {}
     for each in constraints:
-        if not isinstance(each, Capacity):
+        if not isinstance(each, (Capacity, FalsePositiveRate)):
             if not isinstance(each.sensitive, str):
                 raise ValueError(
                     f"sensitive={each.sensitive!r} is not valid: it must be the name of a column of X"
@@ -80,7 +87,7 @@ def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
 
 
 def _most(constraint: Constraint) -> float:
-    name = "max_fraction" if isinstance(constraint, Capacity) else "max_difference"
+    name = NAMES.get(type(constraint), "max_difference")
     value = getattr(constraint, name)
     if not is_number(value) or not 0 <= value <= 1:
         raise ValueError(f"{name}={value!r} is not valid: it must be a number from 0 to 1")
@@ -102,10 +109,13 @@ def _limit(
         return repr(constraint), label, classes.tolist(), [], most
     if len(known) != 2:
         raise ValueError(
-            f"{type(constraint).__name__} compares how often one of two classes is given, but y has "
+            f"{type(constraint).__name__} is about how often one of two classes is given, but y has "
             f"{len(known)} classes: {known!r}"
         )
     positive = positive_of(model, known)
+    if isinstance(constraint, FalsePositiveRate):
+        negatives = classes[classes // read.n_groups != positive]
+        return repr(constraint), positive, negatives.tolist(), [], most
     side = read.sides[constraint.sensitive][classes % read.n_groups]
     counts = np.ones(len(classes), dtype=bool)
     if isinstance(constraint, EqualOpportunity):

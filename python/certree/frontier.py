@@ -1,0 +1,174 @@
+"""All trees that are best for some trade between two aims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.base import clone
+
+from certree.constraints import DemographicParity, EqualOpportunity, FalsePositiveRate
+from certree.estimators._metrics import positive_of
+from certree.tree import Tree
+
+AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
+
+Row = tuple[float, float, Any]
+
+
+def frontier(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    axes: tuple[str, str] = ("loss", "leaves"),
+    sample_weight: Any = None,
+) -> pl.DataFrame:
+    """Every tree that no other one is better than on both axes.
+
+    Parameters
+    ----------
+    estimator : an estimator of certree
+        What is searched: its limits on size, cuts and objective. Its ``leaf_penalty`` is not used.
+    X, y, sample_weight
+        As for its ``fit``.
+    axes : tuple of two str, default=("loss", "leaves")
+        - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
+          ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among them.
+        - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
+          The best tree by any metric that falls with both is among them.
+        - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
+          ``constraints`` limits, from its ``max_difference`` down.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each tree: both axes, the ``tree``, and the ``status`` of its search. Where that is not
+        "optimal", trees may be missing. The first axis rises from row to row, the second one falls.
+
+    Notes
+    -----
+    Each row is a search of its own: with a limit on the second axis just below what the last tree had.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import OptimalTreeClassifier, frontier
+    >>> X, y = pl.DataFrame({"a": [1, 2, 3, 4, 5, 6]}), [0, 0, 1, 0, 1, 1]
+    >>> front = frontier(OptimalTreeClassifier(max_depth=2), X, y)
+    >>> front.select("loss", "leaves").rows()
+    [(0.0, 4.0), (0.16666666666666666, 2.0), (0.5, 1.0)]
+    >>> front["tree"][1]
+    Tree(2 leaves, depth 1, columns used: a)
+    """
+    if axes not in AXES:
+        raise ValueError(f"axes={axes!r} is not valid: it must be one of {', '.join(map(repr, AXES))}")
+    model = clone(estimator).set_params(leaf_penalty=0)
+    search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
+    rows: list[Row] = []
+    for row in search(model, X, y, sample_weight):
+        # As good on the first axis, and better on the second: the last one is not among the best.
+        while rows and rows[-1][0] >= row[0]:
+            rows.pop()
+        rows.append(row)
+    return pl.DataFrame(
+        {
+            axes[0]: [row[0] for row in rows],
+            axes[1]: [float(row[1]) for row in rows],
+            "tree": pl.Series([row[2].tree_ for row in rows], dtype=pl.Object),
+            "status": [row[2].status_ for row in rows],
+        }
+    )
+
+
+def _fit(model: Any, X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
+    model = clone(model).set_params(**parameters)
+    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+
+
+def _by_leaves(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+    if model.max_depth is None and model.max_leaf_nodes is None:
+        raise ValueError(
+            "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
+        )
+    most = model.max_leaf_nodes
+    while most is None or most >= 1:
+        found = _fit(model, X, y, sample_weight, max_leaf_nodes=most)
+        leaves = found.get_n_leaves()
+        yield found.objective_, leaves, found
+        most = leaves - 1
+
+
+def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+    _classifier(model, "false_negatives against false_positives")
+    if model.constraints or model.cost_matrix is not None or model.class_weight is not None:
+        raise ValueError(
+            "false_negatives against false_positives is for a classifier without constraints, cost_matrix and "
+            "class_weight"
+        )
+    labels = _fit(model, X, y, sample_weight, objective="accuracy", max_depth=0).classes_.tolist()
+    if len(labels) != 2:
+        raise ValueError(
+            f"false negatives and positives are of two classes, but y has {len(labels)}: {labels[:10]!r}"
+        )
+    positive = positive_of(model, labels)
+    costs = np.zeros((2, 2))
+    costs[1 - positive, positive] = 1
+    # False negatives come first: false positives only decide among as many of them.
+    costs[positive, 1 - positive] = 1e9
+    limit = 1.0
+    while limit >= 0:
+        constraints = (FalsePositiveRate(limit),)
+        found = _fit(
+            model,
+            X,
+            y,
+            sample_weight,
+            objective="accuracy",
+            cost_matrix=costs,
+            constraints=constraints,
+        )
+        yield *_errors(found.tree_, labels, positive), found
+        limit = _below(found.certificate_.constraints[0].attained)
+
+
+def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+    _classifier(model, "loss against disparity")
+    kinds = (DemographicParity, EqualOpportunity)
+    first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
+    if first is None:
+        raise ValueError(
+            "loss against disparity needs a DemographicParity or EqualOpportunity among constraints, which "
+            "names the sensitive column"
+        )
+    own = model.constraints[first]
+    limit = own.max_difference
+    while limit >= 0:
+        constraints = list(model.constraints)
+        constraints[first] = type(own)(own.sensitive, limit, own.use_as_feature)
+        found = _fit(model, X, y, sample_weight, constraints=tuple(constraints))
+        attained = found.certificate_.constraints[first].attained
+        yield found.objective_, attained, found
+        limit = _below(attained)
+
+
+def _classifier(model: Any, what: str) -> None:
+    if not hasattr(model, "constraints"):
+        raise ValueError(f"{what} is for OptimalTreeClassifier, not {type(model).__name__}")
+
+
+def _below(value: float) -> float:
+    """The next smaller number; below zero there is nothing more to find."""
+    return float(np.nextafter(value, -1.0)) if value > 0 else -1.0
+
+
+def _errors(tree: Tree, labels: list[Any], positive: int) -> tuple[float, float]:
+    """Row weight of false negatives and of false positives."""
+    wrong = [0.0, 0.0]
+    for node in tree.nodes:
+        if node.is_leaf:
+            label = labels.index(node.label)
+            wrong[int(label == positive)] += node.value[1 - label]
+    return wrong[0], wrong[1]

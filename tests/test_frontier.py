@@ -1,0 +1,118 @@
+"""Frontiers: every tree on them is the best for what it has, and all best trees are there."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from certree import (
+    DemographicParity,
+    FalsePositiveRate,
+    OptimalCostTree,
+    OptimalTreeClassifier,
+    frontier,
+)
+
+
+def table(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pl.DataFrame(
+        {"a": rng.integers(0, 5, n), "b": rng.random(n) < 0.5, "sex": rng.choice(["f", "m"], n)}
+    )
+    score = X["a"].to_numpy() + 2 * X["b"].to_numpy() + (X["sex"] == "m").to_numpy()
+    return X, score + rng.normal(size=n) > 3.5
+
+
+def falls(front):
+    first, second = front.get_columns()[:2]
+    return (first.diff().drop_nulls() > 0).all() and (second.diff().drop_nulls() < 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loss_against_leaves_holds_the_best_tree_for_every_penalty(seed):
+    X, y = table(seed=seed)
+    front = frontier(OptimalTreeClassifier(max_depth=2), X, y)
+    assert falls(front) and front["leaves"][-1] == 1
+    assert [tree.n_leaves for tree in front["tree"]] == front["leaves"].to_list()
+    for penalty in (0.0, 0.003, 0.01, 0.03, 0.1, 0.3):
+        best = OptimalTreeClassifier(max_depth=2, leaf_penalty=penalty).fit(X, y).objective_
+        assert (front["loss"] + penalty * front["leaves"]).min() == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("positive", [None, False])
+def test_false_negatives_against_false_positives_hold_the_best_metrics(seed, positive):
+    X, y = table(60, seed)
+    model = OptimalTreeClassifier(max_depth=2, positive_label=positive)
+    front = frontier(model, X, y, axes=("false_negatives", "false_positives"))
+    assert falls(front)
+    n = int((y == (positive is None)).sum())
+    missed, alarms = front["false_negatives"], front["false_positives"]
+    assert missed[0] == 0 and alarms[-1] == 0
+    f1 = 2 * (n - missed) / (2 * n - missed + alarms)
+    best = model.set_params(objective="f1", leaf_penalty=0).fit(X, y)
+    assert 1 - f1.max() == pytest.approx(best.objective_)
+    assert (missed + alarms).min() == round(
+        OptimalTreeClassifier(max_depth=2, leaf_penalty=0).fit(X, y).objective_ * len(y)
+    )
+
+
+def test_loss_against_disparity():
+    X, y = table(seed=7)
+    model = OptimalTreeClassifier(max_depth=2, constraints=(DemographicParity("sex", 1.0),))
+    front = frontier(model, X, y, axes=("loss", "disparity"))
+    assert falls(front) and front.height > 2
+    assert front["disparity"][-1] == 0
+    assert set(front["status"]) == {"optimal"}
+    for loss, limit in front.select("loss", "disparity").rows():
+        for most, at_least in ((limit, loss), (limit * 0.999, loss)):
+            again = OptimalTreeClassifier(
+                max_depth=2, leaf_penalty=0, constraints=(DemographicParity("sex", most),)
+            ).fit(X, y)
+            assert again.objective_ >= at_least - 1e-12
+            assert most != limit or again.objective_ == pytest.approx(loss)
+
+
+def test_costs_and_weights():
+    X, y = table()
+    weights = np.arange(1, 91)
+    costs = np.column_stack([y * 3.0, ~y * 1.0])
+    front = frontier(OptimalCostTree(max_depth=2), X.drop("sex"), costs, sample_weight=weights)
+    assert falls(front)
+    assert front["loss"][0] == pytest.approx(
+        OptimalCostTree(max_depth=2, leaf_penalty=0).fit(X.drop("sex"), costs, weights).objective_
+    )
+
+
+def test_a_false_positive_rate_is_kept():
+    X, y = table()
+    model = OptimalTreeClassifier(constraints=(FalsePositiveRate(0.05),)).fit(X, y)
+    assert (model.predict(X) & ~y).sum() / (~y).sum() <= 0.05
+    assert "false positives: the rate is" in str(model.certificate_)
+
+
+@pytest.mark.parametrize(
+    ("model", "axes", "says"),
+    [
+        (OptimalTreeClassifier(), ("loss", "depth"), "axes=.* is not valid"),
+        (OptimalTreeClassifier(max_depth=None), ("loss", "leaves"), "set max_depth or max_leaf_nodes"),
+        (OptimalTreeClassifier(), ("loss", "disparity"), "needs a DemographicParity"),
+        (OptimalCostTree(), ("loss", "disparity"), "is for OptimalTreeClassifier"),
+        (
+            OptimalTreeClassifier(class_weight="balanced"),
+            ("false_negatives", "false_positives"),
+            "without constraints, cost_matrix and class_weight",
+        ),
+    ],
+)
+def test_bad_input(model, axes, says):
+    X, y = table()
+    with pytest.raises(ValueError, match=says):
+        frontier(model, X, y, axes=axes)
+
+
+def test_three_classes_have_no_false_positives():
+    X, _ = table(60)
+    with pytest.raises(ValueError, match="of two classes, but y has 3"):
+        frontier(
+            OptimalTreeClassifier(), X, X["a"].to_numpy() % 3, axes=("false_negatives", "false_positives")
+        )
