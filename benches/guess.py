@@ -29,7 +29,7 @@ from peers.report import mean as geometric_mean
 from peers.run import run
 from peers.settings import Case
 from peers.solvers import SOLVERS
-from peers.tables import Table
+from peers.tables import save
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
@@ -190,23 +190,22 @@ def side_by_side(name, X, y, train, model, arguments):
     limits = Limits(arguments.limit, arguments.memory)
     records = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "answers.npz")
-        names = numpy.array([f"q{i}" for i in range(answers.shape[1])])
-        numpy.savez(path, X=answers, y=labels.astype("int64"), names=names)
-        table = Table(name, *answers.shape, path, labels)
+        questions = [f"q{i}" for i in range(answers.shape[1])]
+        table = save(name, questions, Path(folder), X=answers, y=labels.astype("int64"))
         for solver in (SOLVERS[arguments.peer], SOLVERS["certree"]):
             python = environments.python_for(solver, arguments.envs, arguments.python, sys.executable)
             records[solver.name] = run(solver, python, case, table, limits)
     peer, own = records[arguments.peer], records["certree"]
     key = "cpu_seconds" if arguments.clock == "cpu" else "seconds"
-    # A peer that is stopped has the limit for its time.
-    theirs = peer["seconds"] if peer["outcome"] != "optimal" else peer[key]
-    ratio = theirs / own[key] if own["outcome"] == "optimal" and peer["outcome"] != "error" else None
+    # A peer that was stopped has taken at least this long. Of one that had to be killed, processor time is unknown.
+    theirs = peer[key]
+    counts = theirs is not None and own["outcome"] == "optimal" and peer["outcome"] != "error"
+    ratio = theirs / own[key] if counts else None
     line = {
         "set": name,
         "rows": table.rows,
         "questions": table.features,
-        "peer": [peer["outcome"], round(theirs, 4), peer["objective"]],
+        "peer": [peer["outcome"], theirs and round(theirs, 4), peer["objective"]],
         "certree": [own["outcome"], round(own[key] or 0.0, 4), own["objective"]],
         "ratio": ratio and round(ratio, 1),
     }
