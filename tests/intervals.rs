@@ -90,11 +90,23 @@ fn ordered_columns() {
 
 #[test]
 fn every_loss() {
-    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
-    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let options = Options { loss, columns: ColumnMix::Ordered, ..Options::default() };
         for_seeds(1_500, &options, agrees_with_brute);
     }
+}
+
+#[test]
+fn regression() {
+    let ordered = Options {
+        loss: LossKind::Squares,
+        columns: ColumnMix::Ordered,
+        min_points: 8,
+        max_points: 16,
+        ..Options::default()
+    };
+    for_seeds(3_000, &ordered, agrees_with_brute);
 }
 
 #[test]

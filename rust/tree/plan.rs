@@ -2,10 +2,16 @@
 
 use crate::ids::FeatureId;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Plan {
+    #[default]
     Leaf,
-    Split { feature: FeatureId, cut: u32, left: Box<Plan>, right: Box<Plan> },
+    Split {
+        feature: FeatureId,
+        cut: u32,
+        left: Box<Plan>,
+        right: Box<Plan>,
+    },
 }
 
 impl Plan {

@@ -245,8 +245,9 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             target = a + b;
             found = Some((a + b, split(node, tried, left, right)));
         }
-        let goal = target + tried.reach / 4;
-        let mut side = first;
+        let beyond = if kernel.closes() { 0 } else { tried.reach / 4 };
+        let goal = target + beyond;
+        let (mut side, mut asked) = (first, 0);
         loop {
             let short = goal - lower[0] - lower[1];
             if short <= 0 || halt() {
@@ -258,11 +259,23 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             if lower[side] >= upper[side] {
                 break;
             }
-            let below = lower[side] + (short + 1) / 2;
+            let gaps = [side, 1 - side].map(|side| upper[side] - lower[side]);
+            let below = lower[side] + kernel.share(short, gaps, asked);
+            asked += 1;
             kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
             lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
             upper[side] = kernel.upper(&self.twos[side]);
             side = 1 - side;
+        }
+        if kernel.closes() {
+            let target = target.min(upper[0] + upper[1]);
+            for (side, below) in tried.closing(target).into_iter().enumerate() {
+                if lower[side] < below {
+                    kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
+                    lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
+                    upper[side] = kernel.upper(&self.twos[side]);
+                }
+            }
         }
         if upper[0] + upper[1] < target {
             let (a, left) = kernel.plan(parts[0], grid, &mut self.twos[0]);

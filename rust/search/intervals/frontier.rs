@@ -45,6 +45,14 @@ fn lost(axis: &Axis, cut: i64) -> Cost {
     if cut < 0 { 0 } else { axis.lost[cut as usize] }
 }
 
+impl Try {
+    /// What the left and the right side must cost for no cut between this one and the interval's ends to be
+    /// below `target`.
+    pub fn closing(&self, target: Cost) -> [Cost; 2] {
+        self.around.map_or([0; 2], |(a, b)| [target - b.right, target - a.left])
+    }
+}
+
 impl Frontier {
     /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less.
     pub fn new(node: &RankNode, (upper, plan): (Cost, Plan), leaf_cost: Cost, whole: Cost) -> Self {

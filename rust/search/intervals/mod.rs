@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex};
 use super::{Found, too_large};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel};
+use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel, SquaresKernel};
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
@@ -23,12 +23,12 @@ use descend::{Known, Shared, Worker, lock, useful_depth};
 use memo::Memo;
 
 /// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
-/// must hold some rows; it does not count leaves; and its kernels choose labels.
+/// must hold some rows; it does not count leaves; and its kernels choose labels or means.
 pub fn applies(problem: &Problem) -> bool {
     let (shape, task) = (&problem.shape, problem.task.as_ref());
     let deep = shape.max_depth.unwrap_or(u32::MAX);
     let enough = |leaves: u32| deep < 31 && leaves >= 1 << deep;
-    (1..=MOST_LABELS).contains(&task.n_labels())
+    (task.squares().is_some() || (1..=MOST_LABELS).contains(&task.n_labels()))
         && shape.min_leaf_rows <= 1
         && shape.max_leaves.is_none_or(enough)
         && (shape.max_depth.is_some() || problem.leaf_cost > 0)
@@ -49,6 +49,16 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
         bytes => Err(too_large(problem, run, run.bytes() + bytes)),
     };
     begin(points.len(), 0)?;
+    if let Some(kernel) = SquaresKernel::new(problem, options.blocks) {
+        let rows: Vec<u32> = (0..points.len() as u32).collect();
+        let worst = rows.iter().map(|&p| problem.task.worst(p as usize)).collect();
+        let view = RankView::new(features, points, &rows, worst);
+        let bytes = view.bytes() as i64;
+        run.add_bytes(bytes);
+        let found = with(problem, &view, &kernel, run);
+        run.add_bytes(-bytes);
+        return found;
+    }
     let rows = LabelRows::of(problem);
     begin(rows.points.len(), rows.bytes())?;
     let view = RankView::new(features, points, &rows.points, rows.worst.clone());

@@ -1,0 +1,385 @@
+//! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where these are
+//! least, until it is known or costs as much as was asked.
+
+use std::collections::BinaryHeap;
+
+use super::scan::{Line, Scratch, Side, scan};
+use super::tables::{Least, PartRows, Table};
+use super::{Grid, SquaresKernel};
+use crate::bits::Level;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::ranks::{Edge, Halt, Item, between};
+use crate::tree::Plan;
+use crate::view::Part;
+
+#[derive(Default)]
+pub struct Two {
+    pub lower: Cost,
+    pub upper: Cost,
+    /// A tree that costs `upper`.
+    pub plan: Plan,
+    halted: bool,
+    rows: PartRows,
+    table: Table,
+    least: Least,
+    /// By axis and boundary: what the best trees of one level cost at least before it, and behind it.
+    ends: [Vec<Vec<Cost>>; 2],
+    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width + j.
+    by: [Vec<Cost>; 2],
+    width: usize,
+    /// By axis, once it is asked for.
+    lines: Vec<Line>,
+    scratch: Scratch,
+    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then on the right.
+    kept: Vec<Cost>,
+    /// What may still be below `upper`.
+    open: BinaryHeap<Item<What>>,
+}
+
+/// What of an axis may be best.
+#[derive(Debug)]
+enum What {
+    /// One cut whose sides are not known exactly.
+    Cut(Known),
+    /// The cuts between two.
+    Gap(Known, Known),
+}
+
+/// A cut with bounds on both sides, and where those by axis are kept.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    edge: Edge,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// In `by`: the cut is this boundary.
+    Boundary(usize),
+    /// In `kept`, from here on.
+    Kept(usize),
+}
+
+impl Two {
+    pub fn begin(&mut self, kernel: &SquaresKernel, part: Part, grid: &Grid, halt: Halt) {
+        let p = grid.axes.len();
+        self.rows.take(part.rows(), grid);
+        let totals = self.rows.totals();
+        self.plan = Plan::Leaf;
+        self.upper = kernel.cost(&totals) + kernel.leaf_cost;
+        self.lower = kernel.leaf_cost.min(self.upper);
+        self.halted = false;
+        self.open.clear();
+        self.kept.clear();
+        self.lines.resize_with(p, Line::default);
+        self.lines.iter_mut().for_each(|line| line.filled = false);
+        self.width = grid.axes.iter().map(|axis| axis.n() + 1).max().unwrap_or(1);
+        for side in 0..2 {
+            self.by[side].clear();
+            self.by[side].resize(p * p * self.width, INFINITE);
+            self.ends[side].clear();
+            self.ends[side].extend(grid.axes.iter().map(|axis| vec![INFINITE; axis.n() + 1]));
+        }
+        // The best of the trees whose cuts are all boundaries, by its float.
+        let mut guess: Option<(f64, usize, usize)> = None;
+        let margin = kernel.margin(totals[totals.len() - 1]);
+        let mut sums: Vec<[Vec<f64>; 2]> = (grid.axes.iter())
+            .map(|axis| [0, 1].map(|_| vec![f64::INFINITY; axis.n() + 1]))
+            .collect();
+        for f in 0..p {
+            if halt() {
+                self.halted = true;
+                return;
+            }
+            for g in f..p {
+                self.pair(kernel, grid, (f, g), margin, &mut sums);
+            }
+        }
+        for (f, sums) in sums.iter().enumerate() {
+            for j in 1..grid.axes[f].n() {
+                let sum = sums[0][j] + sums[1][j];
+                if guess.is_none_or(|(best, ..)| sum < best) {
+                    guess = Some((sum, f, j));
+                }
+            }
+        }
+        if let Some((sum, f, j)) = guess
+            && sum < self.upper as f64
+        {
+            let known = self.boundary(f, j, grid);
+            self.cut(kernel, part, grid, f, (known, known), known.edge, Cost::MAX);
+        }
+        self.fill(grid);
+    }
+
+    /// Take in the stumps of a pair of axes.
+    fn pair(
+        &mut self,
+        kernel: &SquaresKernel,
+        grid: &Grid,
+        (f, g): (usize, usize),
+        margin: f64,
+        sums: &mut [[Vec<f64>; 2]],
+    ) {
+        let (nf, ng) = (grid.axes[f].n(), grid.axes[g].n());
+        let Two { rows, table, least, .. } = self;
+        Level::detect().run(
+            #[inline(always)]
+            || {
+                table.fill(kernel, (nf, &rows.codes[f]), (ng, &rows.codes[g]), &rows.stats);
+                table.along_g(nf, &grid.axes[g], least);
+            },
+        );
+        if f == g {
+            for side in 0..2 {
+                for (j, end) in self.ends[side][f].iter_mut().enumerate() {
+                    *end = (*end).min(floor(self.table.leaf(side, j) - margin) + kernel.leaf_cost);
+                    sums[f][side][j] =
+                        sums[f][side][j].min(self.table.leaf(side, j) + kernel.leaf_cost as f64);
+                }
+            }
+        }
+        self.keep(kernel, (f, g), margin, &mut sums[f]);
+        if f != g {
+            let Two { table, least, .. } = self;
+            Level::detect().run(
+                #[inline(always)]
+                || table.along_f(&grid.axes[f], ng, least),
+            );
+            self.keep(kernel, (g, f), margin, &mut sums[g]);
+        }
+    }
+
+    /// Bounds on the stumps along g beside the boundaries of f.
+    fn keep(
+        &mut self,
+        kernel: &SquaresKernel,
+        (f, g): (usize, usize),
+        margin: f64,
+        sums: &mut [Vec<f64>; 2],
+    ) {
+        let at = (f * self.lines.len() + g) * self.width;
+        let two_leaves = 2 * kernel.leaf_cost;
+        for side in 0..2 {
+            for (j, &least) in self.least.any[side].iter().enumerate() {
+                let bound = floor(least - margin) + two_leaves;
+                self.by[side][at + j] = bound;
+                let end = &mut self.ends[side][f][j];
+                *end = (*end).min(bound);
+                let exact = self.least.at_boundary[side][j] + two_leaves as f64;
+                sums[side][j] = sums[side][j].min(exact);
+            }
+        }
+    }
+
+    /// All cuts of all axes.
+    fn fill(&mut self, grid: &Grid) {
+        for (f, axis) in grid.axes.iter().enumerate() {
+            for j in 1..axis.n() {
+                let known = self.boundary(f, j, grid);
+                self.push(f, What::Cut(known), 0);
+            }
+            for block in (0..axis.n()).filter(|&block| axis.open[block]) {
+                let (a, b) = (self.boundary(f, block, grid), self.boundary(f, block + 1, grid));
+                self.push(f, What::Gap(a, b), 0);
+            }
+        }
+        self.settle();
+    }
+
+    fn boundary(&self, f: usize, j: usize, grid: &Grid) -> Known {
+        let (left, right) = (self.ends[0][f][j], self.ends[1][f][j]);
+        let edge = Edge { cut: grid.axes[f].cut(j), left, right };
+        Known { edge, place: Place::Boundary(j) }
+    }
+
+    /// A bound on the stumps along g on one side of a cut of f.
+    fn bound(&self, side: usize, known: &Known, f: usize, g: usize) -> Cost {
+        let p = self.lines.len();
+        match known.place {
+            Place::Boundary(j) => self.by[side][(f * p + g) * self.width + j],
+            Place::Kept(at) => self.kept[at + side * p + g],
+        }
+    }
+
+    fn push(&mut self, axis: usize, what: What, least: Cost) {
+        let bound = match &what {
+            What::Cut(known) => known.edge.bound(),
+            // What a row can lose is far more than it does lose: only the other bound tells something.
+            What::Gap(a, b) => between(&a.edge, &b.edge, INFINITE),
+        };
+        let bound = bound.max(least);
+        if bound < self.upper {
+            self.open.push(Item { bound, axis, what });
+        }
+    }
+
+    fn settle(&mut self) {
+        let open = self.open.peek().map_or(INFINITE, |item| item.bound);
+        self.lower = self.lower.max(open.min(self.upper));
+    }
+
+    pub fn raise(
+        &mut self,
+        kernel: &SquaresKernel,
+        part: Part,
+        grid: &Grid,
+        below: Cost,
+        halt: Halt,
+    ) {
+        while !self.halted && self.lower < below.min(self.upper) && !halt() {
+            let Some(Item { bound, axis, what }) = self.open.pop() else { break };
+            let need = below.min(self.upper);
+            match what {
+                What::Cut(known) => {
+                    let around = (known, known);
+                    let (now, exact) = self.cut(kernel, part, grid, axis, around, known.edge, need);
+                    if let Place::Boundary(j) = known.place {
+                        self.ends[0][axis][j] = now.edge.left;
+                        self.ends[1][axis][j] = now.edge.right;
+                    }
+                    if !exact {
+                        self.push(axis, What::Cut(now), bound);
+                    }
+                }
+                What::Gap(a, b) => self.divide(kernel, part, grid, axis, (a, b), bound, need),
+            }
+            self.settle();
+        }
+    }
+
+    /// Try a cut between two others.
+    #[allow(clippy::too_many_arguments)]
+    fn divide(
+        &mut self,
+        kernel: &SquaresKernel,
+        part: Part,
+        grid: &Grid,
+        axis: usize,
+        (mut a, mut b): (Known, Known),
+        bound: Cost,
+        need: Cost,
+    ) {
+        // What has become known of boundaries since.
+        for known in [&mut a, &mut b] {
+            if let Place::Boundary(j) = known.place {
+                *known = self.boundary(axis, j, grid);
+            }
+        }
+        if between(&a.edge, &b.edge, INFINITE) > bound {
+            self.push(axis, What::Gap(a, b), bound);
+            return;
+        }
+        self.line(part, grid, axis);
+        let ranks = &part.node.axes[axis].rank;
+        let rows = &self.lines[axis].rows;
+        let rank = |at: usize| i64::from(ranks[rows[at] as usize]);
+        // The part's rows behind a, up to b.
+        let start = rows.partition_point(|&row| i64::from(ranks[row as usize]) <= a.edge.cut);
+        let end = rows.partition_point(|&row| i64::from(ranks[row as usize]) <= b.edge.cut);
+        if start >= end || rank(start) == rank(end - 1) {
+            return;
+        }
+        let mut cut = rank((start + end - 1) / 2);
+        if cut == rank(end - 1) {
+            let first =
+                rows[start..end].partition_point(|&row| i64::from(ranks[row as usize]) < cut);
+            cut = rank(start + first - 1);
+        }
+        let edge = Edge { cut, left: a.edge.left, right: b.edge.right };
+        let (now, exact) = self.cut(kernel, part, grid, axis, (a, b), edge, need);
+        if !exact {
+            self.push(axis, What::Cut(now), bound);
+        }
+        self.push(axis, What::Gap(a, now), bound);
+        self.push(axis, What::Gap(now, b), bound);
+    }
+
+    fn line(&mut self, part: Part, grid: &Grid, axis: usize) {
+        if !self.lines[axis].filled {
+            self.lines[axis].fill(part, axis, grid);
+        }
+    }
+
+    /// The best trees of one level on both sides of a cut: exactly, or together at least `need`. The cut is one
+    /// of those around it, or between them.
+    #[allow(clippy::too_many_arguments)]
+    fn cut(
+        &mut self,
+        kernel: &SquaresKernel,
+        part: Part,
+        grid: &Grid,
+        axis: usize,
+        around: (Known, Known),
+        known: Edge,
+        need: Cost,
+    ) -> (Known, bool) {
+        let p = grid.axes.len();
+        let of = &part.node.axes[axis];
+        self.line(part, grid, axis);
+        let line = &self.lines[axis];
+        let n = line.rows.partition_point(|&row| i64::from(of.rank[row as usize]) <= known.cut);
+        let left = line.first(n);
+        let right = line.totals.iter().zip(&left).map(|(all, left)| all - left).collect();
+        let totals: [Vec<i64>; 2] = [left, right];
+        let needs = [need.saturating_sub(known.right), need.saturating_sub(known.left)];
+        let mut sides = [0, 1].map(|side| Side::new(kernel, &totals[side], needs[side]));
+        let place = self.kept.len();
+        self.kept.resize(place + 2 * p, 0);
+        for g in 0..p {
+            let mut bounds = [self.bound(0, &around.0, axis, g), self.bound(1, &around.1, axis, g)];
+            if (0..2).any(|side| bounds[side] < sides[side].cost) {
+                self.line(part, grid, g);
+                let line = &self.lines[g];
+                scan(kernel, line, Some((of, known.cut)), g, &mut sides, &mut self.scratch);
+                for side in 0..2 {
+                    let least = floor(self.scratch.least(side)) + 2 * kernel.leaf_cost;
+                    bounds[side] = bounds[side].max(sides[side].cost).max(least);
+                }
+            }
+            for side in 0..2 {
+                self.kept[place + side * p + g] = bounds[side];
+            }
+        }
+        // With nothing on one side this is no split, but the other side's tree.
+        if let Some(whole) = totals.iter().position(|totals| totals[0] == 0).map(|side| 1 - side) {
+            let cost = sides[whole].cost;
+            if sides[whole].found && cost < self.upper {
+                (self.upper, self.plan) = (cost, sides[whole].plan(part.node));
+            }
+            return (Known { edge: known, place: around.0.place }, true);
+        }
+        let exact = sides[0].found && sides[1].found;
+        let edge = Edge {
+            cut: known.cut,
+            left: sides[0].cost.max(known.left),
+            right: sides[1].cost.max(known.right),
+        };
+        let cost = sides[0].cost + sides[1].cost;
+        if exact && cost < self.upper {
+            self.upper = cost;
+            let [left, right] = [0, 1].map(|side: usize| sides[side].plan(part.node));
+            let cut = of.cuts[known.cut as usize];
+            self.plan = Plan::split(of.feature, cut, left, right);
+        }
+        (Known { edge, place: Place::Kept(place) }, exact)
+    }
+
+    pub fn bytes(&self) -> usize {
+        let ends = self.ends.iter().flatten().map(|ends| 8 * ends.capacity());
+        self.rows.bytes()
+            + self.table.bytes()
+            + self.least.bytes()
+            + ends.sum::<usize>()
+            + self.by.iter().map(|by| 8 * by.capacity()).sum::<usize>()
+            + self.lines.iter().map(Line::bytes).sum::<usize>()
+            + self.scratch.bytes()
+            + self.open.capacity() * size_of::<Item<What>>()
+            + 8 * self.kept.capacity()
+    }
+}
+
+/// The integer below.
+fn floor(x: f64) -> Cost {
+    x.max(0.0).floor().min(INFINITE as f64) as Cost
+}
