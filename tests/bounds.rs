@@ -2,11 +2,14 @@
 
 mod common;
 
-use certree::bounds::{child_support, equivalent_points, leaf, look_ahead, scope, similarity};
+use certree::bounds::{
+    child_support, equivalent_points, leaf, look_ahead, scope, similarity, three_leaves,
+};
 use certree::problem::Problem;
 use certree::search::brute::Brute;
+use certree::view::Question;
 use common::judge::ensure;
-use common::problems::{Options, ShapeMix};
+use common::problems::{LossKind, Options, ShapeMix};
 use common::sets::{self, optimum};
 use common::{Case, Random, for_seeds};
 
@@ -61,6 +64,38 @@ fn look_ahead() {
             ensure(bound <= cost, || format!("seen to depth {seen}: {bound} > {cost}"))?;
         }
         Ok(())
+    });
+}
+
+/// Class weights of a set, for two classes and one cost of all errors.
+fn two_classes(problem: &Problem, set: u64) -> Option<([i64; 2], i64)> {
+    let classes = problem.task.classes().filter(|classes| classes.n_classes() == 2)?;
+    let weight = |class: usize| sets::points(set).map(|p| classes.weights(p)[class]).sum();
+    Some(([weight(0), weight(1)], classes.uniform()?))
+}
+
+#[test]
+fn three_leaves() {
+    let options = Options { loss: LossKind::Accuracy, ..small() };
+    for_sets(&options, |problem, oracle, rng, set| {
+        let Some((weights, unit)) = two_classes(problem, set) else { return Ok(()) };
+        let few = rng.range(1, 4) as i64;
+        let mut most = [0; 2];
+        for (index, feature) in problem.features.iter().enumerate() {
+            for cut in 0..feature.cuts {
+                for side in sets::sides(problem, set, Question { feature: index.into(), cut }) {
+                    let (side, _) = two_classes(problem, side).expect("the same problem");
+                    for class in (0..2).filter(|&class| side[1 - class] < few) {
+                        most[class] = side[class].max(most[class]);
+                    }
+                }
+            }
+        }
+        let classes = [0, 1].map(|class| (weights[class], most[class]));
+        let (known, cost) = (optimum(oracle, set, (1, None)), optimum(oracle, set, (2, Some(3))));
+        let bound = known.min(few * unit + 3 * problem.leaf_cost);
+        let holds = bound <= cost || !three_leaves::fail(classes, few);
+        ensure(holds, || format!("{cost} is less than {bound}, with {classes:?}"))
     });
 }
 

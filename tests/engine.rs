@@ -22,13 +22,14 @@ const THREADS: [usize; 3] = [1, 2, 7];
 fn searches() -> Vec<Search> {
     let mut all = Vec::new();
     for level in Level::all() {
-        for switches in 0..8 {
+        for switches in 0..16 {
             let on = |bit: u32| switches >> bit & 1 == 1;
             all.push(Search {
                 level,
                 equivalent_points: on(0),
                 child_support: on(1),
                 similarity: on(2),
+                three_leaves: on(3),
                 ..Search::default()
             });
         }

@@ -7,6 +7,8 @@
 //! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. The
 //! portable versions are the specification; `tests` compares the others with them on random words.
 
+use super::pairs::{Best, Pair, two_classes};
+
 /// Columns in one block of lanes.
 pub const LANES: usize = 32;
 /// Rows in one lane.
@@ -115,6 +117,36 @@ impl Level {
         }
     }
 
+    /// Take in the four cells of a split i and 32 splits j. Of two classes, the smaller one is wrong: the
+    /// stumps on the sides of i, and on those of every j. If `few` is not 0, also the halves: cells with less
+    /// than that of the other class. All weight together is below 2^16.
+    #[inline(always)]
+    pub fn two_classes(self, pair: &Pair, few: u16, of_i: &mut Best, of_j: &mut Best) {
+        match self.0 {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { x86::two_classes_avx512(pair, few, of_i, of_j) },
+            _ => two_classes(pair, few, of_i, of_j),
+        }
+    }
+
+    /// The least of all lanes.
+    #[inline(always)]
+    pub fn least(self, lanes: &Lanes) -> u16 {
+        match self.0 {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { x86::least_avx512(lanes) },
+            _ => lanes.0.iter().fold(u16::MAX, |least, &x| least.min(x)),
+        }
+    }
+
+    /// The most of all lanes.
+    #[inline(always)]
+    pub fn most(self, lanes: &Lanes) -> u16 {
+        !self.least(&Lanes(lanes.0.map(|x| !x)))
+    }
+
     /// Turn 16 rows of 64 columns into 64 columns of 16 rows.
     #[inline(always)]
     pub fn transpose(self, rows: &[u64; ROWS]) -> [Lanes; 2] {
@@ -146,6 +178,22 @@ impl Level {
             return unsafe { x86::select_avx512(rows, (word, shift), side, out, any, all) };
         }
         select(rows, (word, shift), side, out, any, all)
+    }
+
+    /// The XOR of the keys of all rows, and of those that have bit `shift` of word `word`.
+    #[inline(always)]
+    pub fn xor<const STRIDE: usize>(
+        self,
+        rows: &[[u64; STRIDE]],
+        keys: &[[u64; 2]],
+        (word, shift): (usize, usize),
+    ) -> [[u64; 2]; 2] {
+        match self.0 {
+            // SAFETY: the level was detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { x86::xor_avx512(rows, keys, (word, shift)) },
+            _ => xor(rows, keys, (word, shift)),
+        }
     }
 
     /// The bits of `word` that `mask` selects, side by side at the low end.
@@ -207,6 +255,22 @@ fn select<const STRIDE: usize>(
     n
 }
 
+fn xor<const STRIDE: usize>(
+    rows: &[[u64; STRIDE]],
+    keys: &[[u64; 2]],
+    (word, shift): (usize, usize),
+) -> [[u64; 2]; 2] {
+    let [mut all, mut ones] = [[0; 2]; 2];
+    for (row, key) in rows.iter().zip(keys) {
+        let mask = (row[word] >> shift & 1).wrapping_neg();
+        for half in 0..2 {
+            all[half] ^= key[half];
+            ones[half] ^= key[half] & mask;
+        }
+    }
+    [all, ones]
+}
+
 fn transpose(rows: &[u64; ROWS]) -> [Lanes; 2] {
     let mut out = [Lanes::ZERO; 2];
     // Eight by eight: swap blocks of 1, 2 and 4 bits across the diagonal.
@@ -246,7 +310,7 @@ fn compress(word: u64, mut mask: u64) -> u64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{LANES, Lanes, ROWS};
+    use super::{Best, LANES, Lanes, Pair, ROWS};
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
@@ -299,6 +363,58 @@ mod x86 {
         }
         // SAFETY: both are 64 bytes of plain data.
         unsafe { transmute(sum) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn two_classes_avx512(pair: &Pair, few: u16, of_i: &mut Best, of_j: &mut Best) {
+        // SAFETY: both are 64 bytes of plain data.
+        let load = |lanes: &Lanes| unsafe { transmute::<Lanes, __m512i>(*lanes) };
+        // SAFETY: as above.
+        let store = |x: __m512i| unsafe { transmute::<__m512i, Lanes>(x) };
+        let cells = [0, 1].map(|class| {
+            let (both, j) = (load(&pair.both[class]), load(&pair.ones_j[class]));
+            let one = _mm512_set1_epi16(pair.one[class] as i16);
+            let zero = _mm512_set1_epi16(pair.zero[class] as i16);
+            let only_j = _mm512_sub_epi16(j, both);
+            [_mm512_sub_epi16(zero, only_j), only_j, _mm512_sub_epi16(one, both), both]
+        });
+        let errors = [0, 1, 2, 3].map(|s: usize| _mm512_min_epu16(cells[0][s], cells[1][s]));
+        let stump = |best: &mut Lanes, a: usize, b: usize| {
+            let sum = _mm512_adds_epu16(errors[a], errors[b]);
+            *best = store(_mm512_min_epu16(load(best), sum));
+        };
+        stump(&mut of_i.stumps[0], 0, 1);
+        stump(&mut of_i.stumps[1], 2, 3);
+        stump(&mut of_j.stumps[0], 0, 2);
+        stump(&mut of_j.stumps[1], 1, 3);
+        if few == 0 {
+            return;
+        }
+        let few = _mm512_set1_epi16(few as i16);
+        for class in 0..2 {
+            let kept = [0, 1, 2, 3].map(|s: usize| {
+                let keep = _mm512_cmplt_epu16_mask(cells[1 - class][s], few);
+                _mm512_maskz_mov_epi16(keep, cells[class][s])
+            });
+            let half = |best: &mut Lanes, a: usize, b: usize| {
+                let most = _mm512_max_epu16(kept[a], kept[b]);
+                *best = store(_mm512_max_epu16(load(best), most));
+            };
+            half(&mut of_i.halves[0][class], 0, 1);
+            half(&mut of_i.halves[1][class], 2, 3);
+            half(&mut of_j.halves[0][class], 0, 2);
+            half(&mut of_j.halves[1][class], 1, 3);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn least_avx512(lanes: &Lanes) -> u16 {
+        // SAFETY: both are 64 bytes of plain data.
+        let x: __m512i = unsafe { transmute(*lanes) };
+        let halves = (_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x));
+        let x = _mm256_min_epu16(halves.0, halves.1);
+        let x = _mm_min_epu16(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+        _mm_extract_epi16::<0>(_mm_minpos_epu16(x)) as u16
     }
 
     /// Counts bytes by looking up their nibbles, and adds the two bytes of each lane at the end of
@@ -442,6 +558,31 @@ mod x86 {
         n / STRIDE + super::select(rest, (word, shift), side, &mut out[n..], any, all)
     }
 
+    /// Four keys to a vector, and two bits of the mask to a key.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn xor_avx512<const STRIDE: usize>(
+        rows: &[[u64; STRIDE]],
+        keys: &[[u64; 2]],
+        (word, shift): (usize, usize),
+    ) -> [[u64; 2]; 2] {
+        let [mut all, mut ones] = [_mm512_setzero_si512(); 2];
+        let (rows, keys) = (rows.chunks_exact(4), keys.chunks_exact(4));
+        let [rest_all, rest_ones] = super::xor(rows.remainder(), keys.remainder(), (word, shift));
+        for (rows, keys) in rows.zip(keys) {
+            let mask = (0..4).fold(0, |mask, r| mask | (rows[r][word] >> shift & 1) << (2 * r));
+            let keys: &[[u64; 2]; 4] = keys.try_into().expect("four");
+            // SAFETY: both are 64 bytes of plain data.
+            let keys: __m512i = unsafe { transmute(*keys) };
+            all = _mm512_xor_si512(all, keys);
+            ones = _mm512_xor_si512(ones, _mm512_maskz_mov_epi64(mask as u8 * 3, keys));
+        }
+        [(all, rest_all), (ones, rest_ones)].map(|(sum, rest)| {
+            // SAFETY: both are 64 bytes of plain data.
+            let sum: [[u64; 2]; 4] = unsafe { transmute(sum) };
+            sum.iter().fold(rest, |sum, key| [sum[0] ^ key[0], sum[1] ^ key[1]])
+        })
+    }
+
     #[target_feature(enable = "bmi2")]
     pub(super) fn compress_bmi2(word: u64, mask: u64) -> u64 {
         _pext_u64(word, mask)
@@ -449,104 +590,4 @@ mod x86 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A fixed stream of words.
-    fn words(mut state: u64) -> impl FnMut() -> u64 {
-        move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        }
-    }
-
-    fn lanes(next: &mut impl FnMut() -> u64) -> Lanes {
-        Lanes(std::array::from_fn(|_| next() as u16))
-    }
-
-    #[test]
-    fn levels_agree_on_counts() {
-        let mut next = words(1);
-        for n in [0, 1, 2, 30, 31, 32, 63, 200, 4095] {
-            let left: Vec<Lanes> = (0..n).map(|_| lanes(&mut next)).collect();
-            let right: Vec<Lanes> = (0..n).map(|_| lanes(&mut next)).collect();
-            for level in Level::all() {
-                assert_eq!(level.count_columns(&left), count_columns(&left));
-                // Random words share a quarter of their bits: three times that fits.
-                for (lane, weight) in [(0, 1), (4, 3), (28, 1)] {
-                    let mut expected = [Lanes([7; LANES]); 4];
-                    let mut sums = expected;
-                    add_pairs(&left, lane, &right, weight, &mut expected);
-                    level.add_pairs(&left, lane, &right, weight, &mut sums);
-                    assert_eq!(sums, expected, "{level:?} {n}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn full_words_do_not_overflow() {
-        let all = vec![Lanes::MAX; 4095];
-        for level in Level::all() {
-            let mut sums = [Lanes::ZERO; 4];
-            level.add_pairs(&all, 0, &all, 1, &mut sums);
-            assert_eq!(sums[3].0[31], 65520);
-        }
-    }
-
-    #[test]
-    fn transpose_moves_every_bit() {
-        let mut next = words(2);
-        for level in Level::all() {
-            for _ in 0..50 {
-                let rows: [u64; ROWS] = std::array::from_fn(|_| next());
-                let out = level.transpose(&rows);
-                for (r, row) in rows.iter().enumerate() {
-                    for c in 0..64 {
-                        let bit = out[c / LANES].0[c % LANES] >> r & 1;
-                        assert_eq!(u64::from(bit), row >> c & 1, "{level:?} row {r} column {c}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn levels_select_the_same_rows() {
-        fn agree<const STRIDE: usize>(next: &mut impl FnMut() -> u64) {
-            for n in [0, 1, 3, 4, 8, 9, 100] {
-                let rows: Vec<u64> = (0..n * STRIDE).map(|_| next()).collect();
-                for (word, shift, side) in [(0, 0, true), (STRIDE - 1, 63, false), (0, 17, false)] {
-                    let run = |level: Level| {
-                        let mut out = vec![0; n * STRIDE + 8];
-                        let (mut any, mut all) = ([0; STRIDE], [u64::MAX; STRIDE]);
-                        let at = (word, shift);
-                        let kept = level.select(&rows, at, side, &mut out, &mut any, &mut all);
-                        out.truncate(kept * STRIDE);
-                        (out, any, all)
-                    };
-                    let expected = run(Level(Kind::Portable));
-                    assert!(expected.0.chunks(STRIDE).all(|r| (r[word] >> shift & 1 == 1) == side));
-                    for level in Level::all() {
-                        assert_eq!(run(level), expected, "{level:?} {n} {STRIDE}");
-                    }
-                }
-            }
-        }
-        let mut next = words(4);
-        agree::<1>(&mut next);
-        agree::<2>(&mut next);
-        agree::<3>(&mut next);
-    }
-
-    #[test]
-    fn compress_agrees() {
-        let mut next = words(3);
-        for level in Level::all() {
-            for _ in 0..200 {
-                let (word, mask) = (next(), next() & next());
-                assert_eq!(level.compress(word, mask), compress(word, mask));
-            }
-        }
-    }
-}
+mod tests;

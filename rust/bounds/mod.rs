@@ -12,3 +12,4 @@ pub mod leaf;
 pub mod look_ahead;
 pub mod scope;
 pub mod similarity;
+pub mod three_leaves;

@@ -35,6 +35,10 @@ pub struct Lookahead {
     pub sides: Vec<[Side; 2]>,
     /// By column: the least loss of a stump on each side, or `INFINITE` where none is allowed.
     pub stumps: Vec<[Cost; 2]>,
+    /// By column: what trees of three leaves lose on each side at least, as far as is known.
+    pub three_leaves: Vec<[Cost; 2]>,
+    /// What every tree costs at least, where that was enough: then there are no stumps. Else 0.
+    pub enough: Cost,
     /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
     /// down to a multiple of `overlap_unit`.
     overlaps: Vec<u32>,
@@ -89,7 +93,10 @@ impl Lookahead {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.sides) + vec_bytes(&self.stumps) + vec_bytes(&self.overlaps)
+        vec_bytes(&self.sides)
+            + vec_bytes(&self.stumps)
+            + vec_bytes(&self.three_leaves)
+            + vec_bytes(&self.overlaps)
     }
 
     /// Bytes that the overlaps of `n` columns take.
@@ -104,6 +111,9 @@ impl Lookahead {
         self.sides.resize(n, [Side::default(); 2]);
         self.stumps.clear();
         self.stumps.resize(n, [INFINITE; 2]);
+        self.enough = 0;
+        self.three_leaves.clear();
+        self.three_leaves.resize(n, [0; 2]);
         self.overlaps.clear();
     }
 }
@@ -130,13 +140,17 @@ pub(super) fn vec_bytes<T>(list: &Vec<T>) -> usize {
 }
 
 /// What to find out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Ask {
     /// Rows that each side of a split must hold; 1 or less: any split that is one.
     pub min_rows: i64,
     pub overlaps: bool,
     /// Whether stumps on the sides are wanted, or only the sides.
     pub stumps: bool,
+    /// What a leaf costs, to compare trees of different size; 0: nobody wants to.
+    pub leaf_cost: Cost,
+    /// If no tree of up to three leaves costs less than this, that is all that is asked; 0: more is.
+    pub enough: Cost,
 }
 
 /// One worker's kernel with its scratch memory.

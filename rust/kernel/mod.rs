@@ -2,6 +2,7 @@
 
 mod depth_one;
 mod depth_two;
+mod glance;
 mod lanes;
 mod narrow;
 mod prints;

@@ -4,8 +4,10 @@
 //! two classes that is the smaller class.
 
 use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
+use super::glance::{self, Singles};
 use super::lanes::Blocks;
-use crate::bits::{LANES, Lanes, Level};
+use crate::bits::{Best, LANES, Lanes, Level, Pair};
+use crate::bounds::three_leaves;
 use crate::cost::{Cost, INFINITE};
 use crate::view::Segment;
 
@@ -18,11 +20,12 @@ pub struct Scratch {
     pub(super) ones: Vec<Lanes>,
     /// By column: weight of the 1 side by class.
     pub(super) column_ones: Vec<u16>,
-    /// The best stump on the 0 and the 1 side so far, by column block.
-    best: Vec<[Lanes; 2]>,
+    /// By column block: what the pairs so far say of the 0 and the 1 side.
+    best: Vec<Best>,
     /// Pair weights of the current tile by class.
     pub(super) tile: Vec<[Lanes; 4]>,
     pub(super) totals: Vec<u16>,
+    glance: glance::Scratch,
 }
 
 impl Scratch {
@@ -32,6 +35,7 @@ impl Scratch {
             + vec_bytes(&self.best)
             + vec_bytes(&self.tile)
             + vec_bytes(&self.totals)
+            + self.glance.bytes()
     }
 }
 
@@ -56,19 +60,60 @@ pub fn look(
         out.start_overlaps(blocks.n_blocks() * LANES, unit, 0)?;
     }
     let min_rows = ask.min_rows.clamp(0, i64::from(u16::MAX)) as u16;
+    // Errors that cost a leaf. 0 where they are more than 16 bits hold: such leaves cost more than any error.
+    let few = u16::try_from((ask.leaf_cost + unit - 1) / unit).unwrap_or(0);
+    if ask.enough > 0 && few > 0 && n_classes == 2 {
+        let totals = [scratch.totals[0], scratch.totals[1]];
+        let singles = Singles { blocks, segments, totals, ones: &scratch.column_ones };
+        if let Some(bound) = scratch.glance.at_least(&singles, out, few.into(), ask) {
+            out.enough = bound;
+            return Ok(());
+        }
+    }
+    let how = How { min_rows, few, overlaps: ask.overlaps };
     match (n_classes, min_rows > 1) {
-        (2, false) => pairs::<2, false>(level, blocks, segments, min_rows, ask, halt, scratch, out),
-        (2, true) => pairs::<2, true>(level, blocks, segments, min_rows, ask, halt, scratch, out),
-        (_, false) => pairs::<0, false>(level, blocks, segments, min_rows, ask, halt, scratch, out),
-        (_, true) => pairs::<0, true>(level, blocks, segments, min_rows, ask, halt, scratch, out),
+        (2, false) => pairs::<2, false>(level, blocks, segments, how, halt, scratch, out),
+        (2, true) => pairs::<2, true>(level, blocks, segments, how, halt, scratch, out),
+        (_, false) => pairs::<0, false>(level, blocks, segments, how, halt, scratch, out),
+        (_, true) => pairs::<0, true>(level, blocks, segments, how, halt, scratch, out),
     }?;
     for (column, stumps) in out.stumps.iter_mut().enumerate() {
         for (side, stump) in stumps.iter_mut().enumerate() {
-            let best = scratch.best[column / LANES][side].0[column % LANES];
+            let best = scratch.best[column / LANES].stumps[side].0[column % LANES];
             *stump = if best == NONE { INFINITE } else { Cost::from(best) * unit };
         }
     }
+    if few > 0 && n_classes == 2 && min_rows <= 1 {
+        for (column, losses) in out.three_leaves.iter_mut().enumerate() {
+            for (side, loss) in losses.iter_mut().enumerate() {
+                if three_leaves::fail(scratch.classes(column, side), few.into()) {
+                    *loss = Cost::from(few) * unit;
+                }
+            }
+        }
+    }
     Ok(())
+}
+
+/// What `pairs` is to find out.
+#[derive(Clone, Copy)]
+struct How {
+    min_rows: u16,
+    /// Errors of three leaves that count as few.
+    few: u16,
+    overlaps: bool,
+}
+
+impl Scratch {
+    /// Of one side of a column, the weight of both classes and the most of each in any half.
+    fn classes(&self, column: usize, side: usize) -> [(Cost, Cost); 2] {
+        [0, 1].map(|class| {
+            let ones = self.column_ones[2 * column + class];
+            let weight = if side == 1 { ones } else { self.totals[class] - ones };
+            let most = self.best[column / LANES].halves[side][class].0[column % LANES];
+            (weight.into(), most.into())
+        })
+    }
 }
 
 /// Weights, costs and bounds of both sides of every column.
@@ -143,8 +188,7 @@ fn pairs<const K: usize, const MIN: bool>(
     level: Level,
     blocks: &Blocks,
     segments: &[Segment],
-    min_rows: u16,
-    ask: Ask,
+    how: How,
     halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
@@ -152,7 +196,7 @@ fn pairs<const K: usize, const MIN: bool>(
     let n_classes = if K > 0 { K } else { scratch.totals.len() };
     let n_blocks = blocks.n_blocks();
     scratch.best.clear();
-    scratch.best.resize(n_blocks, [Lanes::MAX; 2]);
+    scratch.best.resize(n_blocks, Best::NONE);
     scratch.tile.clear();
     scratch.tile.resize(n_classes, [Lanes::ZERO; 4]);
 
@@ -161,10 +205,10 @@ fn pairs<const K: usize, const MIN: bool>(
             return Err(Unfinished::Stopped);
         }
         let (i_block, i_lane) = (first / LANES, first % LANES);
-        let mut best_i = [[Lanes::MAX; 2]; 4];
+        let mut best_i = [Best::NONE; 4];
         for j_block in i_block..n_blocks {
             count(level, blocks, segments, (i_block, i_lane), j_block, &mut scratch.tile);
-            let (mut best_0, mut best_1) = (scratch.best[j_block][0], scratch.best[j_block][1]);
+            let mut best_j = scratch.best[j_block];
             for t in 0..4 {
                 let column = first + t;
                 if column >= blocks.n_columns {
@@ -180,9 +224,13 @@ fn pairs<const K: usize, const MIN: bool>(
                     j_block,
                     totals: &scratch.totals,
                 };
-                let cell = cells.errors::<K, MIN>(min_rows);
-                best(&cell, &mut best_i[t], &mut best_0, &mut best_1);
-                if ask.overlaps {
+                if K == 2 && !MIN {
+                    level.two_classes(&cells.pair(), how.few, &mut best_i[t], &mut best_j);
+                } else {
+                    let cell = cells.errors::<MIN>(how.min_rows);
+                    best(&cell, &mut best_i[t].stumps, &mut best_j.stumps);
+                }
+                if how.overlaps {
                     let mut both = scratch.tile[0][t];
                     for class in &scratch.tile[1..n_classes] {
                         for l in 0..LANES {
@@ -195,15 +243,22 @@ fn pairs<const K: usize, const MIN: bool>(
                     }
                 }
             }
-            scratch.best[j_block] = [best_0, best_1];
+            scratch.best[j_block] = best_j;
         }
         for (t, best) in
             best_i.iter().enumerate().take(blocks.n_columns - first.min(blocks.n_columns))
         {
+            let lane = i_lane + t;
             for side in 0..2 {
-                let least = best[side].0.iter().copied().min().unwrap_or(NONE);
-                let known = &mut scratch.best[i_block][side].0[i_lane + t];
-                *known = least.min(*known);
+                let known = &mut scratch.best[i_block];
+                let stump = &mut known.stumps[side].0[lane];
+                *stump = level.least(&best.stumps[side]).min(*stump);
+                if how.few > 0 {
+                    for class in 0..2 {
+                        let half = &mut known.halves[side][class].0[lane];
+                        *half = level.most(&best.halves[side][class]).max(*half);
+                    }
+                }
             }
         }
     }
@@ -212,14 +267,14 @@ fn pairs<const K: usize, const MIN: bool>(
 
 /// Take in the stumps that the errors of four cells make: on both sides of column i, and of every j.
 #[inline(always)]
-fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_0: &mut Lanes, best_1: &mut Lanes) {
+fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_j: &mut [Lanes; 2]) {
     for l in 0..LANES {
         // Columns past the last are all 0: they are stumps that split nothing, no better than a leaf.
         let (e00, e01, e10, e11) = (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
         best_i[0].0[l] = best_i[0].0[l].min(e00.saturating_add(e01));
         best_i[1].0[l] = best_i[1].0[l].min(e10.saturating_add(e11));
-        best_0.0[l] = best_0.0[l].min(e00.saturating_add(e10));
-        best_1.0[l] = best_1.0[l].min(e01.saturating_add(e11));
+        best_j[0].0[l] = best_j[0].0[l].min(e00.saturating_add(e10));
+        best_j[1].0[l] = best_j[1].0[l].min(e01.saturating_add(e11));
     }
 }
 
@@ -279,11 +334,8 @@ struct Cells<'a> {
 impl Cells<'_> {
     /// Errors of the cells 00, 01, 10, 11 (side of i, side of j); `NONE` for a cell with too few rows.
     #[inline(always)]
-    fn errors<const K: usize, const MIN: bool>(&self, min_rows: u16) -> [Lanes; 4] {
-        let n_classes = if K > 0 { K } else { self.totals.len() };
-        if K == 2 && !MIN {
-            return self.errors_of_two();
-        }
+    fn errors<const MIN: bool>(&self, min_rows: u16) -> [Lanes; 4] {
+        let n_classes = self.totals.len();
         let (mut most, mut sum) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
         for class in 0..n_classes {
             let cell = self.weights(class);
@@ -303,24 +355,16 @@ impl Cells<'_> {
         most
     }
 
-    /// Of two classes, the smaller one is wrong.
+    /// The same for two classes.
     #[inline(always)]
-    fn errors_of_two(&self) -> [Lanes; 4] {
-        let (both, totals) = ([&self.tile[0][self.t].0, &self.tile[1][self.t].0], self.totals);
-        let j = [&self.ones_j[self.j_block].0, &self.ones_j[self.n_blocks + self.j_block].0];
-        let one = [self.ones_i[0], self.ones_i[1]];
-        let zero = [totals[0] - one[0], totals[1] - one[1]];
-        let mut cell = [Lanes::ZERO; 4];
-        let [e00, e01, e10, e11] = &mut cell;
-        for l in 0..LANES {
-            let (b0, b1) = (both[0][l], both[1][l]);
-            let (j0, j1) = (j[0][l] - b0, j[1][l] - b1);
-            e11.0[l] = b0.min(b1);
-            e10.0[l] = (one[0] - b0).min(one[1] - b1);
-            e01.0[l] = j0.min(j1);
-            e00.0[l] = (zero[0] - j0).min(zero[1] - j1);
+    fn pair(&self) -> Pair {
+        let zero = |class: usize| self.totals[class] - self.ones_i[class];
+        Pair {
+            both: [0, 1].map(|class| self.tile[class][self.t]),
+            ones_j: [0, 1].map(|class| self.ones_j[class * self.n_blocks + self.j_block]),
+            one: [self.ones_i[0], self.ones_i[1]],
+            zero: [zero(0), zero(1)],
         }
-        cell
     }
 
     /// Weight of one class in the four cells.

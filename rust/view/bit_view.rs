@@ -42,6 +42,9 @@ pub struct BitView {
     pub n_stats: usize,
     /// Numbers by entry: its statistics, its worst cost, and its rows if they matter. 0 for classes.
     pub width: usize,
+    /// What every tree pays beside what its leaves pay for entries: weight that a point has in all classes
+    /// alike cancels out. So views say what a tree costs beyond it.
+    pub certain: Cost,
     pub root: View,
 }
 
@@ -81,6 +84,12 @@ fn to_key([low, high]: [u64; 2]) -> Key {
     Key::from(low) | Key::from(high) << 64
 }
 
+/// Of all rows and those on the 1 side: both sides.
+fn sides([all, ones]: [[u64; 2]; 2]) -> [Key; 2] {
+    let (all, ones) = (to_key(all), to_key(ones));
+    [all ^ ones, ones]
+}
+
 impl View {
     pub fn len(&self) -> usize {
         self.len
@@ -114,45 +123,24 @@ impl View {
 
     /// The fingerprints of the two sides of a column.
     pub fn fingerprints(&self, column: usize, level: Level) -> [Key; 2] {
-        level.run(
-            #[inline(always)]
-            || match self.stride {
-                0 => [0, 0],
-                1 => self.fingerprints_of::<1>(column),
-                2 => self.fingerprints_of::<2>(column),
-                3 => self.fingerprints_of::<3>(column),
-                4 => self.fingerprints_of::<4>(column),
-                _ => self.fingerprints_of::<0>(column),
-            },
-        )
+        match self.stride {
+            0 => [0, 0],
+            1 => self.fingerprints_of::<1>(column, level),
+            2 => self.fingerprints_of::<2>(column, level),
+            3 => self.fingerprints_of::<3>(column, level),
+            4 => self.fingerprints_of::<4>(column, level),
+            stride => {
+                // Rows of any length: the column's word of each.
+                let words = self.bits.iter().skip(column / 64).step_by(stride);
+                let words: Vec<[u64; 1]> = words.map(|&word| [word]).collect();
+                sides(level.xor(&words, &self.keys, (0, column % 64)))
+            }
+        }
     }
 
-    /// Four rows at a time, each in its own accumulator, so that they fill a vector.
-    #[inline(always)]
-    fn fingerprints_of<const STRIDE: usize>(&self, column: usize) -> [Key; 2] {
-        let stride = if STRIDE > 0 { STRIDE } else { self.stride };
-        let (word, shift) = (column / 64, column % 64);
-        let (mut all, mut ones) = ([[0u64; 2]; 4], [[0u64; 2]; 4]);
-        let mut add = |at: usize, bits: u64, key: &[u64; 2]| {
-            let take = (bits >> shift & 1).wrapping_neg();
-            for half in 0..2 {
-                all[at][half] ^= key[half];
-                ones[at][half] ^= key[half] & take;
-            }
-        };
-        let (rows, keys) = (self.bits.chunks_exact(4 * stride), self.keys.chunks_exact(4));
-        let rest = (rows.remainder(), keys.remainder());
-        for (rows, keys) in rows.zip(keys) {
-            for at in 0..4 {
-                add(at, rows[at * stride + word], &keys[at]);
-            }
-        }
-        for (row, key) in rest.0.chunks_exact(stride).zip(rest.1) {
-            add(0, row[word], key);
-        }
-        let sum = |of: [[u64; 2]; 4]| of.into_iter().fold(0, |sum, key| sum ^ to_key(key));
-        let (all, ones) = (sum(all), sum(ones));
-        [all ^ ones, ones]
+    fn fingerprints_of<const STRIDE: usize>(&self, column: usize, level: Level) -> [Key; 2] {
+        let rows = self.bits.as_chunks::<STRIDE>().0;
+        sides(level.xor(rows, &self.keys, (column / 64, column % 64)))
     }
 
     /// The key of one row.

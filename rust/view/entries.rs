@@ -7,27 +7,39 @@ use crate::cost::Cost;
 use crate::data::Points;
 use crate::task::Task;
 
-/// The segments, and the points of each. What costs the same under every label is left out, unless its
-/// rows count: no split is better or worse for it.
-pub(super) fn segment(
-    points: &Points,
-    task: &dyn Task,
-    count_rows: bool,
-) -> (Vec<Segment>, Vec<Vec<u32>>) {
+/// The segments, and the points of each.
+pub(super) struct Entries {
+    pub segments: Vec<Segment>,
+    pub points: Vec<Vec<u32>>,
+    /// What every tree pays beside what its leaves pay for entries.
+    pub certain: Cost,
+}
+
+/// What costs the same under every label is left out, unless its rows count: no split is better or worse
+/// for it.
+pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Entries {
     let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
     let Some(classes) = task.classes() else {
         let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 0 };
         let matters = |p: &u32| count_rows || task.worst(*p as usize) > 0;
-        return (vec![segment], vec![(0..points.len() as u32).filter(matters).collect()]);
+        let points = vec![(0..points.len() as u32).filter(matters).collect()];
+        return Entries { segments: vec![segment], points, certain: 0 };
     };
     // Where weights are rows, one entry counts as both.
     let weights_are_rows =
         (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
     let worst: Vec<Cost> = (0..classes.n_classes()).map(|class| classes.worst_of(class)).collect();
+    // Where all errors cost the same, weight that a point has in every class is an error in all of them but
+    // one, whatever its label.
+    let unit = classes.uniform().filter(|_| !count_rows && !classes.counts_all());
+    let mut certain = 0;
     for point in 0..points.len() {
         let label = task.leaf(task.stats(point)).label as usize;
-        for (class, &weight) in classes.weights(point).iter().enumerate() {
-            let worst = worst[class];
+        let weights = classes.weights(point);
+        let shared = weights.iter().min().copied().filter(|_| unit.is_some()).unwrap_or(0);
+        certain += shared * (weights.len() as i64 - 1) * unit.unwrap_or(0);
+        for (class, &weight) in weights.iter().enumerate() {
+            let (weight, worst) = (weight - shared, worst[class]);
             if worst == 0 && !count_rows && !classes.counts_all() {
                 continue;
             }
@@ -49,7 +61,7 @@ pub(super) fn segment(
     }
     let (mut segments, mut entries) = (Vec::new(), Vec::new());
     append(&mut segments, &mut entries, map);
-    (segments, entries)
+    Entries { segments, points: entries, certain }
 }
 
 fn slice_rows(points: &Points, map: &mut HashMap<Segment, Vec<u32>>) {

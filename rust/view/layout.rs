@@ -1,7 +1,7 @@
 //! What a bit view will hold, and how large it will be, before the large part of it is made.
 
 use super::bit_view::{BitView, Key, Question, Segment, View, from_key};
-use super::entries::segment;
+use super::entries::{Entries, segment};
 use super::questions;
 use crate::cost::Cost;
 use crate::data::{Features, Points};
@@ -16,6 +16,7 @@ pub struct Layout<'a> {
     segments: Vec<Segment>,
     /// By segment: its points.
     entries: Vec<Vec<u32>>,
+    certain: Cost,
     keys: Vec<Key>,
     questions: Vec<Question>,
 }
@@ -30,13 +31,23 @@ impl<'a> Layout<'a> {
         count_rows: bool,
         halt: &dyn Fn() -> bool,
     ) -> Option<Layout<'a>> {
-        let (segments, entries) = segment(points, task, count_rows);
+        let Entries { segments, points: entries, certain } = segment(points, task, count_rows);
         let keys = keys(points.len());
         if halt() {
             return None;
         }
         let questions = questions::distinct(features, points, &entries, &keys);
-        Some(Layout { features, points, task, count_rows, segments, entries, keys, questions })
+        Some(Layout {
+            features,
+            points,
+            task,
+            count_rows,
+            segments,
+            entries,
+            certain,
+            keys,
+            questions,
+        })
     }
 
     pub fn n_rows(&self) -> usize {
@@ -130,7 +141,14 @@ impl<'a> Layout<'a> {
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
-        Some(BitView { questions: self.questions, segments: self.segments, n_stats, width, root })
+        Some(BitView {
+            questions: self.questions,
+            segments: self.segments,
+            n_stats,
+            width,
+            certain: self.certain,
+            root,
+        })
     }
 }
 

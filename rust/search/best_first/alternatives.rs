@@ -1,6 +1,6 @@
 //! The alternatives of an expanded node: its splits, with bounds on both children.
 
-use super::descend::Frame;
+use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::node::{Budget, Choice, Node, UNLIMITED};
 use super::sync::Arc;
@@ -52,10 +52,14 @@ impl Alternative {
     }
 }
 
-/// In the order of questions, and of leaves of the 0 side.
-#[derive(Debug, Default)]
+/// In the order of questions, and of leaves of the 0 side; what is listed later comes after them.
+#[derive(Debug)]
 pub struct Alternatives {
     pub list: Vec<Alternative>,
+    /// Only splits that look cheaper than this are listed: most others are never needed.
+    limit: Cost,
+    /// The least lower bound of the others.
+    beyond: Cost,
     /// The nodes of both children of each, once they were chosen; empty until then.
     children: Vec<[Option<Arc<Node>>; 2]>,
 }
@@ -92,36 +96,65 @@ pub struct Pick {
     pub lower: Cost,
 }
 
+/// What a node should do next.
+#[derive(Debug)]
+pub enum Next {
+    Work(Pick),
+    /// List more splits: one that is not listed may be cheaper than all that are.
+    Widen,
+    /// Nothing is left below the target.
+    Done,
+}
+
 impl Alternatives {
-    /// The splits whose lower bound is below `upper`.
-    pub fn new(
+    /// No split is listed.
+    pub fn new() -> Alternatives {
+        Alternatives { list: Vec::new(), limit: 0, beyond: 0, children: Vec::new() }
+    }
+
+    /// List the splits that look cheaper than `limit` too, but none that is proved to cost `upper`.
+    pub fn widen(
+        &mut self,
         frame: &Frame,
         budget: Budget,
         rules: &Rules,
-        lower: Cost,
-        upper: Cost,
-    ) -> Alternatives {
-        let open = |alternative: &Alternative| alternative.sum_lower() < upper;
+        (lower, upper): (Cost, Cost),
+        limit: Cost,
+    ) {
+        // What looks cheaper than the limit so far is listed, or was found to be too dear.
+        let (known, limit) = (self.limit, self.limit.max(limit));
+        let others = || {
+            Alternatives::all(frame, budget, rules, lower)
+                .filter(|(looks, alternative)| *looks >= known && alternative.sum_lower() < upper)
+        };
         // Counted first: most nodes keep few of many, and there are millions of them.
-        let n = Alternatives::all(frame, budget, rules, lower).filter(open).count();
-        let mut list = Vec::with_capacity(n);
-        list.extend(Alternatives::all(frame, budget, rules, lower).filter(open));
-        Alternatives { list, children: Vec::new() }
+        let (mut more, mut beyond) = (0, Cost::MAX);
+        for (looks, alternative) in others() {
+            if looks < limit {
+                more += 1;
+            } else {
+                beyond = beyond.min(alternative.sum_lower());
+            }
+        }
+        self.list.reserve_exact(more);
+        self.list.extend(others().filter(|(looks, _)| *looks < limit).map(|(_, found)| found));
+        (self.limit, self.beyond) = (limit, beyond);
     }
 
     /// The least lower bound of all splits.
     pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Cost {
         let all = Alternatives::all(frame, budget, rules, lower);
-        all.map(|alternative| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
+        all.map(|(_, alternative)| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
     }
 
-    /// Every split that is worth a look, with what the look-ahead says of it. `lower` is known of the node.
+    /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead alone, which
+    /// says the same each time. `lower` is known of the node.
     fn all<'a>(
         frame: &'a Frame,
         budget: Budget,
         rules: &'a Rules,
         lower: Cost,
-    ) -> impl Iterator<Item = Alternative> + 'a {
+    ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
         let look = &frame.look;
         let without = rules.without_sibling(look, budget, lower);
         rules
@@ -136,11 +169,12 @@ impl Alternatives {
                     left_leaves,
                     busy: 0,
                 };
+                let looks = alternative.sum_lower();
                 for side in 0..2 {
                     let sibling = look.sides[column][1 - side].worst;
                     alternative.raise(side, similarity::at_least(without, sibling));
                 }
-                alternative
+                (looks, alternative)
             })
     }
 
@@ -151,10 +185,10 @@ impl Alternatives {
 
     /// The lowest bound of all.
     pub fn lower(&self) -> Cost {
-        self.list.iter().map(Alternative::sum_lower).min().unwrap_or(Cost::MAX)
+        self.list.iter().map(Alternative::sum_lower).fold(self.beyond, Cost::min)
     }
 
-    /// The alternative to work on next, and which of its children; `None` if every alternative has reached
+    /// The alternative to work on next, and which of its children; none if every alternative has reached
     /// `target`. Alternatives that others are in come last.
     ///
     /// Without a depth limit that is the least lower bound, and a little beyond it (`patience`). With one,
@@ -162,11 +196,11 @@ impl Alternatives {
     /// bound counts too, since it lowers the target for all others.
     ///
     /// Also gives the least lower bound of all.
-    pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> (Cost, Option<Pick>) {
+    pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> (Cost, Next) {
         let weight = Cost::from(budget.depth != UNLIMITED);
         loop {
             let mut first: Option<(u32, Cost, usize)> = None;
-            let (mut least, mut second, mut floor) = (Cost::MAX, Cost::MAX, Cost::MAX);
+            let (mut least, mut second, mut floor) = (Cost::MAX, self.beyond, self.beyond);
             for (i, alternative) in self.list.iter().enumerate() {
                 let lower = alternative.sum_lower();
                 floor = floor.min(lower);
@@ -182,7 +216,10 @@ impl Alternatives {
                     second = second.min(lower);
                 }
             }
-            let Some((.., index)) = first else { return (floor, None) };
+            if self.beyond < least.min(target) {
+                return (floor, Next::Widen);
+            }
+            let Some((.., index)) = first else { return (floor, Next::Done) };
             self.refresh(index);
             let alternative = &self.list[index];
             if alternative.sum_lower() > least {
@@ -199,7 +236,7 @@ impl Alternatives {
                 target: scope::of_child(reach, alternative.lower[1 - side]),
                 lower: alternative.lower[side],
             };
-            return (floor, Some(pick));
+            return (floor, Next::Work(pick));
         }
     }
 

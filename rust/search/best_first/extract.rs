@@ -3,7 +3,8 @@
 //! The fixed order among equals: fewer leaves, then the lower question. When time is up, the splits that
 //! the search chose are taken without another look at the pairs.
 
-use super::descend::{Frame, Worker};
+use super::descend::Worker;
+use super::frame::Frame;
 use super::look::child_budgets;
 use super::node::{Budget, Choice, NodeKey, UNLIMITED};
 use super::sync::lock;
@@ -20,7 +21,7 @@ impl Worker<'_, '_> {
 
     fn plan(&mut self, at: usize, key: NodeKey) -> (Plan, Cost) {
         let mut frame = self.take_frame(at);
-        if self.look(&mut frame, key.budget).is_err() {
+        if self.look(&mut frame, key.budget, 0).is_err() {
             self.glance(&mut frame);
         }
         let plan = self.plan_in(at, &frame, key);

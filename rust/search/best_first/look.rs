@@ -1,7 +1,7 @@
 //! What one kernel call proves about a node: bounds on it, and on both children of every split.
 
 use super::node::{Budget, UNLIMITED};
-use crate::bounds::{child_support, leaf, look_ahead};
+use crate::bounds::{child_support, equivalent_points, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Lookahead, Side};
 
@@ -11,10 +11,11 @@ pub struct Rules {
     /// ℓ: the penalty of a leaf.
     pub leaf_cost: Cost,
     pub min_rows: i64,
-    /// Equivalent points, child support, similarity: switches for tests.
+    /// Equivalent points, child support, similarity, three leaves: switches for tests.
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
+    pub three_leaves: bool,
 }
 
 /// lower <= optimum <= upper.
@@ -41,8 +42,8 @@ impl Rules {
         !self.child_support || sides.iter().all(may_pay)
     }
 
-    /// A child of a split, from its leaf and its best stump.
-    pub fn child(&self, side: &Side, stump: Cost, budget: Budget) -> Bounds {
+    /// A child of a split, from its leaf, its best stump, and what trees of three leaves lose.
+    pub fn child(&self, side: &Side, [stump, three]: [Cost; 2], budget: Budget) -> Bounds {
         let mut upper = leaf::at_most(side.leaf, self.leaf_cost);
         if budget.allows(1, 2) && stump < INFINITE {
             upper = upper.min(stump + 2 * self.leaf_cost);
@@ -50,8 +51,9 @@ impl Rules {
         let lower = if budget.depth <= 1 || budget.leaves <= 2 {
             upper
         } else {
-            let least = self.least(side);
-            look_ahead::at_least(upper, least, look_ahead::BEYOND_DEPTH_ONE, self.leaf_cost)
+            let (least, leaf_cost) = (self.least(side), self.leaf_cost);
+            let three = equivalent_points::at_least(least.max(three), 3, leaf_cost);
+            look_ahead::at_least(upper.min(three), least, look_ahead::BEYOND_DEPTH_TWO, leaf_cost)
         };
         Bounds { lower, upper }
     }
@@ -63,7 +65,9 @@ impl Rules {
             let [a, b] = self.children(look, column, left_leaves, budget);
             upper = upper.min(a.upper + b.upper);
         }
-        let lower = if budget.is_small() {
+        let lower = if look.enough > 0 {
+            look.enough.min(upper)
+        } else if budget.is_small() {
             upper
         } else {
             let least = self.least(&look.whole);
@@ -89,7 +93,9 @@ impl Rules {
         budget: Budget,
     ) -> [Bounds; 2] {
         let budgets = child_budgets(budget, left_leaves);
-        [0, 1].map(|s| self.child(&look.sides[column][s], look.stumps[column][s], budgets[s]))
+        let (sides, stumps) = (&look.sides[column], &look.stumps[column]);
+        let three = &look.three_leaves[column];
+        [0, 1].map(|s| self.child(&sides[s], [stumps[s], three[s]], budgets[s]))
     }
 
     /// What the node's rows cost with a child's budget, at least: a child costs that less the worst loss of
@@ -106,6 +112,12 @@ impl Rules {
         } else {
             0
         }
+    }
+
+    /// How dear splits are listed at first, where work is to go to `target`. Under a depth limit all splits
+    /// must be refuted in the end.
+    pub fn listed_below(&self, budget: Budget, target: Cost) -> Cost {
+        if budget.depth == UNLIMITED { target + self.leaf_cost } else { Cost::MAX }
     }
 
     /// Every split that is allowed: a column, and the leaves that its 0 side may have.

@@ -2,16 +2,21 @@
 //!
 //! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each a
 //! split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
-//! [`alternatives`] → [`descend`] (the main loop) → [`extract`] → [`workers`].
+//! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] → [`room`] → [`extract`] →
+//! [`workers`].
 
 mod alternatives;
 mod descend;
+mod expand;
 mod extract;
+mod frame;
 mod learned;
 mod look;
 mod node;
+mod room;
 #[cfg(all(test, shuttle))]
 mod schedules;
+mod siblings;
 mod sync;
 mod table;
 mod workers;

@@ -27,6 +27,7 @@ pub struct Options {
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
+    pub three_leaves: bool,
     /// Not a switch: trees that cost this or more are of no use.
     pub below: Cost,
 }
@@ -38,6 +39,7 @@ impl Default for Options {
             equivalent_points: true,
             child_support: true,
             similarity: true,
+            three_leaves: true,
             below: INFINITE,
         }
     }
@@ -72,7 +74,7 @@ pub fn solve_with(
         Worker::new(&shared, kernel, options.level, extracts)
     };
     let report = || {
-        run.report(shared.root.lower(), shared.root.upper());
+        run.report(shared.root.lower() + bits.certain, shared.root.upper() + bits.certain);
     };
     let stop = || run.stop(Status::Interrupted);
     on_threads(threads, || make(false).work(), stop, report)?;
@@ -96,7 +98,8 @@ pub fn solve_with(
     let lower = shared.root.lower().min(upper);
     run.add_bytes(-(bits.bytes() as i64));
     let learned = prices.map(|prices| Learned::from(prices, &shared.table));
-    Ok((Found { plan, upper, lower }, learned))
+    let found = Found { plan, upper: upper + bits.certain, lower: lower + bits.certain };
+    Ok((found, learned))
 }
 
 /// What the whole problem costs as one leaf.
@@ -121,6 +124,7 @@ pub fn share<'a, 'run>(
         child_support: options.child_support,
         // A superset's leaves may be large enough where a subset's are not.
         similarity: options.similarity && min_rows <= 1,
+        three_leaves: options.three_leaves,
     };
     let table = Table::new();
     let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
@@ -128,7 +132,7 @@ pub fn share<'a, 'run>(
         unreachable!("a new table has no solved entries")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(leaf(problem).min(options.below));
+    root.lower_to(leaf(problem).min(options.below) - bits.certain);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
     Shared { bits, table, rules, run, root, workers, cut_short, hints }

@@ -75,7 +75,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         let shared = self.shared;
         let frame = &mut self.frames[at];
         let halt = || shared.run.stopped().is_some();
-        let ask = Ask { min_rows: shared.min_rows, overlaps: false, stumps: depth >= 2 };
+        let ask = Ask { min_rows: shared.min_rows, stumps: depth >= 2, ..Ask::default() };
         let looked = self.kernel.look(&frame.view, ask, &halt, &mut frame.look);
         shared.run.add_kernel_calls(1);
         if looked.is_err() {

@@ -1,0 +1,235 @@
+//! From rows to alternatives: put a node's rows into a frame, look at them, and list its splits.
+
+use std::sync::atomic::Ordering;
+
+use super::alternatives::Alternatives;
+use super::descend::{Shared, Worker};
+use super::frame::Frame;
+use super::node::{Budget, Node, NodeKey, State, UNLIMITED};
+use super::sync::lock;
+use super::table::Entry;
+use crate::bits::LANES;
+use crate::cost::Cost;
+use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
+use crate::run::Status;
+
+/// The overlaps of more columns than this are not asked for: they take the square of it in memory, and
+/// what they save does not grow likewise.
+const MOST_OVERLAPS: usize = 4096;
+
+impl Worker<'_, '_> {
+    /// Put the rows of a child into frame `at`.
+    pub fn build(
+        &mut self,
+        at: usize,
+        parent: &Frame,
+        (column, side): (usize, usize),
+        budget: Budget,
+    ) -> Result<(), Unfinished> {
+        let keys = !budget.is_small();
+        let keep = keys && budget.depth != UNLIMITED;
+        if self.frames.len() <= at {
+            self.frames.resize_with(at + 1, Frame::default);
+        }
+        let more = parent.view.child_bytes(&self.frames[at].view);
+        if !self.extracts {
+            self.require(more)?;
+        } else if !self.reserve(more) {
+            self.shared.run.stop(Status::MemoryLimit);
+            return Err(Unfinished::NoMemory);
+        }
+        let view = &mut self.frames[at].view;
+        parent.view.child((column, side), keys, self.level, view, &mut self.mask);
+        for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
+            self.mask[column / 64] &= !(1 << (column % 64));
+        }
+        let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
+        // Columns that are constant cost little, unless they fill blocks or many children inherit them.
+        if keep || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
+            view.keep(&self.mask, self.level);
+        }
+        Ok(())
+    }
+
+    /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints are
+    /// needed.
+    pub(super) fn enter(&mut self, at: usize, node: &Node, target: Cost) -> Result<(), Unfinished> {
+        let mut frame = std::mem::take(&mut self.frames[at]);
+        let expanded = lock(&node.state).expanded;
+        let mut result = Ok(());
+        if expanded && node.key.budget.depth == UNLIMITED {
+            frame.look.clear(0);
+            frame.index();
+        } else {
+            result = self.look(&mut frame, node.key.budget, 0);
+            // Only who has looked may expand: by now the node may have shed its alternatives.
+            if result.is_ok() {
+                self.expand(&frame, node, target);
+            }
+        }
+        self.frames[at] = frame;
+        result
+    }
+
+    /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only a node
+    /// that stays below the target gets alternatives now.
+    pub(super) fn first_look(
+        &mut self,
+        at: usize,
+        parent: &Frame,
+        to: (usize, usize),
+        key: NodeKey,
+        (lower, target): (Cost, Cost),
+    ) -> Result<Entry, Unfinished> {
+        self.build(at, parent, to, key.budget)?;
+        let mut frame = std::mem::take(&mut self.frames[at]);
+        if let Err(unfinished) = self.look(&mut frame, key.budget, target) {
+            self.frames[at] = frame;
+            return Err(unfinished);
+        }
+        let rules = &self.shared.rules;
+        let bounds = rules.whole(&frame.look, key.budget);
+        let mut lower = lower.max(bounds.lower);
+        if lower < bounds.upper && frame.look.enough == 0 {
+            lower = lower.max(Alternatives::least(&frame, key.budget, rules, lower));
+        }
+        let lower = lower.min(bounds.upper);
+        let entry = if lower == bounds.upper {
+            self.shared.table.insert_solved(key, bounds.upper, self.shared.run);
+            Entry::Solved(bounds.upper)
+        } else {
+            let entry = self.shared.table.open(key, self.shared.run);
+            if let Entry::Open(node) = &entry {
+                node.raise(lower);
+                self.lower_to(node, &mut lock(&node.state), &frame, bounds.upper);
+                if lower < target && self.expand(&frame, node, target) {
+                    self.inherit(parent, to, node);
+                }
+            }
+            entry
+        };
+        self.frames[at] = frame;
+        Ok(entry)
+    }
+
+    /// One kernel call for the rows of a frame. Where it does not come to its end, nothing is known. If all
+    /// trees cost `enough`, that may be all it finds; 0 is never enough.
+    pub fn look(
+        &mut self,
+        frame: &mut Frame,
+        budget: Budget,
+        enough: Cost,
+    ) -> Result<(), Unfinished> {
+        let rules = &self.shared.rules;
+        let n = frame.view.columns.len();
+        // Without a depth limit few children are visited, and none is near another's: not worth it.
+        let near = !budget.is_small() && budget.depth != UNLIMITED;
+        let wanted = rules.similarity && near && n <= MOST_OVERLAPS && !self.extracts;
+        let more = Lookahead::overlap_bytes(n).saturating_sub(frame.look.bytes());
+        let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
+        let overlaps = wanted && self.reserve(more);
+        let leaf_cost = if rules.three_leaves { rules.leaf_cost } else { 0 };
+        // What the look-ahead solves is not worth less.
+        let enough = if budget.is_small() { 0 } else { enough };
+        self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, enough })?;
+        if near {
+            // Nearly all children will be visited: their fingerprints come cheaper all at once.
+            self.kernel.fingerprints(&frame.view, &mut frame.prints);
+        }
+        Ok(())
+    }
+
+    /// The look of extraction when time is up: no pairs of splits.
+    pub fn glance(&mut self, frame: &mut Frame) {
+        let ask = Ask { min_rows: self.shared.rules.min_rows, ..Ask::default() };
+        // Without stumps, nothing is asked whether to stop; without memory, nothing is known.
+        let _ = self.look_for(frame, ask);
+    }
+
+    pub(super) fn look_for(&mut self, frame: &mut Frame, ask: Ask) -> Result<(), Unfinished> {
+        let Shared { run, cut_short, .. } = self.shared;
+        let halt: &dyn Fn() -> bool = match self.extracts {
+            true => &|| cut_short.load(Ordering::Relaxed),
+            false => &|| run.stopped().is_some(),
+        };
+        let more = Kernel::bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
+        self.require(more)?;
+        let result = self.kernel.look(&frame.view, ask, halt, &mut frame.look);
+        if result == Err(Unfinished::NoMemory) {
+            run.stop(Status::MemoryLimit);
+        }
+        run.add_kernel_calls(1);
+        frame.index();
+        self.count(frame);
+        result
+    }
+
+    /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
+    pub(super) fn expand(&self, frame: &Frame, node: &Node, target: Cost) -> bool {
+        let mut state = lock(&node.state);
+        if state.expanded {
+            return false;
+        }
+        state.expanded = true;
+        let rules = &self.shared.rules;
+        let bounds = rules.whole(&frame.look, node.key.budget);
+        self.lower_to(node, &mut state, frame, bounds.upper);
+        node.raise(bounds.lower);
+        if !node.solved() {
+            let (lower, upper) = (node.lower(), node.upper());
+            let mut all = Alternatives::new();
+            let limit = rules.listed_below(node.key.budget, target);
+            all.widen(frame, node.key.budget, rules, (lower, upper), limit);
+            self.shared.run.add_bytes(all.bytes());
+            state.alternatives = Some(Box::new(all));
+            self.settle(&mut state, node);
+        }
+        true
+    }
+
+    /// List more alternatives.
+    pub(super) fn widen(
+        &mut self,
+        frame: &mut Frame,
+        node: &Node,
+        target: Cost,
+    ) -> Result<(), Unfinished> {
+        let budget = node.key.budget;
+        if !frame.is_seen() {
+            self.look(frame, budget, 0)?;
+        }
+        let mut state = lock(&node.state);
+        if let Some(all) = state.alternatives.as_mut() {
+            let bytes = all.bytes();
+            let rules = &self.shared.rules;
+            let bounds = (node.lower(), node.upper());
+            all.widen(frame, budget, rules, bounds, rules.listed_below(budget, target));
+            self.shared.run.add_bytes(all.bytes() - bytes);
+        }
+        self.settle(&mut state, node);
+        Ok(())
+    }
+
+    /// Take in what the look-ahead found.
+    pub(super) fn lower_to(&self, node: &Node, state: &mut State, frame: &Frame, upper: Cost) {
+        if upper < node.upper() {
+            node.lower_to(upper);
+            state.choice = frame.choice(&self.shared.rules, node.key.budget, upper);
+        }
+    }
+
+    /// Raise a node to the least of its alternatives.
+    pub(super) fn settle(&self, state: &mut State, node: &Node) {
+        if let Some(all) = &state.alternatives {
+            node.raise(all.lower().min(node.upper()));
+        }
+    }
+
+    pub fn take_frame(&mut self, at: usize) -> Frame {
+        std::mem::take(&mut self.frames[at])
+    }
+
+    pub fn put_frame(&mut self, at: usize, frame: Frame) {
+        self.frames[at] = frame;
+    }
+}

@@ -1,0 +1,126 @@
+//! A frame: the rows and the look-ahead of the node at one depth of a worker's path, and what only these rows
+//! tell of columns and questions.
+
+use super::alternatives::Proved;
+use super::look::Rules;
+use super::node::{Budget, Choice};
+use crate::bits::Level;
+use crate::cost::Cost;
+use crate::kernel::Lookahead;
+use crate::view::{Key, View};
+
+/// The rows and the look-ahead of the node at one depth of the path.
+#[derive(Default)]
+pub struct Frame {
+    pub view: View,
+    pub look: Lookahead,
+    /// Columns that repeat an earlier one on these rows.
+    pub(super) repeats: Vec<bool>,
+    /// By question: its column in the view, if it is there.
+    pub(super) columns: Vec<u32>,
+    /// By column: the fingerprints of its sides, once somebody asked.
+    pub(super) prints: Vec<Option<[Key; 2]>>,
+    /// What the children that were worked on have proved.
+    pub(super) siblings: Vec<Proved>,
+    pub(super) sibling_bytes: usize,
+    /// Bytes that the run knows of.
+    pub(super) counted: usize,
+}
+
+/// No more is kept of the siblings of one node.
+const SIBLING_BYTES: usize = 32 << 20;
+
+impl Frame {
+    /// The column of a question that is not constant here, nor a repeat of an earlier one.
+    pub fn column(&self, question: u32) -> usize {
+        self.columns[question as usize] as usize
+    }
+
+    /// The same, where the question may be missing.
+    pub fn find(&self, question: u32) -> Option<usize> {
+        let column = *self.columns.get(question as usize)?;
+        (column != u32::MAX).then_some(column as usize)
+    }
+
+    /// The split that the look-ahead found to cost `upper`; `None` where that is a leaf.
+    pub(super) fn choice(&self, rules: &Rules, budget: Budget, upper: Cost) -> Option<Choice> {
+        if self.look.whole.leaf + rules.leaf_cost == upper {
+            return None;
+        }
+        let (column, left_leaves) = rules.best(&self.look, budget, upper)?;
+        Some(Choice { question: self.view.columns[column], left_leaves })
+    }
+
+    /// Remember what a child has proved.
+    pub(super) fn keep(&mut self, proved: Proved) {
+        let bytes = proved.bytes();
+        let child = |s: &Proved| (s.column, s.side, s.budget);
+        let same = |s: &&mut Proved| child(s) == child(&proved);
+        if let Some(known) = self.siblings.iter_mut().find(same) {
+            self.sibling_bytes = self.sibling_bytes + bytes - known.bytes();
+            *known = proved;
+        } else if self.sibling_bytes + bytes <= SIBLING_BYTES {
+            self.sibling_bytes += bytes;
+            self.siblings.push(proved);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.view.bytes()
+            + self.look.bytes()
+            + self.repeats.capacity()
+            + self.columns.capacity() * size_of::<u32>()
+            + self.prints.capacity() * size_of::<Option<[Key; 2]>>()
+            + self.siblings.capacity() * size_of::<Proved>()
+            + self.sibling_bytes
+    }
+
+    pub fn repeats(&self, column: usize) -> bool {
+        self.repeats.get(column).copied().unwrap_or(false)
+    }
+
+    pub fn fingerprints(&mut self, column: usize, level: Level) -> [Key; 2] {
+        *self.prints[column].get_or_insert_with(|| self.view.fingerprints(column, level))
+    }
+
+    /// Whether the look is at these rows, pairs and all.
+    pub(super) fn is_seen(&self) -> bool {
+        self.look.enough == 0 && self.look.sides.len() == self.view.columns.len()
+    }
+
+    pub(super) fn index(&mut self) {
+        self.prints.clear();
+        self.prints.resize(self.view.columns.len(), None);
+        self.find_repeats();
+        let most = self.view.columns.last().map_or(0, |&q| q as usize + 1);
+        self.columns.clear();
+        self.columns.resize(most, u32::MAX);
+        for (column, &question) in self.view.columns.iter().enumerate() {
+            self.columns[question as usize] = column as u32;
+        }
+    }
+
+    /// Columns whose split is that of an earlier column, up to rows that cost nothing.
+    fn find_repeats(&mut self) {
+        self.repeats.clear();
+        if !self.look.has_exact_overlaps() {
+            return;
+        }
+        let n = self.look.sides.len();
+        self.repeats.resize(n, false);
+        let size = |c: usize| self.look.sides[c][0].worst.min(self.look.sides[c][1].worst);
+        let mut order: Vec<(Cost, usize)> = (0..n).map(|c| (size(c), c)).collect();
+        order.sort_unstable();
+        for (at, &(size, i)) in order.iter().enumerate() {
+            if self.repeats[i] {
+                continue;
+            }
+            for &(_, j) in order[at + 1..].iter().take_while(|&&(other, _)| other == size) {
+                let look = &self.look;
+                let same =
+                    |b: usize| look.difference(i, 1, j, b) <= 0 && look.difference(j, b, i, 1) <= 0;
+                self.repeats[j] |= same(1) || same(0);
+            }
+        }
+    }
+}

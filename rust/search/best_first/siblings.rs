@@ -1,0 +1,50 @@
+//! What the children of one node tell of each other, by similarity.
+
+use super::descend::Worker;
+use super::frame::Frame;
+use super::node::{Node, UNLIMITED};
+use super::sync::lock;
+use crate::cost::Cost;
+
+/// How many siblings a new node learns from.
+const SIBLINGS: usize = 8;
+
+impl Worker<'_, '_> {
+    /// Start a new node from what its most similar siblings have proved of their alternatives.
+    pub(super) fn inherit(&mut self, parent: &Frame, to: (usize, usize), node: &Node) {
+        if !parent.look.has_overlaps() || parent.siblings.is_empty() {
+            return;
+        }
+        let mut state = lock(&node.state);
+        let Some(all) = state.alternatives.as_mut() else { return };
+        let budget = node.key.budget;
+        let mut near: Vec<(Cost, usize)> = (parent.siblings.iter().enumerate())
+            .filter(|(_, s)| s.budget == budget)
+            .map(|(i, s)| (parent.look.difference(s.column, s.side, to.0, to.1), i))
+            .filter(|&(lost, _)| lost < node.upper())
+            .collect();
+        near.sort_unstable();
+        for &(_, index) in near.iter().take(SIBLINGS) {
+            let sibling = &parent.siblings[index];
+            let (from, bits) = ((sibling.column, sibling.side), self.shared.bits);
+            let total = parent.view.lost(&bits.segments, bits.n_stats, from, to, &mut self.lost);
+            all.inherit(sibling, |question| parent.column(question), &self.lost, total);
+        }
+        self.settle(&mut state, node);
+    }
+
+    /// Keep what a child has proved for the siblings that come after it, and give back a solved child's
+    /// alternatives.
+    pub(super) fn leave(&self, parent: &mut Frame, (column, side): (usize, usize), node: &Node) {
+        let mut state = lock(&node.state);
+        let Some(all) = state.alternatives.as_mut() else { return };
+        if parent.look.has_overlaps() && node.key.budget.depth != UNLIMITED {
+            parent.keep(all.proved(column, side, node.key.budget));
+        }
+        self.settle(&mut state, node);
+        if node.solved() && state.alternatives.as_ref().is_some_and(|all| all.idle()) {
+            let all = state.alternatives.take();
+            self.shared.run.add_bytes(-all.map_or(0, |all| all.bytes()));
+        }
+    }
+}
