@@ -2,6 +2,8 @@
 
 import math
 
+from peers.settings import SETTINGS
+
 
 def key(record):
     return record.get("task", "accuracy"), record["set"], record["max_depth"], record["leaf_penalty"]
@@ -74,14 +76,15 @@ def report(records, threshold, clock="wall"):
         beside = next((b["solver"] for _, b in chosen if b), None)
         lines += ["", f"## {setting}: {peer}" + (f" | {beside}" if beside else ""), ""]
         lines += table(chosen)
-        lines += [""] + summary(chosen, threshold)
+        # Where threads are compared, cases that are soon done say nothing.
+        lines += [""] + summary(chosen, max(threshold, SETTINGS[setting].skip_below))
     complaints = list(dict.fromkeys(disagreements(records))) or ["every proved objective agrees"]
     if waited and clock == "wall":
         lines += ["", "disturbed, so measure again or use --clock cpu: " + ", ".join(waited)]
     return "\n".join(lines + [""] + complaints)
 
 
-COLUMNS = "problem rows features peer_s own_s ratio peer_objective own_objective peer_MB own_MB nodes kernel_calls"
+COLUMNS = "problem rows features peer_s own_s ratio peer_objective own_objective peer_MB own_MB nodes kernel_calls bytes/node"
 
 
 def table(chosen):
@@ -102,6 +105,7 @@ def table(chosen):
                 megabytes(b),
                 str(detail.get("nodes", "-")),
                 str(detail.get("kernel_calls", "-")),
+                f"{detail['peak_bytes'] / detail['nodes']:.0f}" if detail.get("nodes") else "-",
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

@@ -33,7 +33,7 @@ impl Alternative {
     /// The child to work on. Under a depth limit that is the one with the larger gap. Without one it is
     /// the one with the smaller lower bound, mostly the smaller set: its bound rises with less work, and a
     /// proof that needs only a part of an alternative should take the cheaper part.
-    fn weaker(&self, budget: Budget) -> usize {
+    pub fn weaker(&self, budget: Budget) -> usize {
         let gap = [self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]];
         if budget.depth != UNLIMITED || gap[0] == 0 || gap[1] == 0 {
             usize::from(gap[1] > gap[0])
@@ -45,6 +45,12 @@ impl Alternative {
     /// Bounds may meet but not cross: both are true of the same optimum.
     fn raise(&mut self, side: usize, lower: Cost) {
         self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
+    }
+
+    /// Take in what is proved of a child.
+    pub fn tighten(&mut self, side: usize, lower: Cost, upper: Cost) {
+        self.lower[side] = self.lower[side].max(lower);
+        self.upper[side] = self.upper[side].min(upper);
     }
 
     pub fn choice(&self) -> Choice {
@@ -149,7 +155,7 @@ impl Alternatives {
 
     /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead alone, which
     /// says the same each time. `lower` is known of the node.
-    fn all<'a>(
+    pub fn all<'a>(
         frame: &'a Frame,
         budget: Budget,
         rules: &'a Rules,

@@ -132,7 +132,7 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 
     /// Work on a child, and return its bounds.
-    fn child(
+    pub(super) fn child(
         &mut self,
         at: usize,
         frame: &mut Frame,
@@ -205,8 +205,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let alternative = &mut all.list[pick.index];
         alternative.busy -= 1;
         let Some((lower, upper, child)) = bounds else { return };
-        alternative.lower[pick.side] = alternative.lower[pick.side].max(lower);
-        alternative.upper[pick.side] = alternative.upper[pick.side].min(upper);
+        alternative.tighten(pick.side, lower, upper);
         // Other paths may have lowered it before: compare with the node, not with what it was.
         let sum = alternative.sum_upper();
         if sum < node.upper() {

@@ -1,7 +1,9 @@
 //! From bounds back to a tree: the plan that attains a node's upper bound.
 //!
-//! The fixed order among equals: fewer leaves, then the lower question. When time is up, the splits that
-//! the search chose are taken without another look at the pairs.
+//! The order among equals is fixed, so that the tree is the same whichever worker came first: a leaf, then the
+//! first split with which the look-ahead attains the optimum; else the split that looks best to it, and of these
+//! the first question. What the search left open of splits that come first, `ties` decides. When time is
+//! up, the splits that the search chose are taken without another look at the pairs.
 
 use super::descend::Worker;
 use super::frame::Frame;
@@ -24,24 +26,27 @@ impl Worker<'_, '_> {
         if self.look(&mut frame, key.budget, 0).is_err() {
             self.glance(&mut frame);
         }
-        let plan = self.plan_in(at, &frame, key);
+        let plan = self.plan_in(at, &mut frame, key);
         self.put_frame(at, frame);
         plan
     }
 
-    fn plan_in(&mut self, at: usize, frame: &Frame, key: NodeKey) -> (Plan, Cost) {
+    fn plan_in(&mut self, at: usize, frame: &mut Frame, key: NodeKey) -> (Plan, Cost) {
         let rules = &self.shared.rules;
-        let look = &frame.look;
-        let leaf = look.whole.leaf + rules.leaf_cost;
-        let shallow = rules.whole(look, key.budget).upper;
+        let leaf = frame.look.whole.leaf + rules.leaf_cost;
+        let shallow = rules.whole(&frame.look, key.budget).upper;
         let (upper, choice) = self.known(key);
         if leaf <= shallow.min(upper) {
             return (Plan::Leaf, leaf);
         }
-        // A split that some worker chose, if it is better than what one look finds.
-        let chosen = choice
-            .filter(|_| upper < shallow)
-            .and_then(|choice| Some((frame.find(choice.question)?, choice.left_leaves)));
+        // A split that is better than what one look finds.
+        let chosen = match upper < shallow {
+            true => self.first_among_equals(at, frame, key, upper).or(choice),
+            false => None,
+        };
+        let chosen =
+            chosen.and_then(|choice| Some((frame.find(choice.question)?, choice.left_leaves)));
+        let look = &frame.look;
         let Some((column, left_leaves)) = chosen.or_else(|| rules.best(look, key.budget, shallow))
         else {
             return (Plan::Leaf, leaf);
@@ -53,7 +58,7 @@ impl Worker<'_, '_> {
             let all = Budget { depth: UNLIMITED, leaves: UNLIMITED };
             if self.build(at + 1, frame, (column, side), all).is_err() {
                 // No room for these rows: what is known of them from here is that they can be a leaf.
-                return (Plan::Leaf, look.sides[column][side].leaf + leaf_cost);
+                return (Plan::Leaf, frame.look.sides[column][side].leaf + leaf_cost);
             }
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });

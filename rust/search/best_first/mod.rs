@@ -19,6 +19,7 @@ mod schedules;
 mod siblings;
 mod sync;
 mod table;
+mod ties;
 mod workers;
 
 pub use learned::{Hints, Learned, Prices};
