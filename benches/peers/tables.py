@@ -56,7 +56,9 @@ def sensitive_column(file):
         if (folder / "manifest.json").exists():
             with open(folder / "manifest.json") as manifest:
                 for entry in json.load(manifest)["files"]:
-                    if Path(entry["file"]).name == file.name and "sensitive" in entry:
+                    # Other folders have sets of the same name.
+                    same = (folder / entry["file"]).resolve() == file.resolve()
+                    if same and "sensitive" in entry:
                         return entry["sensitive"]
     return None
 
