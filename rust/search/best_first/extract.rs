@@ -39,10 +39,12 @@ impl Worker<'_, '_> {
         if leaf <= shallow.min(upper) {
             return (Plan::Leaf, leaf);
         }
-        // A split that is better than what one look finds.
-        let chosen = match upper < shallow {
-            true => self.first_among_equals(at, frame, key, upper).or(choice),
-            false => None,
+        // Better than what one look finds is only what some worker found.
+        let chosen = match choice {
+            Some(choice) if upper < shallow => {
+                Some(self.first_among_equals(at, frame, key, upper).unwrap_or(choice))
+            }
+            _ => None,
         };
         let chosen =
             chosen.and_then(|choice| Some((frame.find(choice.question)?, choice.left_leaves)));
