@@ -60,7 +60,7 @@ pub struct NodeKey {
 }
 
 /// The split that gave a node its upper bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Choice {
     pub question: u32,
     /// Leaves that the 0 side may have.

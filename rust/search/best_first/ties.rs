@@ -5,11 +5,14 @@
 //! depends on their rows alone, and the search goes on for each until it is known whether it costs the
 //! optimum or more. All that was proved so far stays true and helps.
 
+use hashbrown::HashMap;
+
 use super::alternatives::{Alternative, Alternatives, Pick};
 use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
 use super::node::{Choice, NodeKey};
+use super::sync::lock;
 use super::table::Entry;
 use crate::bounds::scope;
 use crate::cost::Cost;
@@ -32,12 +35,30 @@ impl Worker<'_, '_> {
         let mut open: Vec<Alternative> =
             all.map(|(_, found)| found).filter(|found| found.sum_lower() <= value).collect();
         open.sort_by_key(|found| (found.sum_upper(), found.question, found.left_leaves));
+        self.recall(key, &mut open);
         for mut alternative in open {
             if self.costs(at, frame, key, &mut alternative, value)? {
                 return Some(alternative.choice());
             }
         }
         None
+    }
+
+    /// Take over what the node, if it is kept, knows of its splits. That changes what is left to do, not the
+    /// answer.
+    fn recall(&self, key: NodeKey, splits: &mut [Alternative]) {
+        let Some(Entry::Open(node)) = self.shared.table.get(&key) else { return };
+        let state = lock(&node.state);
+        let Some(all) = state.alternatives.as_ref() else { return };
+        let known: HashMap<Choice, [Cost; 2]> =
+            all.list.iter().map(|known| (known.choice(), known.lower)).collect();
+        for split in splits {
+            if let Some(lower) = known.get(&split.choice()) {
+                for side in 0..2 {
+                    split.tighten(side, lower[side], split.upper[side]);
+                }
+            }
+        }
     }
 
     /// Whether a split costs `value`. It costs no less.
