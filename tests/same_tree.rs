@@ -1,4 +1,5 @@
-//! A finished search answers with the same tree, however many threads took part and however they met.
+//! A finished search without a depth limit answers with the same tree, however many threads took part and
+//! however they met.
 
 mod common;
 
@@ -31,37 +32,18 @@ fn same(case: &Case, times: usize) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn of_small_problems() {
-    for_seeds(1_500, &Options::default(), |case| same(case, 1));
+fn unlimited() -> Options {
+    Options { limits: ShapeMix::Unlimited, ..Options::default() }
 }
 
 #[test]
-fn of_larger_problems() {
-    let larger = Options { min_points: 40, max_points: 120, max_columns: 14, ..Options::default() };
-    let boolean = Options { columns: ColumnMix::Boolean, ..larger.clone() };
-    for_seeds(60, &larger, |case| same(&limited(case), 2));
-    for_seeds(60, &boolean, |case| same(&limited(case), 2));
+fn of_small_problems() {
+    for_seeds(1_500, &unlimited(), |case| same(case, 1));
 }
 
 /// Few rows and many columns: many trees are best.
 #[test]
 fn where_many_trees_are_best() {
-    let options = Options {
-        min_points: 20,
-        max_points: 30,
-        max_columns: 40,
-        loss: LossKind::Accuracy,
-        columns: ColumnMix::Boolean,
-        limits: ShapeMix::Any,
-    };
-    for_seeds(80, &options, |case| same(&limited(case), 3));
-}
-
-/// Deep enough for threads to meet, and soon done.
-fn limited(case: &Case) -> Case {
-    let mut case = case.clone();
-    case.shape.max_depth = Some(case.shape.max_depth.unwrap_or(4).min(4));
-    case.shape.max_leaves = case.shape.max_leaves.map(|leaves| leaves.min(7));
-    case
+    let boolean = Options { columns: ColumnMix::Boolean, loss: LossKind::Accuracy, ..unlimited() };
+    for_seeds(300, &Options { max_columns: 20, ..boolean }, |case| same(case, 2));
 }

@@ -11,7 +11,7 @@ use super::alternatives::{Alternative, Alternatives, Pick};
 use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
-use super::node::{Choice, NodeKey};
+use super::node::{Choice, NodeKey, UNLIMITED};
 use super::sync::lock;
 use super::table::Entry;
 use crate::bounds::scope;
@@ -19,7 +19,7 @@ use crate::cost::Cost;
 
 impl Worker<'_, '_> {
     /// The first of the splits that cost `value`, the optimum of the node in frame `at`. `None` if the search
-    /// did not finish, or was stopped meanwhile.
+    /// did not finish or was stopped meanwhile, or if depth is limited.
     pub fn first_among_equals(
         &mut self,
         at: usize,
@@ -27,7 +27,9 @@ impl Worker<'_, '_> {
         key: NodeKey,
         value: Cost,
     ) -> Option<Choice> {
-        if !self.shared.root.solved() || !self.goes_on() {
+        // With a depth limit, to tell the optimum from one error more can cost more than the search did.
+        let unlimited = key.budget.depth == UNLIMITED;
+        if !unlimited || !self.shared.root.solved() || !self.goes_on() {
             return None;
         }
         let rules = &self.shared.rules;
