@@ -32,6 +32,8 @@ pub struct Constrained {
     pub(super) totals: Vec<i64>,
     pub(super) costs: Vec<Cost>,
     step: Cost,
+    /// What a single leaf costs at most.
+    pub(super) worst: Cost,
     /// A switch for tests: off, the front search has no prices and no first tree.
     pub prices: bool,
 }
@@ -73,7 +75,11 @@ impl Constrained {
             limits.iter().map(|limit| limit.build(&classes, &totals)).collect::<Result<_>>()?;
         let costs = matrix(&classes);
         let step = costs.iter().fold(problem.leaf_cost, |step, &cost| divisor(step, cost));
-        Ok(Constrained { problem, limits, classes, totals, costs, step: step.max(1), prices: true })
+        let step = step.max(1);
+        let most = costs.chunks_exact(classes.n_labels()).zip(&totals);
+        let worst = most.map(|(row, total)| row.iter().max().unwrap_or(&0) * total).sum::<Cost>();
+        let worst = worst + problem.leaf_cost;
+        Ok(Constrained { problem, limits, classes, totals, costs, step, worst, prices: true })
     }
 
     pub fn scale(&self) -> Scale {
@@ -101,7 +107,7 @@ impl Constrained {
         if lower < upper_of(&best) && run.stopped().is_none() {
             let front = self.front::<N>(&self.limits, &relaxed);
             let problem = self.relaxed_problem(&relaxed)?;
-            let start = Start { upper: upper_of(&best), lower };
+            let start = Start { upper: upper_of(&best), lower, shown: self.worst };
             let (found, proved) = fronts::solve(&problem, &front, start, run)?;
             lower = proved;
             best = found.or(best);
@@ -223,8 +229,12 @@ impl Constrained {
             let limits: Vec<Limit> = self.limits.iter().map(|l| l.violated_below(least)).collect();
             let front =
                 Sums::<N> { costs: &costs, leaf_cost: 0, step: 1, ..self.front(&limits, &zero) };
-            let (found, _) =
-                fronts::solve(&problem, &front, Start { upper: INFINITE, lower: 0 }, run)?;
+            let (found, _) = fronts::solve(
+                &problem,
+                &front,
+                Start { upper: INFINITE, lower: 0, shown: 0 },
+                run,
+            )?;
             let Some(found) = found else { break };
             let mut plan_sums = vec![0; self.limits.len()];
             for (weights, &label) in scalar::leaves(&problem, &found.plan).iter().zip(&found.labels)

@@ -45,13 +45,9 @@ pub struct Dual<'a, 'run, const N: usize> {
 impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
     pub fn new(of: &'a Constrained, run: &'a Run<'run>) -> Self {
         let n_labels = of.classes.n_labels();
-        let worst: i128 = (of.costs.chunks_exact(n_labels).zip(&of.totals))
-            .map(|(row, &total)| i128::from(*row.iter().max().unwrap_or(&0)) * i128::from(total))
-            .sum::<i128>()
-            + i128::from(of.problem.leaf_cost);
         // As fine as costs of that size allow, with as much room for each price.
         let room = MOST_RELAXED / (2 * of.limits.len() as i128 + 2);
-        let scale = (room / worst.max(1)).clamp(1, 1 << 40);
+        let scale = (room / i128::from(of.worst.max(1))).clamp(1, 1 << 40);
         let scale = 1i64 << (127 - scale.leading_zeros() as i64).max(0);
         let most = (of.limits.iter())
             .map(|limit| {
@@ -143,7 +139,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
     fn at(&mut self, prices: &[i64]) -> Result<Option<(i128, Vec<i64>)>> {
         let relaxed = self.of.relax(self.scale, prices);
         let problem = self.of.relaxed_problem(&relaxed)?;
-        let upper = self.upper();
+        let upper = self.upper().min(self.of.worst);
         let found = scalar::solve(&problem, self.run, self.lower.min(upper), upper)?;
         let bound = i128::from(found.lower) + relaxed.offset - relaxed.most;
         let front = self.of.front::<N>(&self.of.limits, &relaxed);
@@ -154,7 +150,8 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         if bound > self.bound {
             (self.bound, self.relaxed) = (bound, relaxed);
         }
-        if self.run.report(self.lower.min(self.upper()), self.upper()).is_some() {
+        let upper = self.upper().min(self.of.worst);
+        if self.run.report(self.lower.min(upper), upper).is_some() {
             return Ok(None);
         }
         Ok(Some((bound, slopes)))

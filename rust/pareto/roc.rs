@@ -96,7 +96,8 @@ impl Roc {
             let problem = self.relaxed_problem(&relaxed)?;
             // Without the game nothing is known.
             let upper = if self.game { best.0 } else { best.0 + 1 };
-            let (found, proved) = fronts::solve(&problem, &front, Start { upper, lower }, run)?;
+            let start = Start { upper, lower, shown: upper };
+            let (found, proved) = fronts::solve(&problem, &front, start, run)?;
             lower = proved;
             if let Some(found) = found {
                 best = (found.cost, found.plan);

@@ -22,6 +22,8 @@ pub struct Start {
     pub upper: Cost,
     /// No tree costs less.
     pub lower: Cost,
+    /// What is shown for the cost of the best tree while there is none.
+    pub shown: Cost,
 }
 
 /// A tree better than any that was known.
@@ -169,7 +171,7 @@ pub fn solve<F: Front>(
     start: Start,
     run: &Run,
 ) -> Result<(Option<Best>, Cost)> {
-    let report = |lower: Cost, upper: Cost| run.report(lower, upper.max(lower));
+    let report = |lower: Cost, upper: Cost| run.report(lower, upper.min(start.shown).max(lower));
     let halt = || report(start.lower, start.upper).is_some();
     let threads = run.limits().threads.max(1);
     let Some((bits, threads)) = set_up(problem, run, threads, &halt)? else {
