@@ -25,8 +25,8 @@ use crate::tree::{Plan, Tree};
 const ROUNDS: usize = 24;
 
 /// It ends when the gap has not become smaller by one part in STEP for so many rounds.
-const STALE: usize = 4;
-const STEP: Cost = 32;
+const STALE: usize = 2;
+const STEP: Cost = 16;
 
 /// Slopes of a reference: more of them cost time in every look.
 const MOST_PIECES: usize = 12;
