@@ -16,7 +16,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeRegressor
 
-from certree import OptimalTreeRegressor, Tree, cli
+from certree import OptimalTreeRegressor, ThresholdBinarizer, Tree, cli
 
 
 def table(n=60, seed=0, n_outputs=1):
@@ -99,6 +99,21 @@ def test_never_worse_than_a_greedy_tree():
         greedy = DecisionTreeRegressor(max_depth=3).fit(numbers, y)
         model = OptimalTreeRegressor(max_depth=3, leaf_penalty=0.0).fit(numbers, y)
         assert model.score(numbers, y) >= greedy.score(numbers, y) - 1e-12
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_all_cuts_of_numbers_are_those_of_boolean_columns(n_outputs):
+    """Two searches: one over intervals of cuts, one over questions."""
+    rng = np.random.default_rng(n_outputs)
+    X = pl.DataFrame(np.round(rng.random((90, 4)), 3), schema=["a", "b", "c", "d"])
+    Y = rng.normal(size=(90, n_outputs)) + np.sin(9 * X["a"].to_numpy())[:, None]
+    weights = rng.random(90) + 0.5
+    for penalty, depth in ((0.0, 2), (0.005, 3)):
+        model = OptimalTreeRegressor(leaf_penalty=penalty, max_depth=depth)
+        numbers = clone(model).fit(X, Y, weights)
+        questions = clone(model).fit(ThresholdBinarizer().fit_transform(X), Y, weights)
+        assert numbers.status_ == questions.status_ == "optimal"
+        assert numbers.objective_ == pytest.approx(questions.objective_, rel=1e-13)
 
 
 def test_a_large_mean_takes_nothing_from_a_small_spread():

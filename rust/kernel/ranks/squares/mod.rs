@@ -164,6 +164,10 @@ impl RankKernel for SquaresKernel<'_> {
             let side = whole.get_or_insert_with(|| {
                 [Side::new(self, &line.totals, Cost::MAX), Side::none(self)]
             });
+            // One block, before which is nothing.
+            line.ends = vec![0, line.rows.len() as u32];
+            line.all = line.totals.iter().map(|&total| vec![0, total]).collect();
+            scratch.coarse.before.clone_from(&line.all);
             scan(self, &line, None, g, side, &mut scratch);
         }
         let Some([side, _]) = whole else { return (self.leaf(&node.rows), Plan::Leaf) };
@@ -190,7 +194,7 @@ impl RankKernel for SquaresKernel<'_> {
         let grid = n * (p + 8 * width) + p * blocks * 5;
         // Codes and statistics of the rows, tables, bounds by pair of axes, and all lines with their sums.
         let two = n * (4 + p + 8 * width)
-            + lattice * 8 * (width + 4)
+            + lattice * 8 * (width * (p * (p + 1) / 2 + 1) + 4)
             + 2 * p * p * blocks * 8
             + n * (p + 1) * (4 + 8 + 8 * 2 * width);
         [grid, two]

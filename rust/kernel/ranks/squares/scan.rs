@@ -21,6 +21,9 @@ pub struct Line {
     /// By statistic, then row; and added up before each block of rows.
     stats: Vec<Vec<i64>>,
     starts: Vec<Vec<i64>>,
+    /// Where each block of the grid begins, and where the last one ends; by statistic, what is before.
+    pub ends: Vec<u32>,
+    pub all: Vec<Vec<i64>>,
     pub totals: Vec<i64>,
     pub filled: bool,
 }
@@ -42,18 +45,24 @@ pub struct Side {
     stump: f64,
 }
 
-/// The rows of a line on the left of another axis's cut.
+/// Blocks of a line's rows, and what the cuts in each cost at least.
 #[derive(Default)]
-pub struct Scratch {
-    blocks: usize,
-    /// By row: all bits if it is left, else none.
-    left: Vec<i64>,
-    /// By statistic: sums of the left rows before each block.
-    before: Vec<Vec<i64>>,
+pub struct Blocks {
+    /// By statistic: sums of the rows left of another axis's cut that are before each block, and of all of them.
+    pub before: Vec<Vec<i64>>,
     /// What rows before each block cost, and those from it on.
     costs: [Vec<f64>; 2],
     /// By side and block: what a stump costs at least.
     least: [Vec<f64>; 2],
+}
+
+#[derive(Default)]
+pub struct Scratch {
+    /// The blocks of the grid.
+    pub coarse: Blocks,
+    /// A few rows of one of them at a time, and which of the rows are left: all bits if so, else none.
+    fine: Blocks,
+    left: Vec<i64>,
     sums: Vec<[[i64; CUTS]; 2]>,
 }
 
@@ -86,6 +95,18 @@ impl Line {
             self.totals.push(sum);
         }
         self.filled = true;
+        let (blocks, code) = (grid.axes[g].n(), &grid.axes[g].code);
+        let begin =
+            |block: usize| self.rows.partition_point(|&row| (code[row as usize] as usize) < block);
+        let ends: Vec<u32> = (0..=blocks).map(|block| begin(block) as u32).collect();
+        let of = ends.iter().map(|&end| self.first(end as usize));
+        let mut all = vec![Vec::with_capacity(blocks + 1); grid.stats.len()];
+        for sums in of {
+            for (all, sum) in all.iter_mut().zip(sums) {
+                all.push(sum);
+            }
+        }
+        (self.ends, self.all) = (ends, all);
     }
 
     /// The statistics of the first `n` rows.
@@ -97,8 +118,8 @@ impl Line {
     }
 
     pub fn bytes(&self) -> usize {
-        let lists = self.stats.iter().chain(&self.starts);
-        4 * self.rows.capacity()
+        let lists = self.stats.iter().chain(&self.starts).chain(&self.all);
+        4 * (self.rows.capacity() + self.ends.capacity())
             + 8 * (self.behind.capacity() + self.totals.capacity())
             + lists.map(|list| 8 * list.capacity()).sum::<usize>()
     }
@@ -106,10 +127,9 @@ impl Line {
 
 impl Scratch {
     pub fn bytes(&self) -> usize {
-        let lists = self.costs.iter().chain(&self.least);
-        8 * self.left.capacity()
-            + self.before.iter().map(|list| 8 * list.capacity()).sum::<usize>()
-            + lists.map(|list| 8 * list.capacity()).sum::<usize>()
+        self.coarse.bytes()
+            + self.fine.bytes()
+            + 8 * self.left.capacity()
             + self.sums.capacity() * size_of::<[[i64; CUTS]; 2]>()
     }
 }
@@ -165,10 +185,10 @@ impl Side {
 }
 
 /// Take in the stumps along `line`, of axis `g`, for the rows up to a cut of another axis and for those behind
-/// it; without a cut, all rows are on the first side.
+/// it; without a cut, all rows are on the first side. `scratch.coarse` has what is known of the grid's blocks.
 ///
-/// A few rows at a time: the cuts among them cost at least what the rows before and those behind them cost
-/// (as in `tables.rs`), and mostly that is enough.
+/// Block by block: the cuts in one cost at least what the rows before and those behind it cost (as in
+/// `tables.rs`), and mostly that is enough. Where it is not, the same is asked of a few rows at a time.
 pub fn scan(
     kernel: &SquaresKernel,
     line: &Line,
@@ -180,15 +200,23 @@ pub fn scan(
     Level::detect().run(
         #[inline(always)]
         || {
-            scratch.divide(line, cut);
-            scratch.bound(kernel, line, sides);
+            let Scratch { coarse, fine, left, sums } = scratch;
+            coarse.bound(kernel, &line.all, 0, sides);
             // What must be beaten falls soonest where the bounds are least.
-            let first = [0, 1].map(|side| scratch.lowest(side));
-            for block in first.into_iter().chain(0..scratch.blocks) {
-                if [0, 1].into_iter().any(|side| scratch.may(side, block, &sides[side])) {
-                    match kernel.outputs() {
-                        1 => evaluate::<1>(kernel, line, (g, block), sides, scratch),
-                        _ => evaluate::<0>(kernel, line, (g, block), sides, scratch),
+            let first = [0, 1].map(|side| coarse.lowest(side));
+            for block in first.into_iter().chain(0..coarse.len()) {
+                if !coarse.may(block, sides) {
+                    continue;
+                }
+                let start = fine.divide(line, cut, (coarse, block), left);
+                fine.bound(kernel, &line.starts, start, sides);
+                for at in 0..fine.len() {
+                    if fine.may(at, sides) {
+                        let place = (g, start, at);
+                        match kernel.outputs() {
+                            1 => evaluate::<1>(kernel, line, place, sides, (fine, left, sums)),
+                            _ => evaluate::<0>(kernel, line, place, sides, (fine, left, sums)),
+                        }
                     }
                 }
             }
@@ -196,59 +224,74 @@ pub fn scan(
     );
 }
 
-impl Scratch {
-    /// Which rows are on the left, and what they sum to before each block.
+impl Blocks {
+    fn len(&self) -> usize {
+        self.least[0].len()
+    }
+
+    /// A few rows at a time of one coarse block. Returns the first of these.
     #[inline(always)]
-    fn divide(&mut self, line: &Line, cut: Option<(&Axis, i64)>) {
-        self.left.clear();
-        match cut {
-            None => self.left.resize(line.rows.len(), -1),
-            Some((axis, cut)) => {
-                // Ranks are below 2^32; a cut of −1 has nothing left of it.
-                let below = (cut + 1) as u64;
-                self.left.resize(line.rows.len(), 0);
-                for (left, &row) in self.left.iter_mut().zip(&line.rows) {
-                    *left = -i64::from(u64::from(axis.rank[row as usize]) < below);
-                }
+    fn divide(
+        &mut self,
+        line: &Line,
+        cut: Option<(&Axis, i64)>,
+        (coarse, block): (&Blocks, usize),
+        left: &mut Vec<i64>,
+    ) -> usize {
+        let (from, to) = (line.ends[block] as usize, line.ends[block + 1] as usize);
+        let (first, last) = (from / CUTS, to.div_ceil(CUTS));
+        let start = first * CUTS;
+        let rows = &line.rows[start..(last * CUTS).min(line.rows.len())];
+        left.clear();
+        left.resize(rows.len(), -1);
+        if let Some((axis, cut)) = cut {
+            // Ranks are below 2^32; a cut of −1 has nothing left of it.
+            let below = (cut + 1) as u64;
+            for (left, &row) in left.iter_mut().zip(rows) {
+                *left = -i64::from(u64::from(axis.rank[row as usize]) < below);
             }
         }
-        self.blocks = line.rows.len().div_ceil(CUTS);
         self.before.resize_with(line.stats.len(), Vec::new);
-        for (before, stats) in self.before.iter_mut().zip(&line.stats) {
+        for (s, before) in self.before.iter_mut().enumerate() {
+            let stats = &line.stats[s][start..start + rows.len()];
+            let skipped = (0..from - start).map(|at| stats[at] & left[at]).sum::<i64>();
+            let mut sum = coarse.before[s][block] - skipped;
             before.clear();
-            let mut sum = 0;
             before.push(sum);
-            let whole = stats.len() / CUTS * CUTS;
+            let whole = rows.len() / CUTS * CUTS;
             for from in (0..whole).step_by(CUTS) {
-                let (stats, left) = (&stats[from..from + CUTS], &self.left[from..from + CUTS]);
+                let (stats, left) = (&stats[from..from + CUTS], &left[from..from + CUTS]);
                 for l in 0..CUTS {
                     sum += stats[l] & left[l];
                 }
                 before.push(sum);
             }
-            if whole < stats.len() {
-                for at in whole..stats.len() {
-                    sum += stats[at] & self.left[at];
+            if whole < rows.len() {
+                for at in whole..rows.len() {
+                    sum += stats[at] & left[at];
                 }
                 before.push(sum);
             }
         }
+        first
     }
 
-    /// What the stumps of each block cost at least on each side, without penalties.
+    /// What the stumps of each block cost at least on each side, without penalties. `all`: by statistic, the
+    /// sums of all rows before each block, of which the first is number `start`.
     #[inline(always)]
-    fn bound(&mut self, kernel: &SquaresKernel, line: &Line, sides: &[Side; 2]) {
+    fn bound(&mut self, kernel: &SquaresKernel, all: &[Vec<i64>], start: usize, sides: &[Side; 2]) {
         let m = kernel.outputs();
+        let Blocks { least, before, costs } = self;
+        let n = before[0].len() - 1;
         for side in 0..2 {
             let margin = kernel.margin(sides[side].totals[m + 1]);
-            let Scratch { least, before, costs, blocks, .. } = self;
-            let (n, least) = (*blocks, &mut least[side]);
             // Of the rows before each block, and of those from it on.
             for (behind, costs) in costs.iter_mut().enumerate() {
                 costs.clear();
                 costs.resize(n + 1, 0.0);
-                let of =
-                    |s: usize| (&before[s][..=n], &line.starts[s][..=n], sides[side].totals[s]);
+                let of = |s: usize| {
+                    (&before[s][..=n], &all[s][start..=start + n], sides[side].totals[s])
+                };
                 let sum = |(left, all): (i64, i64), total: i64| {
                     let sum = if side == 0 { left } else { all - left };
                     if behind == 1 { total - sum } else { sum }
@@ -268,6 +311,7 @@ impl Scratch {
                     costs[block] = q - costs[block] / weight;
                 }
             }
+            let least = &mut least[side];
             least.clear();
             least.resize(n, 0.0);
             for block in 0..n {
@@ -283,39 +327,45 @@ impl Scratch {
             .fold(0, |best, block| if least[block] < least[best] { block } else { best })
     }
 
-    /// What every stump of the line costs at least on a side, without penalties.
+    /// What every stump costs at least on a side, without penalties.
     pub fn least(&self, side: usize) -> f64 {
         self.least[side].iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether a stump of a block may be cheaper than what is known of a side.
+    /// Whether a stump of a block may be cheaper than what is known.
     #[inline(always)]
-    fn may(&self, side: usize, block: usize, known: &Side) -> bool {
-        self.least[side][block] < known.stump
+    fn may(&self, block: usize, known: &[Side; 2]) -> bool {
+        self.least[0][block] < known[0].stump || self.least[1][block] < known[1].stump
+    }
+
+    fn bytes(&self) -> usize {
+        let lists = self.costs.iter().chain(&self.least);
+        self.before.iter().map(|list| 8 * list.capacity()).sum::<usize>()
+            + lists.map(|list| 8 * list.capacity()).sum::<usize>()
     }
 }
 
-/// Take in the stumps of one block. `M`: the number of outputs if the compiler is to know it, else 0.
+/// Take in the stumps among a few rows: axis g, the first such few of the coarse block, and which of them. `M`:
+/// the number of outputs if the compiler is to know it, else 0.
 #[inline(always)]
 fn evaluate<const M: usize>(
     kernel: &SquaresKernel,
     line: &Line,
-    (g, block): (usize, usize),
+    (g, start, at): (usize, usize, usize),
     sides: &mut [Side; 2],
-    scratch: &mut Scratch,
+    (fine, left, sums): (&Blocks, &[i64], &mut Vec<[[i64; CUTS]; 2]>),
 ) {
     let m = if M > 0 { M } else { kernel.outputs() };
-    let from = block * CUTS;
+    let (block, from) = (start + at, (start + at) * CUTS);
     let some = CUTS.min(line.rows.len() - from);
     // Sums along the block: of the left rows, and of all.
-    let sums = &mut scratch.sums;
     sums.clear();
     sums.resize(m + 1, [[0; CUTS]; 2]);
     for s in 0..=m {
-        let (mut of_left, mut of_all) = (scratch.before[s][block], line.starts[s][block]);
+        let (mut of_left, mut of_all) = (fine.before[s][at], line.starts[s][block]);
         for l in 0..some {
             let stat = line.stats[s][from + l];
-            of_left += stat & scratch.left[from + l];
+            of_left += stat & left[at * CUTS + l];
             of_all += stat;
             (sums[s][0][l], sums[s][1][l]) = (of_left, of_all - of_left);
         }

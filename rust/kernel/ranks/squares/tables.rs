@@ -110,6 +110,11 @@ impl Table {
         cells
     }
 
+    /// Give the sums away, for what was there before.
+    pub fn give(&mut self, sums: &mut Vec<Vec<i64>>) {
+        std::mem::swap(&mut self.sums, sums);
+    }
+
     /// What the rows before (0) and behind (1) boundary j of f cost as one leaf.
     pub fn leaf(&self, side: usize, j: usize) -> f64 {
         // Behind the first boundary of g is everything.

@@ -4,7 +4,7 @@
 use std::collections::BinaryHeap;
 
 use super::scan::{Line, Scratch, Side, scan};
-use super::tables::{Least, PartRows, Table};
+use super::tables::{LANES, Least, PartRows, Table};
 use super::{Grid, SquaresKernel};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
@@ -22,6 +22,8 @@ pub struct Two {
     rows: PartRows,
     table: Table,
     least: Least,
+    /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g, by statistic.
+    sums: Vec<Vec<Vec<i64>>>,
     /// By axis and boundary: what the best trees of one level cost at least before it, and behind it.
     ends: [Vec<Vec<Cost>>; 2],
     /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width + j.
@@ -72,6 +74,7 @@ impl Two {
         self.open.clear();
         self.kept.clear();
         self.lines.resize_with(p, Line::default);
+        self.sums.resize_with(p * p, Vec::new);
         self.lines.iter_mut().for_each(|line| line.filled = false);
         self.width = grid.axes.iter().map(|axis| axis.n() + 1).max().unwrap_or(1);
         for side in 0..2 {
@@ -148,6 +151,8 @@ impl Two {
             );
             self.keep(kernel, (g, f), margin, &mut sums[g]);
         }
+        let at = f * self.lines.len() + g;
+        self.table.give(&mut self.sums[at]);
     }
 
     /// Bounds on the stumps along g beside the boundaries of f.
@@ -330,10 +335,11 @@ impl Two {
             let mut bounds = [self.bound(0, &around.0, axis, g), self.bound(1, &around.1, axis, g)];
             if (0..2).any(|side| bounds[side] < sides[side].cost) {
                 self.line(part, grid, g);
+                self.coarse((axis, n), g, known.cut, grid);
                 let line = &self.lines[g];
                 scan(kernel, line, Some((of, known.cut)), g, &mut sides, &mut self.scratch);
                 for side in 0..2 {
-                    let least = floor(self.scratch.least(side)) + 2 * kernel.leaf_cost;
+                    let least = floor(self.scratch.coarse.least(side)) + 2 * kernel.leaf_cost;
                     bounds[side] = bounds[side].max(sides[side].cost).max(least);
                 }
             }
@@ -365,11 +371,40 @@ impl Two {
         (Known { edge, place: Place::Kept(place) }, exact)
     }
 
+    /// What the first `n` rows of axis f, those up to a cut, sum to before each block of g: what is before f's
+    /// last boundary is known.
+    fn coarse(&mut self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) {
+        let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
+        let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);
+        let line = &self.lines[f];
+        let rows = &line.rows[line.ends[j] as usize..n];
+        let codes = &grid.axes[g].code;
+        let (low, high, flipped) = if f <= g { (f, g, false) } else { (g, f, true) };
+        let stride = if flipped { ng + 1 } else { nf + 1 }.next_multiple_of(LANES);
+        let before = &mut self.scratch.coarse.before;
+        before.resize_with(grid.stats.len(), Vec::new);
+        for ((before, stats), sums) in
+            before.iter_mut().zip(&grid.stats).zip(&self.sums[low * p + high])
+        {
+            before.clear();
+            before.resize(ng + 1, 0);
+            for &row in rows {
+                before[usize::from(codes[row as usize]) + 1] += stats[row as usize];
+            }
+            let mut sum = 0;
+            for (k, before) in before.iter_mut().enumerate() {
+                sum += *before;
+                *before = sum + if flipped { sums[j * stride + k] } else { sums[k * stride + j] };
+            }
+        }
+    }
+
     pub fn bytes(&self) -> usize {
         let ends = self.ends.iter().flatten().map(|ends| 8 * ends.capacity());
         self.rows.bytes()
             + self.table.bytes()
             + self.least.bytes()
+            + self.sums.iter().flatten().map(|sums| 8 * sums.capacity()).sum::<usize>()
             + ends.sum::<usize>()
             + self.by.iter().map(|by| 8 * by.capacity()).sum::<usize>()
             + self.lines.iter().map(Line::bytes).sum::<usize>()
