@@ -215,6 +215,8 @@ pub fn scan(
                         let place = (g, start, at);
                         match kernel.outputs() {
                             1 => evaluate::<1>(kernel, line, place, sides, (fine, left, sums)),
+                            2 => evaluate::<2>(kernel, line, place, sides, (fine, left, sums)),
+                            3 => evaluate::<3>(kernel, line, place, sides, (fine, left, sums)),
                             _ => evaluate::<0>(kernel, line, place, sides, (fine, left, sums)),
                         }
                     }
@@ -371,6 +373,9 @@ fn evaluate<const M: usize>(
         }
     }
     for side in 0..2 {
+        if fine.least[side][at] >= sides[side].stump {
+            continue;
+        }
         // Weights, and squared sums, on both sides of the cut.
         let (mut w, mut squares) = ([[0.0; CUTS]; 2], [[0.0; CUTS]; 2]);
         for s in 0..=m {
