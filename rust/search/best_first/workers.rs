@@ -66,6 +66,9 @@ pub fn solve_with(
             return Ok((Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }, None));
         }
     };
+    // What is certain is left out of costs, which are then not linear in prices.
+    let (hints, prices) =
+        if bits.certain == 0 { (hints, prices) } else { (Hints::default(), None) };
     let mut shared = share(problem, &bits, run, options, threads);
     shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
     shared.hints = hints;
