@@ -5,6 +5,7 @@ mod common;
 
 use std::time::Duration;
 
+use certree::bits::Level;
 use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
@@ -26,10 +27,18 @@ fn unlimited(case: &Case) -> Case {
     case
 }
 
-fn search(problem: &Problem, threads: usize, blocks: Option<usize>) -> Result<Found, String> {
+/// `at`: which of the machine's instruction sets, in turn.
+fn search(
+    problem: &Problem,
+    threads: usize,
+    blocks: Option<usize>,
+    at: usize,
+) -> Result<Found, String> {
+    let levels = Level::all();
+    let options = Search { level: levels[(at + problem.points.len()) % levels.len()], blocks };
     let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
     let run = Run::new(limits, problem.scale, None);
-    let found = solve(problem, &run, &Search { blocks }).map_err(|e| e.to_string())?;
+    let found = solve(problem, &run, &options).map_err(|e| e.to_string())?;
     ensure(run.bytes() == 0, || format!("{} bytes are never given back", run.bytes()))?;
     Ok(found)
 }
@@ -64,12 +73,12 @@ fn agrees(case: &Case, oracle: impl Fn(&Problem) -> Found) -> Result<(), String>
     }
     ensure(applies(&problem), || "the search takes this".into())?;
     let optimum = oracle(&problem).upper;
-    for blocks in [None, Some(1), Some(2), Some(5)] {
-        let found = search(&problem, 1, blocks)?;
+    for (at, blocks) in [None, Some(1), Some(2), Some(5)].into_iter().enumerate() {
+        let found = search(&problem, 1, blocks, at)?;
         is_optimal(&case, &problem, &found, optimum)
             .map_err(|why| format!("{blocks:?} blocks: {why}"))?;
     }
-    let found = search(&problem, 3, Some(2))?;
+    let found = search(&problem, 3, Some(2), 0)?;
     is_optimal(&case, &problem, &found, optimum).map_err(|why| format!("3 threads: {why}"))
 }
 
@@ -156,10 +165,11 @@ fn stopped_searches_bound_the_optimum() {
             Limits { gap: 0.05, ..none.clone() },
         ] {
             let run = Run::new(limits.clone(), problem.scale, None);
-            let found = match solve(&problem, &run, &Search { blocks: Some(2) }) {
-                Err(Error::Invalid(_)) if limits.memory.is_some() => continue,
-                found => found.map_err(|e| e.to_string())?,
-            };
+            let found =
+                match solve(&problem, &run, &Search { blocks: Some(2), ..Search::default() }) {
+                    Err(Error::Invalid(_)) if limits.memory.is_some() => continue,
+                    found => found.map_err(|e| e.to_string())?,
+                };
             ensure(found.lower <= optimum && optimum <= found.upper, || {
                 format!("{} <= {optimum} <= {}: {limits:?}", found.lower, found.upper)
             })?;

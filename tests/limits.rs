@@ -63,7 +63,7 @@ fn the_clock_is_kept_inside_one_look() {
         let answer = limited(&problem, Limits { threads, ..seconds(0.3) });
         assert_eq!(answer.status, Status::TimeLimit);
         assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
-        assert!(answer.tree.n_leaves() > 1, "a stump needs no pairs");
+        assert!(answer.tree.n_leaves() > 1, "{min_leaf_rows} {threads}: a stump needs no pairs");
     }
 }
 

@@ -8,6 +8,7 @@ use super::grid::{Grid, LANES};
 use super::two::Two;
 use super::unit::{Unit, most};
 use super::{Halt, RankKernel, scan, stump_plan};
+use crate::bits::Level;
 use crate::cost::{Cost, gcd};
 use crate::problem::Problem;
 use crate::tree::Plan;
@@ -95,10 +96,11 @@ pub struct LabelKernel<T> {
     pub(super) leaf_cost: Cost,
     /// Blocks of an axis, if they are not chosen by the number of rows.
     blocks: Option<usize>,
+    pub(super) level: Level,
 }
 
 impl<T: Unit> LabelKernel<T> {
-    pub fn new(rows: &LabelRows, leaf_cost: Cost, blocks: Option<usize>) -> Self {
+    pub fn new(rows: &LabelRows, leaf_cost: Cost, blocks: Option<usize>, level: Level) -> Self {
         let unit = rows.unit().max(1);
         LabelKernel {
             n_labels: rows.n_labels,
@@ -108,6 +110,7 @@ impl<T: Unit> LabelKernel<T> {
             unit,
             leaf_cost,
             blocks,
+            level,
         }
     }
 
@@ -116,14 +119,11 @@ impl<T: Unit> LabelKernel<T> {
     }
 }
 
-/// As many blocks as there are rows to fill them: with more, counting pairs touches more cells than rows.
+/// About as many blocks as cells of a pair are worth counting rows into, in whole groups of lanes.
 fn blocks(rows: usize, n_labels: usize) -> usize {
-    let (most, least) = if n_labels > 2 { (63, 7) } else { (255, 15) };
-    let mut blocks = least;
-    while blocks < most && blocks * blocks * (n_labels - 1) < 16 * rows {
-        blocks = blocks * 2 + 1;
-    }
-    blocks
+    let (most, cells) = if n_labels > 2 { (95, 64 * rows / n_labels) } else { (255, rows) };
+    let blocks = (cells.min(rows).isqrt() + 1).next_multiple_of(LANES) - 1;
+    blocks.min(most)
 }
 
 impl<T: Unit> RankKernel for LabelKernel<T> {
@@ -171,7 +171,7 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
             + n * (row + 4)
             + 2 * p * p * width * one
             + 2 * planes * most * width * one
-            + p * n * (5 + 2 * one + if self.n_labels == 2 { 0 } else { row });
+            + p * n * if self.n_labels == 2 { 5 + 5 * one } else { 5 + 2 * one + row };
         [grid, two]
     }
 

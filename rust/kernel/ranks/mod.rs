@@ -7,8 +7,10 @@ mod gap;
 mod grid;
 mod labels;
 mod pairs;
+mod rows;
 mod scan;
 mod squares;
+mod sweep;
 mod two;
 mod unit;
 

@@ -4,11 +4,13 @@
 //! the rows behind it as another. Proof: dropping rows from a leaf never makes it cost more. At a boundary
 //! between blocks the same sum, with nothing dropped, is exact.
 
-use super::grid::LANES;
+use super::grid::{Grid, LANES};
+use super::rows::PartRows;
 use super::unit::Unit;
 
-/// The gains of one pair of axes, added up by label over the blocks before each boundary of the one (lanes,
-/// the next to last of which is all rows) and in each block of the other (lines).
+/// The gains of one pair of axes: by label, by block of the one axis (lines), and added up over the blocks
+/// before each boundary of the other (lanes).
+#[derive(Default)]
 pub struct Sums<T> {
     /// By label, then line, then lane. With more than two labels there is one more: the worst losses.
     pub cells: Vec<T>,
@@ -18,6 +20,40 @@ pub struct Sums<T> {
     pub width: usize,
     /// The lane of all rows.
     pub all: usize,
+}
+
+impl<T: Unit> Sums<T> {
+    /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the boundary
+    /// behind it; `stumps` adds them up.
+    pub fn count(
+        &mut self,
+        rows: &PartRows<T>,
+        (f, g): (usize, usize),
+        grid: &Grid<T>,
+        n_labels: usize,
+    ) {
+        let planes = if n_labels == 2 { 2 } else { n_labels + 1 };
+        let (lanes, lines) = (grid.axes[f].n(), grid.axes[g].n());
+        let width = (lanes + 1).next_multiple_of(LANES);
+        (self.n_labels, self.lines, self.width, self.all) = (n_labels, lines, width, lanes);
+        self.cells.clear();
+        self.cells.resize(planes * lines * width, T::default());
+        let (n, cells) = (rows.n, &mut self.cells[..]);
+        let (a, b) = (&rows.codes[f * n..][..n], &rows.codes[g * n..][..n]);
+        let rows = a.iter().zip(b).zip(&rows.label).zip(&rows.gain).zip(&rows.worst);
+        if n_labels == 2 {
+            for ((((&a, &b), &label), &gain), _) in rows {
+                let line = usize::from(label) * lines + usize::from(b);
+                cells[line * width + usize::from(a) + 1] += gain;
+            }
+        } else {
+            for ((((&a, &b), &label), &gain), &worst) in rows {
+                let at = usize::from(b) * width + usize::from(a) + 1;
+                cells[usize::from(label) * lines * width + at] += gain;
+                cells[n_labels * lines * width + at] += worst;
+            }
+        }
+    }
 }
 
 /// Split costs by lane: at boundaries (`upper`), and bounds with the cuts between them (`lower`).
@@ -46,15 +82,15 @@ impl<T> Stumps<T> {
     }
 }
 
-type Lanes<T> = [T; LANES];
+pub type Lanes<T> = [T; LANES];
 
 #[inline(always)]
-fn lanes<T: Unit>(of: &[T], at: usize) -> &Lanes<T> {
+pub fn lanes<T: Unit>(of: &[T], at: usize) -> &Lanes<T> {
     of[at..at + LANES].try_into().expect("whole groups of lanes")
 }
 
 #[inline(always)]
-fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
+pub fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
     let mut out = [T::default(); LANES];
     for lane in 0..LANES {
         out[lane] = f(lane);
@@ -65,17 +101,41 @@ fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
 /// Both sides' stumps along the axis of the lines, for every lane. `open`: lines with cuts within.
 #[inline(always)]
 pub fn stumps<T: Unit>(
-    sums: &Sums<T>,
+    sums: &mut Sums<T>,
     open: &[T],
     out: &mut Stumps<T>,
     behind: &mut Vec<Lanes<T>>,
 ) {
     out.resize(sums.width);
+    add_up(&mut sums.cells, sums.width);
     for from in (0..sums.width).step_by(LANES) {
         if sums.n_labels == 2 {
             of_two(sums, open, out, from);
         } else {
             of_many(sums, open, out, behind, from);
+        }
+    }
+}
+
+/// Each lane with all lanes before it added.
+#[inline(always)]
+pub fn add_within<T: Unit>(mut x: Lanes<T>) -> Lanes<T> {
+    for step in [1, 2, 4, 8, 16] {
+        x = each(|l| if l >= step { x[l] + x[l - step] } else { x[l] });
+    }
+    x
+}
+
+/// Sums along each line of lanes, in place.
+#[inline(always)]
+fn add_up<T: Unit>(cells: &mut [T], width: usize) {
+    for line in cells.chunks_exact_mut(width) {
+        let mut before = T::default();
+        for group in line.chunks_exact_mut(LANES) {
+            let x = add_within(*lanes(group, 0));
+            let x = each(|l| x[l] + before);
+            before = x[LANES - 1];
+            group.copy_from_slice(&x);
         }
     }
 }
@@ -134,31 +194,15 @@ fn of_many<T: Unit>(
     from: usize,
 ) {
     let zero = [T::default(); LANES];
-    let (k, w) = (sums.n_labels, sums.width);
-    let plane = sums.lines * w;
+    let k = sums.n_labels;
     scratch.clear();
     scratch.resize(k + sums.lines + 1, zero);
     let (gains, behind) = scratch.split_at_mut(k);
     for side in 0..2 {
-        // A group of lanes of one label in one line.
-        let cell = |label: usize, line: usize| {
-            let row = &sums.cells[label * plane + line * w..][..w];
-            let (left, all) = (lanes(row, from), row[sums.all]);
-            each(|l| if side == 0 { left[l] } else { all - left[l] })
-        };
-        let add = |gains: &mut [Lanes<T>], most: &mut Lanes<T>, worst: &mut Lanes<T>, line| {
-            for label in 0..k {
-                let c = cell(label, line);
-                gains[label] = each(|l| gains[label][l] + c[l]);
-                *most = each(|l| most[l].max(gains[label][l]));
-            }
-            let c = cell(k, line);
-            *worst = each(|l| worst[l] + c[l]);
-        };
         let (mut most, mut worst) = (zero, zero);
         gains.fill(zero);
         for line in (0..sums.lines).rev() {
-            add(gains, &mut most, &mut worst, line);
+            add(sums, (line, side, from), gains, &mut most, &mut worst);
             behind[line] = each(|l| worst[l] - most[l]);
         }
         let leaf = behind[0];
@@ -170,13 +214,36 @@ fn of_many<T: Unit>(
             if open[line] != T::default() {
                 lower = each(|l| lower[l].min(worst[l] - most[l] + rest[l]));
             }
-            add(gains, &mut most, &mut worst, line);
+            add(sums, (line, side, from), gains, &mut most, &mut worst);
             upper = each(|l| upper[l].min(worst[l] - most[l] + rest[l]));
         }
         for lane in 0..LANES {
             out.upper[side][from + lane] = upper[lane];
             out.lower[side][from + lane] = upper[lane].min(lower[lane]);
             out.leaf[side][from + lane] = leaf[lane];
+        }
+    }
+}
+
+/// Add a line to the gains and worst losses of a side's leaf, for one group of lanes.
+#[inline(always)]
+fn add<T: Unit>(
+    sums: &Sums<T>,
+    (line, side, from): (usize, usize, usize),
+    gains: &mut [Lanes<T>],
+    most: &mut Lanes<T>,
+    worst: &mut Lanes<T>,
+) {
+    let plane = sums.lines * sums.width;
+    for label in 0..=sums.n_labels {
+        let row = &sums.cells[label * plane + line * sums.width..][..sums.width];
+        let (left, all) = (lanes(row, from), row[sums.all]);
+        let sum = if label < sums.n_labels { &mut gains[label] } else { &mut *worst };
+        let more = if side == 0 { *left } else { each(|l| all - left[l]) };
+        let new = each(|l| sum[l] + more[l]);
+        *sum = new;
+        if label < sums.n_labels {
+            *most = each(|l| most[l].max(new[l]));
         }
     }
 }

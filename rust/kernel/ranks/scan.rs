@@ -1,9 +1,11 @@
 //! Exact stumps: rows in the order of an axis, one after the other.
 
 use super::Cut;
-use super::grid::Grid;
+use super::grid::{Grid, LANES};
 use super::labels::LabelKernel;
+use super::sweep::{Range, Swept};
 use super::unit::Unit;
+use crate::bits::Level;
 use crate::cost::Cost;
 use crate::view::{Axis, Part, RankNode};
 
@@ -20,6 +22,8 @@ pub struct Line<T> {
     last: Vec<bool>,
     /// Worst losses up to the row.
     pub lost: Vec<T>,
+    /// The same rows for two labels.
+    swept: Swept<T>,
 }
 
 impl<T: Unit> Line<T> {
@@ -46,6 +50,9 @@ impl<T: Unit> Line<T> {
                 self.worst.push(worst);
             }
         }
+        if n_labels == 2 {
+            self.swept.fill(&self.gain, &self.last);
+        }
     }
 
     pub fn clear(&mut self) {
@@ -56,26 +63,64 @@ impl<T: Unit> Line<T> {
         self.worst.clear();
         self.last.clear();
         self.lost.clear();
+        self.swept.clear();
     }
 
     pub fn bytes(&self) -> usize {
-        4 * self.row.capacity()
+        self.swept.bytes()
+            + 4 * self.row.capacity()
             + 2 * self.label.capacity()
             + self.last.capacity()
             + size_of::<T>() * (self.gain.capacity() + self.worst.capacity() + self.lost.capacity())
     }
 
     /// The best splits along this axis of the rows up to `cut` of another axis, and of those behind it.
-    /// `worst`: the worst losses of either, added up.
-    pub fn both(&self, other: &Axis, cut: u32, worst: [T; 2], n_labels: usize) -> [T; 2] {
-        if n_labels == 2 {
-            self.both_of_two(&other.rank, cut, worst)
-        } else {
-            self.both_of_many(&other.rank, cut, n_labels)
-        }
+    /// `worst`: the worst losses of either, added up. `ranks`: of the other axis in this order, if there are.
+    pub fn both(
+        &self,
+        other: &Axis,
+        cut: u32,
+        worst: [T; 2],
+        n_labels: usize,
+        ranks: Option<&[u16]>,
+        level: Level,
+    ) -> [T; 2] {
+        let range = match ranks {
+            _ if n_labels != 2 => return self.both_of_many(&other.rank, cut, n_labels),
+            None => self.range(&other.rank, cut),
+            Some(ranks) => level.run(
+                #[inline(always)]
+                || self.swept.range(ranks, cut as u16),
+            ),
+        };
+        // Label 0 before the cut and 1 behind it: label 1's gain before, and label 0's behind, is lost.
+        std::array::from_fn(|side| {
+            let twice = worst[side].cost() - range.sum[side].cost();
+            let zeros = T::of(twice / 2);
+            (zeros + range.least[side]).min(worst[side] - zeros - range.most[side])
+        })
     }
 
-    fn both_of_two(&self, rank: &[u32], cut: u32, worst: [T; 2]) -> [T; 2] {
+    /// For two labels, the first `n` rows and the others as leaves: their costs and worst losses.
+    pub fn leaves(&self, n: usize) -> [[T; 2]; 2] {
+        let at = |sums: &[T], n: usize| if n == 0 { T::default() } else { sums[n - 1] };
+        let (rows, of) = (self.row.len(), |n: usize| (at(&self.lost, n), self.swept.sum(n)));
+        let ((worst, sum), (all_worst, all)) = (of(n), of(rows));
+        let leaf = |worst: T, sum: T| {
+            let zeros = T::of((worst.cost() - sum.cost()) / 2);
+            zeros.min(worst - zeros)
+        };
+        let (worst_right, right) = (all_worst - worst, all - sum);
+        [[leaf(worst, sum), leaf(worst_right, right)], [worst, worst_right]]
+    }
+
+    /// Ranks of another axis in this order, for a sweep of all rows; there are fewer than 2^16.
+    pub fn see(&self, other: &Axis, out: &mut Vec<u16>) {
+        out.extend(self.row.iter().map(|&row| other.rank[row as usize] as u16));
+        out.resize(self.row.len().next_multiple_of(LANES), u16::MAX);
+    }
+
+    fn range(&self, rank: &[u32], cut: u32) -> Range<T> {
         let zero = T::default();
         // Sums of gains so far, and the least and most they have been where there is a cut.
         let (mut left, mut right) = (zero, zero);
@@ -91,34 +136,34 @@ impl<T: Unit> Line<T> {
                 most[side] = most[side].max(at[side]);
             }
         }
-        // Label 0 before the cut and 1 behind it: label 1's gain before, and label 0's behind, is lost.
-        let sums = [left, right];
-        std::array::from_fn(|side| {
-            let twice = worst[side].cost() - sums[side].cost();
-            let zeros = T::of(twice / 2);
-            (zeros + least[side]).min(worst[side] - zeros - most[side])
-        })
+        Range { least, most, sum: [left, right] }
     }
 
     fn both_of_many(&self, rank: &[u32], cut: u32, n_labels: usize) -> [T; 2] {
-        let n = self.row.len();
         let zero = T::default();
-        let side = |at: usize| usize::from(rank[self.row[at] as usize] > cut);
-        // What the rows from here on cost as a leaf, by side.
-        let mut behind = vec![[zero; 2]; n + 1];
+        let rows = || {
+            let rows = self.row.iter().zip(&self.label).zip(&self.gain).zip(&self.worst);
+            rows.map(|(((&row, &label), &gain), &worst)| {
+                (usize::from(rank[row as usize] > cut), label, gain, worst)
+            })
+        };
+        // What the rows from each on cost as a leaf, by side; from the end.
+        let mut behind = Vec::with_capacity(self.row.len() + 1);
+        behind.push([zero; 2]);
         let mut leaf = LeafSums::new(n_labels);
-        for at in (0..n).rev() {
-            leaf.add(side(at), self.label[at], self.gain[at], self.worst[at]);
-            behind[at] = leaf.costs();
+        for (side, label, gain, worst) in rows().rev() {
+            leaf.add(side, label, gain, worst);
+            behind.push(leaf.costs());
         }
-        let mut best = behind[0];
+        let mut best = leaf.costs();
         let mut leaf = LeafSums::new(n_labels);
-        for at in 0..n {
-            leaf.add(side(at), self.label[at], self.gain[at], self.worst[at]);
-            if self.last[at] {
+        let behind = behind.iter().rev().skip(1);
+        for (((side, label, gain, worst), &last), behind) in rows().zip(&self.last).zip(behind) {
+            leaf.add(side, label, gain, worst);
+            if last {
                 let costs = leaf.costs();
                 for side in 0..2 {
-                    best[side] = best[side].min(costs[side] + behind[at + 1][side]);
+                    best[side] = best[side].min(costs[side] + behind[side]);
                 }
             }
         }

@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 
 use super::gap::{Edge, Item, between, weakest};
 use super::grid::{Grid, LANES};
-use super::labels::{Label, LabelKernel};
+use super::labels::LabelKernel;
 use super::pairs::{Stumps, Sums, stumps};
+use super::rows::{Leaves, PartRows};
 use super::scan::{self, Line};
 use super::unit::Unit;
 use super::{Halt, stump_plan};
-use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::tree::Plan;
 use crate::view::Part;
@@ -29,25 +29,14 @@ pub struct Two<T> {
     by: [Vec<T>; 2],
     width: usize,
     lines: Vec<Line<T>>,
+    /// Ranks of axis f in the order of axis g, at f·p + g; made when first needed.
+    seen: Vec<Vec<u16>>,
     /// What may still be below `upper`; empty until the first refinement.
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
-    cells: Vec<T>,
-    sums: Option<Sums<T>>,
+    sums: Sums<T>,
     stumps: Stumps<T>,
     scratch: Vec<[T; LANES]>,
-}
-
-/// The rows of the part, one beside the other.
-#[derive(Default)]
-struct PartRows<T> {
-    n: usize,
-    row: Vec<u32>,
-    /// By axis, then row.
-    codes: Vec<u8>,
-    label: Vec<Label>,
-    gain: Vec<T>,
-    worst: Vec<T>,
 }
 
 /// Bounds at the boundaries of an axis: 0 has all rows right, the last all rows left.
@@ -72,6 +61,9 @@ enum What {
 
 type Blocks = (usize, usize);
 
+/// Ranks that a question may hold in orders of other axes.
+const MOST_SEEN: usize = 1 << 23;
+
 impl<T: Unit> Two<T> {
     pub fn begin(&mut self, kernel: &LabelKernel<T>, part: Part, grid: &Grid<T>, halt: Halt) {
         let p = grid.axes.len();
@@ -84,6 +76,11 @@ impl<T: Unit> Two<T> {
             line.clear();
         }
         self.lines.resize_with(p, Line::default);
+        let sees = kernel.n_labels == 2 && p * p * self.rows.n <= MOST_SEEN;
+        for seen in &mut self.seen {
+            seen.clear();
+        }
+        self.seen.resize_with(if sees { p * p } else { 0 }, Vec::new);
         let (lower, upper) = (kernel.leaf_cost, self.rows.leaf(kernel));
         (self.lower, self.upper) = (lower, upper);
         let most = grid.axes.iter().map(|axis| axis.n()).max().unwrap_or(0) + 1;
@@ -101,88 +98,26 @@ impl<T: Unit> Two<T> {
             uppers[f] = [vec![INFINITE; n], vec![INFINITE; n]];
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
-        let level = Level::detect();
+        let level = kernel.level;
         for f in 0..p {
             if halt() {
                 self.halted = true;
                 self.upper = upper;
                 return;
             }
-            for g in f..p {
-                self.count(f, g, grid, kernel.n_labels);
-                for (lanes, lines) in if f == g { vec![(f, g)] } else { vec![(f, g), (g, f)] } {
-                    self.arrange(lanes, lines, f, grid, kernel.n_labels);
-                    let sums = self.sums.as_ref().expect("arranged");
-                    let open = &grid.axes[lines].open;
-                    level.run(
-                        #[inline(always)]
-                        || stumps(sums, open, &mut self.stumps, &mut self.scratch),
-                    );
-                    self.keep(lanes, lines, p, kernel, &mut uppers[lanes]);
-                }
+            for g in 0..p {
+                let sums = &mut self.sums;
+                sums.count(&self.rows, (f, g), grid, kernel.n_labels);
+                let open = &grid.axes[g].open;
+                let (out, scratch) = (&mut self.stumps, &mut self.scratch);
+                level.run(
+                    #[inline(always)]
+                    || stumps(sums, open, out, scratch),
+                );
+                self.keep(f, g, p, kernel, &mut uppers[f]);
             }
         }
         self.conclude(grid, &uppers);
-    }
-
-    /// Gains by label, block of f and block of g.
-    fn count(&mut self, f: usize, g: usize, grid: &Grid<T>, n_labels: usize) {
-        let (nf, ng) = (grid.axes[f].n(), grid.axes[g].n());
-        let planes = if n_labels == 2 { 2 } else { n_labels + 1 };
-        self.cells.clear();
-        self.cells.resize(planes * nf * ng, T::default());
-        let n = self.rows.n;
-        let (a, b) = (&self.rows.codes[f * n..][..n], &self.rows.codes[g * n..][..n]);
-        let cells = &mut self.cells[..];
-        let rows = a.iter().zip(b).zip(&self.rows.label).zip(&self.rows.gain);
-        if n_labels == 2 {
-            for (((&a, &b), &label), &gain) in rows {
-                cells[(usize::from(label) * nf + usize::from(a)) * ng + usize::from(b)] += gain;
-            }
-        } else {
-            for ((((&a, &b), &label), &gain), &worst) in rows.zip(&self.rows.worst) {
-                let at = usize::from(a) * ng + usize::from(b);
-                cells[usize::from(label) * nf * ng + at] += gain;
-                cells[n_labels * nf * ng + at] += worst;
-            }
-        }
-    }
-
-    /// The counted pair with the boundaries of one axis as lanes. It was counted by blocks of `f` first.
-    fn arrange(&mut self, lanes: usize, lines: usize, f: usize, grid: &Grid<T>, n_labels: usize) {
-        let (n_lanes, n_lines) = (grid.axes[lanes].n(), grid.axes[lines].n());
-        let width = (n_lanes + 1).next_multiple_of(LANES);
-        let planes = if n_labels == 2 { 2 } else { n_labels + 1 };
-        let mut sums = self.sums.take().unwrap_or(Sums {
-            cells: Vec::new(),
-            n_labels,
-            lines: 0,
-            width: 0,
-            all: 0,
-        });
-        (sums.lines, sums.width, sums.all, sums.n_labels) = (n_lines, width, n_lanes, n_labels);
-        sums.cells.clear();
-        sums.cells.resize(planes * n_lines * width, T::default());
-        for plane in 0..planes {
-            let cells = &self.cells[plane * n_lanes * n_lines..][..n_lanes * n_lines];
-            let out = &mut sums.cells[plane * n_lines * width..][..n_lines * width];
-            for (line, out) in out.chunks_exact_mut(width).enumerate() {
-                let mut sum = T::default();
-                if lanes == f && lines != f {
-                    for lane in 0..n_lanes {
-                        sum += cells[lane * n_lines + line];
-                        out[lane + 1] = sum;
-                    }
-                } else {
-                    let cells = &cells[line * n_lanes..][..n_lanes];
-                    for (out, &cell) in out[1..].iter_mut().zip(cells) {
-                        sum += cell;
-                        *out = sum;
-                    }
-                }
-            }
-        }
-        self.sums = Some(sums);
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
@@ -412,7 +347,17 @@ impl<T: Unit> Two<T> {
         let p = grid.axes.len();
         let of = &part.node.axes[axis];
         self.line(part, grid, axis, kernel);
-        let leaves = self.rows.sides(kernel, &of.rank, known.cut);
+        let leaves = if kernel.n_labels == 2 {
+            let line = &self.lines[axis];
+            let left = |&row: &u32| i64::from(of.rank[row as usize]) <= known.cut;
+            let [leaf, worst] = line.leaves(line.row.partition_point(left));
+            Leaves { cost: leaf.map(|t| t.cost() * kernel.unit + kernel.leaf_cost), worst }
+        } else if kernel.leaf_cost == 0 {
+            // Then no leaf is better than every stump.
+            Leaves { cost: [INFINITE; 2], worst: [T::default(); 2] }
+        } else {
+            self.rows.sides(kernel, &of.rank, known.cut)
+        };
         let worst = leaves.worst;
         let mut best = leaves.cost;
         let mut skipped = [INFINITE; 2];
@@ -429,7 +374,16 @@ impl<T: Unit> Two<T> {
                 continue;
             }
             self.line(part, grid, g, kernel);
-            let both = self.lines[g].both(of, known.cut as u32, worst, kernel.n_labels);
+            let line = &self.lines[g];
+            let seen = self.seen.get_mut(axis * p + g).filter(|_| of.n_ranks() < 1 << 16);
+            let ranks = seen.map(|seen| {
+                if seen.is_empty() {
+                    line.see(of, seen);
+                }
+                &seen[..]
+            });
+            let cut = known.cut as u32;
+            let both = line.both(of, cut, worst, kernel.n_labels, ranks, kernel.level);
             for side in 0..2 {
                 best[side] = best[side].min(split(both[side]));
             }
@@ -473,15 +427,16 @@ impl<T: Unit> Two<T> {
             (ends.left.capacity() + ends.right.capacity() + ends.lost.capacity())
                 * size_of::<Cost>()
         };
-        let sums = self.sums.as_ref().map_or(0, |sums| sums.cells.capacity());
         let by: usize = self.by.iter().map(Vec::capacity).sum();
         self.rows.bytes()
             + self.ends.iter().map(ends).sum::<usize>()
             + self.ends.capacity() * size_of::<Ends>()
             + self.lines.iter().map(Line::bytes).sum::<usize>()
             + self.lines.capacity() * size_of::<Line<T>>()
+            + self.seen.iter().map(|seen| 2 * seen.capacity()).sum::<usize>()
+            + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
-            + (by + sums + self.cells.capacity()) * size_of::<T>()
+            + (by + self.sums.cells.capacity()) * size_of::<T>()
             + self.scratch.capacity() * size_of::<[T; LANES]>()
             + self.stumps.bytes()
     }
@@ -497,79 +452,5 @@ impl Ends {
     fn splits(&self, j: usize) -> bool {
         let all = self.lost[self.lost.len() - 1];
         self.lost[j] > self.lost[j - 1] && self.lost[j] < all
-    }
-}
-
-/// The two sides of a cut as leaves.
-struct Leaves<T> {
-    cost: [Cost; 2],
-    worst: [T; 2],
-}
-
-impl<T: Unit> PartRows<T> {
-    fn take(&mut self, part: Part, grid: &Grid<T>) {
-        self.row.clear();
-        self.row.extend_from_slice(part.rows());
-        self.n = self.row.len();
-        let rows = self.row.iter().map(|&row| row as usize);
-        self.codes.clear();
-        for axis in &grid.axes {
-            self.codes.extend(rows.clone().map(|row| axis.code[row]));
-        }
-        self.label.clear();
-        self.label.extend(rows.clone().map(|row| grid.label[row]));
-        self.gain.clear();
-        self.gain.extend(rows.clone().map(|row| grid.gain[row]));
-        self.worst.clear();
-        self.worst.extend(rows.map(|row| grid.worst[row]));
-    }
-
-    fn leaf(&self, kernel: &LabelKernel<T>) -> Cost {
-        let ranks: &[u32] = &[];
-        self.sides_by(kernel, |_| 0, ranks).cost[0]
-    }
-
-    fn sides(&self, kernel: &LabelKernel<T>, rank: &[u32], cut: i64) -> Leaves<T> {
-        self.sides_by(kernel, |rank| usize::from(i64::from(rank) > cut), rank)
-    }
-
-    fn sides_by(
-        &self,
-        kernel: &LabelKernel<T>,
-        side: impl Fn(u32) -> usize,
-        rank: &[u32],
-    ) -> Leaves<T> {
-        let mut gains = vec![[T::default(); 2]; kernel.n_labels];
-        let mut worst = [T::default(); 2];
-        let rows = self.row.iter().zip(&self.label).zip(&self.gain).zip(&self.worst);
-        for (((&row, &label), &gain), &most) in rows {
-            let side = side(if rank.is_empty() { 0 } else { rank[row as usize] });
-            gains[usize::from(label)][side] += gain;
-            worst[side] += most;
-        }
-        let cost = [0, 1].map(|side| {
-            let most = gains.iter().map(|gains| gains[side]).max().unwrap_or_default();
-            (worst[side] - most).cost() * kernel.unit + kernel.leaf_cost
-        });
-        Leaves { cost, worst }
-    }
-
-    /// Worst losses before each boundary of an axis of `n` blocks.
-    fn lost(&self, axis: usize, n: usize, unit: Cost) -> Vec<Cost> {
-        let mut lost = vec![0; n + 1];
-        for (&code, &worst) in self.codes[axis * self.n..][..self.n].iter().zip(&self.worst) {
-            lost[usize::from(code) + 1] += worst.cost() * unit;
-        }
-        for at in 1..lost.len() {
-            lost[at] += lost[at - 1];
-        }
-        lost
-    }
-
-    fn bytes(&self) -> usize {
-        4 * self.row.capacity()
-            + self.codes.capacity()
-            + self.label.capacity() * size_of::<Label>()
-            + (self.gain.capacity() + self.worst.capacity()) * size_of::<T>()
     }
 }

@@ -22,6 +22,8 @@ pub trait Unit:
     const ONES: Self;
     const MAX: Self;
     fn of(cost: Cost) -> Self;
+    /// All bits, or none.
+    fn mask(set: bool) -> Self;
     fn cost(self) -> Cost;
 }
 
@@ -34,6 +36,11 @@ macro_rules! unit {
             #[inline(always)]
             fn of(cost: Cost) -> Self {
                 cost as $t
+            }
+
+            #[inline(always)]
+            fn mask(set: bool) -> Self {
+                -<$t>::from(set)
             }
 
             #[inline(always)]

@@ -245,6 +245,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             target = a + b;
             found = Some((a + b, split(node, tried, left, right)));
         }
+        // What is proved beyond the target rules out neighbours as far as it reaches.
         let beyond = if kernel.closes() { 0 } else { tried.reach / 4 };
         let goal = target + beyond;
         let (mut side, mut asked) = (first, 0);

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex};
 
 use super::{Found, too_large};
+use crate::bits::Level;
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel, SquaresKernel};
@@ -35,10 +36,17 @@ pub fn applies(problem: &Problem) -> bool {
 }
 
 /// Switches for tests and benches: every setting gives the same optimum.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Options {
+    pub level: Level,
     /// Blocks that the kernel puts the cuts of a feature into; `None`: as many as pay.
     pub blocks: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { level: Level::detect(), blocks: None }
+    }
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
@@ -64,13 +72,13 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let view = RankView::new(features, points, &rows.points, rows.worst.clone());
     let bytes = (view.bytes() + rows.bytes()) as i64;
     run.add_bytes(bytes);
-    let (cost, blocks) = (problem.leaf_cost, options.blocks);
+    let (cost, blocks, level) = (problem.leaf_cost, options.blocks, options.level);
     let found = if rows.fits::<i16>() {
-        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks), run)
+        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks, level), run)
     } else if rows.fits::<i32>() {
-        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks), run)
+        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks, level), run)
     } else {
-        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks), run)
+        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks, level), run)
     };
     run.add_bytes(-bytes);
     let mut found = found?;
