@@ -324,6 +324,11 @@ impl<'a> Kernel<'a> {
         );
     }
 
+    /// Bytes of scratch memory that `fingerprints` takes beyond what there is.
+    pub fn fingerprint_bytes(&self) -> usize {
+        if self.classes.is_some() { self.prints.bytes_for(&self.blocks) } else { 0 }
+    }
+
     /// The fingerprints of both sides of every column of the view that was looked at last. Tasks without
     /// classes leave them to whoever asks.
     pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Key; 2]>>) {

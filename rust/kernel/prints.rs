@@ -22,6 +22,18 @@ impl Scratch {
     }
 }
 
+/// One for every four rows, blocks being whole.
+fn n_tables(blocks: &Blocks) -> usize {
+    blocks.segments.iter().map(|&(_, from, to)| to - from).sum::<usize>() * (ROWS / 4)
+}
+
+impl Scratch {
+    /// Bytes that `fingerprints` takes beyond what it has.
+    pub fn bytes_for(&self, blocks: &Blocks) -> usize {
+        (n_tables(blocks) * size_of::<Table>()).saturating_sub(self.bytes())
+    }
+}
+
 /// `blocks` were filled from `view`.
 pub fn fingerprints(
     blocks: &Blocks,
@@ -30,6 +42,7 @@ pub fn fingerprints(
     out: &mut Vec<Option<[Key; 2]>>,
 ) {
     scratch.tables.clear();
+    scratch.tables.reserve_exact(n_tables(blocks));
     for &(segment, ..) in &blocks.segments {
         let rows = view.segment(segment);
         for first in rows.clone().step_by(ROWS) {

@@ -132,9 +132,10 @@ impl Worker<'_, '_> {
         // What the look-ahead solves is not worth less.
         let enough = if budget.is_small() { 0 } else { enough };
         self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, enough })?;
-        if near {
-            // Nearly all children will be visited: their fingerprints come cheaper all at once.
+        // Nearly all children will be visited: their fingerprints come cheaper all at once.
+        if near && self.reserve(self.kernel.fingerprint_bytes()) {
             self.kernel.fingerprints(&frame.view, &mut frame.prints);
+            self.count(frame);
         }
         Ok(())
     }

@@ -35,16 +35,26 @@ impl Worker<'_, '_> {
 
     /// Keep what a child has proved for the siblings that come after it, and give back a solved child's
     /// alternatives.
-    pub(super) fn leave(&self, parent: &mut Frame, (column, side): (usize, usize), node: &Node) {
+    pub(super) fn leave(
+        &mut self,
+        parent: &mut Frame,
+        (column, side): (usize, usize),
+        node: &Node,
+    ) {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
         if parent.look.has_overlaps() && node.key.budget.depth != UNLIMITED {
-            parent.keep(all.proved(column, side, node.key.budget));
+            let proved = all.proved(column, side, node.key.budget);
+            if self.shared.run.fits(proved.bytes() as u64) {
+                parent.keep(proved);
+            }
         }
         self.settle(&mut state, node);
         if node.solved() && state.alternatives.as_ref().is_some_and(|all| all.idle()) {
             let all = state.alternatives.take();
             self.shared.run.add_bytes(-all.map_or(0, |all| all.bytes()));
         }
+        drop(state);
+        self.count(parent);
     }
 }
