@@ -1,0 +1,93 @@
+"""All cuts of continuous features: accuracy, beside pycontree in the same run.
+
+    pip install pycontree==1.0.8
+    python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300] [--without-peer]
+
+DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the training rows are taken. One
+thread, no leaf penalty. Seconds are CPU time of `fit`, which other load on the machine hardly moves. Errors are counted
+from predictions on the training rows, so that a disagreement shows; `accuracy` is to be held against published optima.
+A fit that is not proved optimal within the limit counts as the limit. Sets that take the peer less than 0.05 s do not
+count in the means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from certree import OptimalTreeClassifier
+
+LEAST = 0.05
+
+
+def read(path: Path) -> tuple[pl.DataFrame, np.ndarray]:
+    frame = pl.read_parquet(path)
+    if "split" in frame.columns:
+        frame = frame.filter(pl.col("split") == "train").drop("split")
+    _, y = np.unique(frame["target"].to_numpy(), return_inverse=True)
+    return frame.drop("target"), y
+
+
+def certree(X: pl.DataFrame, y: np.ndarray, depth: int, limit: float) -> tuple[float, OptimalTreeClassifier]:
+    model = OptimalTreeClassifier(leaf_penalty=0.0, max_depth=depth, time_limit=limit)
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    return time.process_time() - start, model
+
+
+def pycontree(X: pl.DataFrame, y: np.ndarray, depth: int, limit: float) -> tuple[float, int]:
+    from pycontree import ConTree
+
+    values = np.ascontiguousarray(X.to_numpy().astype(np.float64))
+    model = ConTree(max_depth=depth, time_limit=limit)
+    start = time.process_time()
+    model.fit(values, y.astype(np.int32))
+    seconds = time.process_time() - start
+    return seconds, int((np.asarray(model.predict(values)) != y).sum())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--depths", default="2,3", help="comma-separated")
+    parser.add_argument("--sets", help="comma-separated names of files, instead of all")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for each fit")
+    parser.add_argument("--without-peer", action="store_true", help="certree alone")
+    options = parser.parse_args()
+    paths = sorted((options.folder / "continuous").glob("*.parquet"))
+    if options.sets:
+        paths = [path for path in paths if path.stem in options.sets.split(",")]
+    print(f"{'data':>10} {'depth':>5} {'rows':>6} {'cuts':>6} {'pycontree':>9} {'certree':>8} {'ratio':>7} "
+          f"{'errors: pycontree':>17} {'certree':>7} {'accuracy':>8} {'status':>10} {'calls':>6} {'MB':>6}")
+    for depth in map(int, options.depths.split(",")):
+        ratios = []
+        for path in paths:
+            X, y = read(path)
+            mine, model = certree(X, y, depth, options.limit)
+            c = model.certificate_
+            errors = int((model.predict(X) != y).sum())
+            # Whoever is stopped by the limit, by its own clock, counts as the limit.
+            mine_counted = mine if c.status == "optimal" else options.limit
+            peer = their = ratio = "-"
+            if not options.without_peer:
+                seconds, their = pycontree(X, y, depth, options.limit)
+                peer, ratio = f"{seconds:.3f}", f"{seconds / mine_counted:.1f}x"
+                if seconds >= LEAST:
+                    ratios.append(seconds / mine_counted)
+            print(f"{path.stem:>10} {depth:>5} {len(X):>6} {c.n_cuts:>6} {peer:>9} {mine:>8.3f} {ratio:>7} "
+                  f"{their:>17} {errors:>7} {100 * (1 - errors / len(X)):>7.2f}% {c.status:>10} "
+                  f"{c.kernel_calls:>6} {c.peak_bytes / 1e6:>6.1f}", flush=True)
+        if ratios:
+            mean = float(np.exp(np.mean(np.log(ratios))))
+            print(f"depth {depth}: {mean:.1f}x in the geometric mean over {len(ratios)} sets, least {min(ratios):.1f}x\n")
+
+
+if __name__ == "__main__":
+    main()
