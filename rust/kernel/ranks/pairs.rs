@@ -117,25 +117,15 @@ pub fn stumps<T: Unit>(
     }
 }
 
-/// Each lane with all lanes before it added.
-#[inline(always)]
-pub fn add_within<T: Unit>(mut x: Lanes<T>) -> Lanes<T> {
-    for step in [1, 2, 4, 8, 16] {
-        x = each(|l| if l >= step { x[l] + x[l - step] } else { x[l] });
-    }
-    x
-}
-
-/// Sums along each line of lanes, in place.
+/// Sums along each line of lanes, in place. One by one: shifts between lanes go through memory where the
+/// compiler does not see them as shuffles, and then take longer.
 #[inline(always)]
 fn add_up<T: Unit>(cells: &mut [T], width: usize) {
     for line in cells.chunks_exact_mut(width) {
         let mut before = T::default();
-        for group in line.chunks_exact_mut(LANES) {
-            let x = add_within(*lanes(group, 0));
-            let x = each(|l| x[l] + before);
-            before = x[LANES - 1];
-            group.copy_from_slice(&x);
+        for cell in line {
+            before += *cell;
+            *cell = before;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Exact stumps: rows in the order of an axis, one after the other.
 
 use super::Cut;
-use super::grid::{Grid, LANES};
+use super::grid::Grid;
 use super::labels::LabelKernel;
-use super::sweep::{Range, Swept};
+use super::sweep::{Range, Swept, lay_out};
 use super::unit::Unit;
 use crate::bits::Level;
 use crate::cost::Cost;
@@ -104,7 +104,8 @@ impl<T: Unit> Line<T> {
     /// For two labels, the first `n` rows and the others as leaves: their costs and worst losses.
     pub fn leaves(&self, n: usize) -> [[T; 2]; 2] {
         let at = |sums: &[T], n: usize| if n == 0 { T::default() } else { sums[n - 1] };
-        let (rows, of) = (self.row.len(), |n: usize| (at(&self.lost, n), self.swept.sum(n)));
+        let (rows, of) =
+            (self.row.len(), |n: usize| (at(&self.lost, n), self.swept.sum(n, self.row.len())));
         let ((worst, sum), (all_worst, all)) = (of(n), of(rows));
         let leaf = |worst: T, sum: T| {
             let zeros = T::of((worst.cost() - sum.cost()) / 2);
@@ -114,10 +115,9 @@ impl<T: Unit> Line<T> {
         [[leaf(worst, sum), leaf(worst_right, right)], [worst, worst_right]]
     }
 
-    /// Ranks of another axis in this order, for a sweep of all rows; there are fewer than 2^16.
+    /// Ranks of another axis as they are laid out for a sweep of all rows; there are fewer than 2^16.
     pub fn see(&self, other: &Axis, out: &mut Vec<u16>) {
-        out.extend(self.row.iter().map(|&row| other.rank[row as usize] as u16));
-        out.resize(self.row.len().next_multiple_of(LANES), u16::MAX);
+        lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
     }
 
     fn range(&self, rank: &[u32], cut: u32) -> Range<T> {

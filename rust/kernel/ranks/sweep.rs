@@ -1,17 +1,22 @@
 //! Both sides' exact stumps for two labels, a vector of rows at a time.
+//!
+//! Each lane takes a run of neighbouring rows of its own, so that sums grow within lanes and nothing is moved
+//! between them: the rows of one vector lie as far apart as a run is long.
 
 use super::grid::LANES;
-use super::pairs::{add_within, each, lanes};
+use super::pairs::{each, lanes};
 use super::unit::Unit;
 
-/// Rows in the order of an axis, padded to whole groups of lanes with rows that gain nothing.
+/// Rows in the order of an axis, run beside run, padded with rows that gain nothing.
 #[derive(Default)]
 pub struct Swept<T> {
-    /// What label 1 gains less what label 0 does, and the same added up.
+    /// What label 1 gains less what label 0 does, and the same added up over all rows before.
     gain: Vec<T>,
     sum: Vec<T>,
     /// All bits where there is a cut after the row.
     last: Vec<T>,
+    /// By lane: whether there is a cut in its run.
+    cuts: [bool; LANES],
 }
 
 /// The least and most that sums of gains are at cuts, on the left and on the right, and their ends.
@@ -21,20 +26,40 @@ pub struct Range<T> {
     pub sum: [T; 2],
 }
 
+/// Where rows are put: `n` of them, in runs of this length, and room for all runs.
+fn run(n: usize) -> usize {
+    n.div_ceil(LANES)
+}
+
+/// The place of a row.
+fn place(at: usize, run: usize) -> usize {
+    at % run * LANES + at / run
+}
+
+/// Something of each row, laid out as `Swept` is.
+pub fn lay_out<V: Copy>(rows: impl ExactSizeIterator<Item = V>, rest: V, out: &mut Vec<V>) {
+    let (run, start) = (run(rows.len()), out.len());
+    out.resize(start + run * LANES, rest);
+    for (at, value) in rows.enumerate() {
+        out[start + place(at, run)] = value;
+    }
+}
+
 impl<T: Unit> Swept<T> {
     pub fn fill(&mut self, gains: &[T], last: &[bool]) {
         let zero = T::default();
-        let n = gains.len().next_multiple_of(LANES);
         self.clear();
-        self.gain.extend_from_slice(gains);
-        self.gain.resize(n, zero);
-        self.last.extend(last.iter().map(|&last| if last { T::ONES } else { zero }));
-        self.last.resize(n, zero);
-        let mut sum = zero;
-        self.sum.extend(self.gain.iter().map(|&gain| {
+        lay_out(gains.iter().copied(), zero, &mut self.gain);
+        lay_out(last.iter().map(|&last| T::mask(last)), zero, &mut self.last);
+        let run = run(gains.len());
+        self.cuts =
+            std::array::from_fn(|lane| last.iter().skip(lane * run).take(run).any(|&last| last));
+        let (mut sum, all) = (zero, gains.iter().fold(zero, |sum, &gain| sum + gain));
+        let sums = gains.iter().map(|&gain| {
             sum += gain;
             sum
-        }));
+        });
+        lay_out(sums, all, &mut self.sum);
     }
 
     pub fn clear(&mut self) {
@@ -43,43 +68,52 @@ impl<T: Unit> Swept<T> {
         self.last.clear();
     }
 
-    /// The gains of the first `n` rows.
-    pub fn sum(&self, n: usize) -> T {
-        if n == 0 { T::default() } else { self.sum[n - 1] }
+    /// The gains of the first `n` rows of `all`.
+    pub fn sum(&self, n: usize, all: usize) -> T {
+        if n == 0 { T::default() } else { self.sum[place(n - 1, run(all))] }
     }
 
     pub fn bytes(&self) -> usize {
         (self.gain.capacity() + self.sum.capacity() + self.last.capacity()) * size_of::<T>()
     }
 
-    /// `ranks`: of another axis, in this order; those up to `cut` are left.
+    /// `ranks`: of another axis, laid out alike; those up to `cut` are left.
     #[inline(always)]
     pub fn range(&self, ranks: &[u16], cut: u16) -> Range<T> {
-        let zero = [T::default(); LANES];
-        let (mut least, mut most) = ([zero; 2], [zero; 2]);
-        let mut left = T::default();
+        let zero = T::default();
+        // What is left in the run so far, and the least and most at its cuts: short of what is left in the
+        // runs before it, on the left, and beyond by as much on the right.
+        let mut left = [zero; LANES];
+        let mut least = [[T::MAX; LANES]; 2];
+        let mut most = [[zero - T::MAX; LANES]; 2];
         for from in (0..self.gain.len()).step_by(LANES) {
             let ranks: &[u16; LANES] =
                 ranks[from..from + LANES].try_into().expect("whole groups of lanes");
             let (gain, sum, last) =
                 (lanes(&self.gain, from), lanes(&self.sum, from), lanes(&self.last, from));
-            let held = each(|l| gain[l] & T::mask(ranks[l] <= cut));
-            let before = left;
-            let lefts = add_within(held);
-            let lefts = each(|l| lefts[l] + before);
-            left = lefts[LANES - 1];
-            let sides = [each(|l| lefts[l] & last[l]), each(|l| (sum[l] - lefts[l]) & last[l])];
+            left = each(|l| left[l] + (gain[l] & T::mask(ranks[l] <= cut)));
+            let sides = [left, each(|l| sum[l] - left[l])];
             for side in 0..2 {
-                least[side] = each(|l| least[side][l].min(sides[side][l]));
-                most[side] = each(|l| most[side][l].max(sides[side][l]));
+                let (low, high, x) = (least[side], most[side], sides[side]);
+                let cut = |l: usize| last[l] != zero;
+                least[side] = each(|l| if cut(l) { low[l].min(x[l]) } else { low[l] });
+                most[side] = each(|l| if cut(l) { high[l].max(x[l]) } else { high[l] });
             }
         }
-        let all = self.sum.last().copied().unwrap_or_default();
-        let fold = |of: [T; LANES], take: fn(T, T) -> T| of.into_iter().fold(T::default(), take);
-        Range {
-            least: least.map(|of| fold(of, T::min)),
-            most: most.map(|of| fold(of, T::max)),
-            sum: [left, all - left],
+        let mut range = Range { least: [zero; 2], most: [zero; 2], sum: [zero; 2] };
+        let mut before = zero;
+        for lane in 0..LANES {
+            if self.cuts[lane] {
+                for (side, shift) in [before, zero - before].into_iter().enumerate() {
+                    range.least[side] = range.least[side].min(least[side][lane] + shift);
+                    range.most[side] = range.most[side].max(most[side][lane] + shift);
+                }
+            }
+            before += left[lane];
         }
+        // The last place is of the last row, or of what follows it.
+        let all = self.sum.last().copied().unwrap_or_default();
+        range.sum = [before, all - before];
+        range
     }
 }
