@@ -10,9 +10,10 @@ use certree::pareto::{Constrained, LimitInput};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
+use common::exhaustive::splits;
 use common::judge::ensure;
 use common::problems::{Options, ShapeMix, random_problem};
-use common::{Case, Loss, Random};
+use common::{Case, Loss, Random, for_all};
 
 /// A case whose classes are cut by group: class·groups + group.
 struct Limited {
@@ -136,22 +137,11 @@ impl Oracle<'_> {
                 sums
             })
             .collect();
-        for feature in self.problem.features.iter().filter(|_| depth > 0) {
-            for cut in 0..feature.cuts {
-                let left = |p: &&usize| feature.goes_left(&self.problem.points, **p, cut);
-                let lefts: u64 = points.iter().filter(left).map(|p| 1 << p).sum();
-                let rights = set & !lefts;
-                let rows = |set: u64| -> u64 {
-                    (0..64).filter(|p| set >> p & 1 == 1).map(|p| self.problem.points.rows(p)).sum()
-                };
-                let least = self.problem.shape.min_leaf_rows.max(1);
-                if rows(lefts) < least || rows(rights) < least {
-                    continue;
-                }
-                let (a, b) = (self.all(lefts, depth - 1), self.all(rights, depth - 1));
-                for a in &a {
-                    found.extend(b.iter().map(|b| a.iter().zip(b).map(|(x, y)| x + y).collect()));
-                }
+        let here = if depth > 0 { splits(self.problem, set) } else { Vec::new() };
+        for (lefts, rights) in here {
+            let (a, b) = (self.all(lefts, depth - 1), self.all(rights, depth - 1));
+            for a in &a {
+                found.extend(b.iter().map(|b| a.iter().zip(b).map(|(x, y)| x + y).collect()));
             }
         }
         self.memo.insert((set, depth), found.clone());
@@ -251,19 +241,6 @@ fn check_with(
 
 fn judged(limited: &Limited) -> Case {
     Case { loss: Loss::Classes(limited.input.clone()), ..limited.case.clone() }
-}
-
-fn for_all(seeds: std::ops::Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
-    let seeds = match std::env::var("CERTREE_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("CERTREE_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => seeds,
-    };
-    for seed in seeds {
-        check(seed).unwrap_or_else(|why| panic!("CERTREE_SEED={seed}: {why}"));
-    }
 }
 
 #[test]

@@ -10,9 +10,10 @@ use certree::metric::{Metric, MetricInput, Scored};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
+use common::exhaustive::splits;
 use common::judge::ensure;
 use common::problems::{ColumnMix, Options, ShapeMix, random_problem};
-use common::{Case, Loss, Random};
+use common::{Case, Loss, Random, for_all};
 
 struct Judged {
     case: Case,
@@ -84,23 +85,12 @@ fn all(
     let points: Vec<usize> = (0..64).filter(|p| set >> p & 1 == 1).collect();
     let weight = |c: usize| points.iter().map(|p| input.weights[p * 2 + c] as i64).sum::<i64>();
     let mut found = HashSet::from([(1, 0, weight(1)), (1, weight(0), 0)]);
-    for feature in problem.features.iter().filter(|_| depth > 0) {
-        for cut in 0..feature.cuts {
-            let left = |p: &&usize| feature.goes_left(&problem.points, **p, cut);
-            let lefts: u64 = points.iter().filter(left).map(|p| 1 << p).sum();
-            let rights = set & !lefts;
-            let rows = |set: u64| -> u64 {
-                (0..64).filter(|p| set >> p & 1 == 1).map(|p| problem.points.rows(p)).sum()
-            };
-            let least = problem.shape.min_leaf_rows.max(1);
-            if rows(lefts) < least || rows(rights) < least {
-                continue;
-            }
-            let a = all(input, problem, memo, lefts, depth - 1);
-            let b = all(input, problem, memo, rights, depth - 1);
-            for a in &a {
-                found.extend(b.iter().map(|b| (a.0 + b.0, a.1 + b.1, a.2 + b.2)));
-            }
+    let here = if depth > 0 { splits(problem, set) } else { Vec::new() };
+    for (lefts, rights) in here {
+        let a = all(input, problem, memo, lefts, depth - 1);
+        let b = all(input, problem, memo, rights, depth - 1);
+        for a in &a {
+            found.extend(b.iter().map(|b| (a.0 + b.0, a.1 + b.1, a.2 + b.2)));
         }
     }
     memo.insert((set, depth), found.clone());
@@ -183,19 +173,6 @@ fn check_with(judged: &Judged, limits: Limits, cuts: bool) -> Result<(), String>
     common::judge::tree_is_sound(&case, &problem, &answer.tree).or_else(|why| {
         if why.contains("label") || why.contains("loss") { Ok(()) } else { Err(why) }
     })
-}
-
-fn for_all(seeds: std::ops::Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
-    let seeds = match std::env::var("CERTREE_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("CERTREE_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => seeds,
-    };
-    for seed in seeds {
-        check(seed).unwrap_or_else(|why| panic!("CERTREE_SEED={seed}: {why}"));
-    }
 }
 
 fn unlimited(threads: usize) -> Limits {

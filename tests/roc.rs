@@ -9,9 +9,10 @@ use certree::data::Points;
 use certree::pareto::Roc;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
+use common::exhaustive::splits;
 use common::judge::ensure;
 use common::problems::{Options, ShapeMix, random_problem};
-use common::{Case, Random};
+use common::{Case, Random, for_all};
 
 struct Ranking {
     case: Case,
@@ -60,26 +61,15 @@ fn all_trees(
     }
     let sum = |class: usize| points.iter().map(|p| ranking.weights[2 * p + class] as i64).sum();
     let mut found = BTreeSet::from([vec![(sum(0), sum(1))]]);
-    for feature in problem.features.iter().filter(|_| depth > 0) {
-        for cut in 0..feature.cuts {
-            let left = |p: &&usize| feature.goes_left(&problem.points, **p, cut);
-            let lefts: u64 = points.iter().filter(left).map(|p| 1 << p).sum();
-            let rights = set & !lefts;
-            let rows = |set: u64| -> u64 {
-                (0..64).filter(|p| set >> p & 1 == 1).map(|p| problem.points.rows(p)).sum()
-            };
-            let least = problem.shape.min_leaf_rows.max(1);
-            if rows(lefts) < least || rows(rights) < least {
-                continue;
-            }
-            let a = all_trees(ranking, problem, lefts, depth - 1, memo);
-            let b = all_trees(ranking, problem, rights, depth - 1, memo);
-            for a in &a {
-                for b in &b {
-                    let mut both = [&a[..], &b[..]].concat();
-                    both.sort_unstable();
-                    found.insert(both);
-                }
+    let here = if depth > 0 { splits(problem, set) } else { Vec::new() };
+    for (lefts, rights) in here {
+        let a = all_trees(ranking, problem, lefts, depth - 1, memo);
+        let b = all_trees(ranking, problem, rights, depth - 1, memo);
+        for a in &a {
+            for b in &b {
+                let mut both = [&a[..], &b[..]].concat();
+                both.sort_unstable();
+                found.insert(both);
             }
         }
     }
@@ -150,19 +140,6 @@ fn check(seed: u64, threads: usize, game: bool, time: Option<Duration>) -> Resul
     ensure(shape.max_leaves.is_none_or(|most| answer.tree.n_leaves() <= most as usize), || {
         "too many leaves".into()
     })
-}
-
-fn for_all(seeds: std::ops::Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
-    let seeds = match std::env::var("CERTREE_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("CERTREE_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => seeds,
-    };
-    for seed in seeds {
-        check(seed).unwrap_or_else(|why| panic!("CERTREE_SEED={seed}: {why}"));
-    }
 }
 
 #[test]

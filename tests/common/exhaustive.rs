@@ -52,3 +52,24 @@ fn by_leaves(problem: &Problem, points: &[usize], depth: u32) -> Vec<Cost> {
     }
     best
 }
+
+/// The two sides of every split of a set of points, a bit for each, that leaves enough rows on both.
+pub fn splits(problem: &Problem, set: u64) -> Vec<(u64, u64)> {
+    let points = || (0..64).filter(move |point| set >> point & 1 == 1);
+    let rows = |side: u64| -> u64 {
+        points().filter(|point| side >> point & 1 == 1).map(|p| problem.points.rows(p)).sum()
+    };
+    let least = problem.shape.min_leaf_rows.max(1);
+    let mut found = Vec::new();
+    for feature in problem.features.iter() {
+        for cut in 0..feature.cuts {
+            let goes_left = |point: &usize| feature.goes_left(&problem.points, *point, cut);
+            let left: u64 = points().filter(goes_left).map(|point| 1 << point).sum();
+            let right = set & !left;
+            if rows(left) >= least && rows(right) >= least {
+                found.push((left, right));
+            }
+        }
+    }
+    found
+}

@@ -21,7 +21,26 @@ pub use case::{Case, Loss, Squares};
 pub use problems::{Options, random_problem};
 pub use random::Random;
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// These seeds, unless one was asked for.
+fn asked(seeds: Range<u64>) -> Range<u64> {
+    match std::env::var("CERTREE_SEED") {
+        Ok(seed) => {
+            let seed = seed.parse().expect("CERTREE_SEED is a number");
+            seed..seed + 1
+        }
+        Err(_) => seeds,
+    }
+}
+
+/// Runs `check` on seeds, for cases of a file's own kind.
+pub fn for_all(seeds: Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
+    for seed in asked(seeds) {
+        check(seed).unwrap_or_else(|why| panic!("CERTREE_SEED={seed}: {why}"));
+    }
+}
 
 /// Runs `check` on the cases of `count` seeds. A panic inside counts as a failure of that case.
 pub fn for_seeds(
@@ -29,13 +48,7 @@ pub fn for_seeds(
     options: &Options,
     check: impl Fn(&Case) -> Result<(), String> + Copy,
 ) {
-    let seeds = match std::env::var("CERTREE_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("CERTREE_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => 0..count,
-    };
+    let seeds = asked(0..count);
     for seed in seeds.clone() {
         let case = random_problem(seed, options);
         if let Err(why) = guarded(&case, check) {
