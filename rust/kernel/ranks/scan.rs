@@ -217,10 +217,8 @@ pub fn best<T: Unit>(
         for at in (0..rows.len()).rev() {
             behind[at] = add(&mut leaf, rows[at]);
         }
-        let (_, (cost, split)) = (
-            0,
-            best.get_or_insert_with(|| (behind[0].cost() * kernel.unit + kernel.leaf_cost, None)),
-        );
+        let whole = behind[0].cost() * kernel.unit + kernel.leaf_cost;
+        let (cost, split) = best.get_or_insert((whole, None));
         let mut leaf = LeafSums::new(kernel.n_labels);
         for at in 0..rows.len().saturating_sub(1) {
             let before = add(&mut leaf, rows[at]);
