@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
@@ -28,6 +29,12 @@ impl Error {
         Error::Failed(format!(
             "{said}; this is a defect in certree, please report it with the data"
         ))
+    }
+
+    /// What `work` returns; a panic anywhere in it is an error. Every way from a problem to an answer is within.
+    pub fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|panic| Err(Error::panicked(panic.as_ref())))
     }
 }
 

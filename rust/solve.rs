@@ -1,6 +1,5 @@
 //! From a problem to an answer: choose the search, run it, check what it says.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use crate::check;
@@ -27,8 +26,7 @@ pub struct Answer {
 
 /// A panic anywhere below is an error here.
 pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
-    catch_unwind(AssertUnwindSafe(|| answer(problem, run)))
-        .unwrap_or_else(|panic| Err(Error::panicked(panic.as_ref())))
+    Error::guard(|| answer(problem, run))
 }
 
 fn answer(problem: &Problem, run: &Run) -> Result<Answer> {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::cost::{Cost, MAX_TOTAL, Scale};
+use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};
 use crate::metric::loss::{Errors, Loss, TOO_FINE};
 use crate::pareto::scalar;
@@ -10,7 +10,7 @@ use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::search::Found;
 use crate::search::best_first::{Hints, Learned};
-use crate::task::{ClassCosts, Scaled};
+use crate::task::ClassCosts;
 use crate::tree::Plan;
 
 /// A tree with labels, and what it adds up to.
@@ -133,17 +133,12 @@ impl Asker<'_, '_> {
         if total > i128::from(MAX_TOTAL) {
             return Err(Error::invalid(TOO_FINE));
         }
-        let scaled = Scaled {
-            task: Box::new(self.classes.with_costs(2, costs)),
-            leaf_cost: question.penalty,
-            scale: Scale { units: 1.0, offset: 0, slack: 0 },
-        };
         let mut shape = Shape { max_depth: self.max_depth, ..self.problem.shape };
         shape.max_leaves = match (shape.max_leaves, question.max_leaves) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        Problem::new(self.problem.columns.clone(), self.problem.points.clone(), scaled, shape)
+        scalar::problem(self.problem, self.classes, costs, question.penalty, shape)
     }
 
     /// Positives and negatives of each leaf in units, from left to right.

@@ -4,7 +4,6 @@
 //! of leaves ℓ: a tree there is better than the best one, of objective U, if its loss is below U − λℓ.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::check;
 use crate::cost::{Cost, Scale, decimal};
@@ -89,8 +88,7 @@ impl Scored {
 
     /// A panic anywhere below is an error here.
     pub fn solve(&self, run: &Run) -> Result<Answer> {
-        catch_unwind(AssertUnwindSafe(|| self.answer(run)))
-            .unwrap_or_else(|panic| Err(Error::panicked(panic.as_ref())))
+        Error::guard(|| self.answer(run))
     }
 
     fn answer(&self, run: &Run) -> Result<Answer> {

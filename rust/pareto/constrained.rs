@@ -86,14 +86,15 @@ impl Constrained {
         self.problem.scale
     }
 
-    /// The best tree that keeps the limits, and what it attains. It is an error if there is none.
+    /// The best tree that keeps the limits, and what it attains. It is an error if there is none, and a panic
+    /// anywhere below is one, too.
     pub fn solve(&self, run: &Run) -> Result<(Answer, Attained)> {
-        match self.limits.len() {
+        Error::guard(|| match self.limits.len() {
             0 | 1 => self.solve_with::<1>(run),
             2 => self.solve_with::<2>(run),
             3 | 4 => self.solve_with::<4>(run),
             _ => self.solve_with::<8>(run),
-        }
+        })
     }
 
     fn solve_with<const N: usize>(&self, run: &Run) -> Result<(Answer, Attained)> {
@@ -175,14 +176,9 @@ impl Constrained {
     }
 
     pub(super) fn relaxed_problem(&self, relaxed: &Relaxed) -> Result<Problem> {
-        let task = self.classes.with_costs(self.classes.n_labels(), relaxed.costs.clone());
-        let (columns, points) = (self.problem.columns.clone(), self.problem.points.clone());
-        let scaled = Scaled {
-            task: Box::new(task),
-            leaf_cost: self.problem.leaf_cost * relaxed.scale,
-            scale: Scale { units: 1.0, offset: 0, slack: 0 },
-        };
-        Problem::new(columns, points, scaled, self.problem.shape)
+        let leaf_cost = self.problem.leaf_cost * relaxed.scale;
+        let shape = self.problem.shape;
+        scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
     /// The relaxation at these prices.

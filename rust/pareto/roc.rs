@@ -18,7 +18,7 @@ use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::search::fronts::{self, Start};
 use crate::solve::{Answer, conclude, grow};
-use crate::task::{ClassCosts, ClassInput, Scaled};
+use crate::task::{ClassCosts, ClassInput};
 use crate::tree::{Plan, Tree};
 
 /// Rounds of the game.
@@ -89,7 +89,12 @@ impl Roc {
         self.area.scale()
     }
 
+    /// A panic anywhere below is an error here.
     pub fn solve(&self, run: &Run) -> Result<Answer> {
+        Error::guard(|| self.answer(run))
+    }
+
+    fn answer(&self, run: &Run) -> Result<Answer> {
         let (mut best, mut lower, relaxed) = self.play(run)?;
         if lower < best.0 && run.stopped().is_none() {
             let front = self.front(&relaxed);
@@ -164,14 +169,9 @@ impl Roc {
     }
 
     fn relaxed_problem(&self, relaxed: &Relaxed) -> Result<Problem> {
-        let task = self.classes.with_costs(relaxed.costs.len() / 2, relaxed.costs.clone());
-        let (columns, points) = (self.problem.columns.clone(), self.problem.points.clone());
-        let scaled = Scaled {
-            task: Box::new(task),
-            leaf_cost: self.area.leaf_cost * relaxed.scale,
-            scale: Scale { units: 1.0, offset: 0, slack: 0 },
-        };
-        Problem::new(columns, points, scaled, self.problem.shape)
+        let leaf_cost = self.area.leaf_cost * relaxed.scale;
+        let shape = self.problem.shape;
+        scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
     /// What the finished tree costs, from the points alone.

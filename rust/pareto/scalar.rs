@@ -2,14 +2,32 @@
 
 use std::time::Duration;
 
-use crate::cost::{Cost, INFINITE};
+use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::Result;
 use crate::ids::FeatureId;
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::{Limits, Run, Status};
 use crate::search::best_first::{self, Hints, Learned, Options, Prices};
 use crate::search::{Found, separate};
+use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
+
+/// The points of a problem with other costs, `costs` by class and label and `leaf_cost`, in units of their own.
+pub fn problem(
+    of: &Problem,
+    classes: &ClassCosts,
+    costs: Vec<Cost>,
+    leaf_cost: Cost,
+    shape: Shape,
+) -> Result<Problem> {
+    let task = classes.with_costs(costs.len() / classes.n_classes(), costs);
+    let scaled = Scaled {
+        task: Box::new(task),
+        leaf_cost,
+        scale: Scale { units: 1.0, offset: 0, slack: 0 },
+    };
+    Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
+}
 
 /// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what is
 /// known of the true problem, for its progress.
