@@ -23,6 +23,10 @@ LONGEST = 1e9
 MOST = 2**32 - 1
 
 
+#: Leaf penalty, shape, limits and pulse, as the core takes them.
+Asked = tuple[float, tuple[Any, ...], tuple[Any, ...], Any]
+
+
 class TreeEstimator(BaseEstimator):
     """The part of a tree estimator that does not depend on the task."""
 
@@ -65,6 +69,11 @@ class TreeEstimator(BaseEstimator):
             guesser.set_params(reference=references.regression(n_targets))
         self.guesser_ = guesser.fit(X, y, sample_weight)
         return self.guesser_
+
+    def _asked(self) -> Asked:
+        """What is asked of every search, whatever the task."""
+        pulse = progress.pulse(self.callback, bool(self.verbose))
+        return float(self.leaf_penalty), self._shape(), self._limits(), pulse
 
     def _keep(
         self,
@@ -175,6 +184,13 @@ class TreeEstimator(BaseEstimator):
         check_is_fitted(self)
         ingest.check_whole(X)
         return self.tree_
+
+
+def as_core_takes(
+    cuts: Sequence[ingest.Cuts], points: ingest.Points
+) -> tuple[list[tuple[str, Any]], _core.Points]:
+    """Columns and points."""
+    return [(each.column.name, each.kind) for each in cuts], points.core
 
 
 def check_routing(tree: Tree, training: ingest.Training) -> None:

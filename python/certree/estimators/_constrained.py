@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core, ingest, progress
+from certree import _core, ingest
 from certree.constraints import (
     Capacity,
     Constraint,
@@ -18,6 +18,7 @@ from certree.constraints import (
     FalsePositiveRate,
     Met,
 )
+from certree.estimators._base import as_core_takes
 from certree.estimators._metrics import positive_of
 from certree.estimators.parameters import Rule, is_number
 
@@ -55,19 +56,17 @@ def solve(
     labels, n_groups = read.labels, read.n_groups
     if balanced:
         factors = _balanced(factors, points.weights, n_groups)
+    leaf_penalty, *limits = model._asked()
     by_class = np.asarray(costs).reshape(len(labels), -1)
     answer, attained = _core.solve_limited(
-        [(each.column.name, each.kind) for each in cuts],
-        points.core,
+        *as_core_takes(cuts, points),
         points.weights.ravel(),
         np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
         np.repeat(factors, n_groups).tolist(),
-        float(model.leaf_penalty),
+        leaf_penalty,
         np.repeat(np.arange(len(labels)), n_groups).tolist(),
         [_limit(model, each, read, points.weights) for each in model.constraints],
-        model._shape(),
-        model._limits(),
-        progress.pulse(model.callback, bool(model.verbose)),
+        *limits,
     )
     found = zip(model.constraints, attained)
     return answer, [Met(each, _most(each), abs(value)) for each, value in found]

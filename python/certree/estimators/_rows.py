@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core, ingest, progress
-from certree.estimators._base import TreeEstimator
+from certree import _core, ingest
+from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
 from certree.tree import Tree
@@ -39,16 +39,12 @@ class RowTreeEstimator(TreeEstimator):
             size = float((sizes if weights is None else sizes * weights).sum())
         costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
         answer = _core.solve_rows(
-            [(each.column.name, each.kind) for each in located.cuts],
-            points.core,
+            *as_core_takes(located.cuts, points),
             costs.ravel(),
             len(labels),
             size * ROUNDING,
             float(len(kept) if weights is None else weights.sum()),
-            float(self.leaf_penalty),
-            self._shape(),
-            self._limits(),
-            progress.pulse(self.callback, bool(self.verbose)),
+            *self._asked(),
         )
 
         def show(tree: Tree) -> Tree:
@@ -95,6 +91,14 @@ def with_means(
         for (split, label, rows, _, loss), mean in zip(tree._core.parts(), means)
     ]
     return Tree(_core.Tree(parts), tree.columns, tree.labels, task)
+
+
+def of_chosen(
+    values: NDArray[np.float64], labels: NDArray[Any], chosen: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Each row's value of the label that was chosen for it; ``values`` has a column for each of ``labels``."""
+    places = {label: place for place, label in enumerate(labels.tolist())}
+    return values[np.arange(len(chosen)), [places[label] for label in chosen.tolist()]]
 
 
 def mean_and_error(

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
 from certree.estimators import _constrained, _metrics, _ranking, parameters
-from certree.estimators._base import TreeEstimator
+from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.estimators.parameters import Rule, is_number
 
 LOSSES = {
@@ -209,17 +209,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         thresholds = self._guess(X, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
-        data = (
-            [(each.column.name, each.kind) for each in cuts],
-            points.core,
-            points.weights.ravel(),
-        )
-        limits = (
-            float(self.leaf_penalty),
-            self._shape(),
-            self._limits(),
-            progress.pulse(self.callback, bool(self.verbose)),
-        )
+        data = (*as_core_takes(cuts, points), points.weights.ravel())
+        limits = self._asked()
         factors = class_factors(self.class_weight, labels)
         if self.objective in _metrics.NAMES:
             answer = _metrics.solve(self, labels, data, factors, limits)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree import ingest, progress
 from certree.estimators import parameters
-from certree.estimators._rows import RowTreeEstimator, mean_and_error, open_rows, row_weights
+from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 
 
@@ -135,12 +135,11 @@ class OptimalCostTree(RowTreeEstimator):
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")
         check_same_length(len(labels), len(read.values), "costs")
-        places = {label: place for place, label in enumerate(read.labels.tolist())}
-        if set(places) != set(self.labels_.tolist()):
+        if set(read.labels.tolist()) != set(self.labels_.tolist()):
             raise ValueError(
                 f"costs has the columns {read.labels.tolist()!r}, but the tree was fitted with "
                 f"{self.labels_.tolist()!r}"
             )
-        paid = read.values[np.arange(len(labels)), [places[label] for label in labels.tolist()]]
+        paid = of_chosen(read.values, read.labels, labels)
         mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))
         return -mean

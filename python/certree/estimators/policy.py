@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from certree import ingest, progress
 from certree.estimators import parameters, teachers
-from certree.estimators._rows import RowTreeEstimator, mean_and_error, open_rows, row_weights
+from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.estimators.parameters import Rule, is_number
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.ingest import target
@@ -256,11 +256,11 @@ class OptimalPolicyTree(RowTreeEstimator):
             scores = self._scores(X, seen, propensity, predicted, training)
             labels = seen.treatments
         check_same_length(len(chosen), len(scores), "treatment" if rewards is None else "rewards")
-        places = {label: place for place, label in enumerate(labels.tolist())}
-        unknown = [label for label in self.labels_.tolist() if label not in places]
+        known = set(labels.tolist())
+        unknown = [label for label in self.labels_.tolist() if label not in known]
         if unknown:
             raise ValueError(f"rewards has no column for {unknown!r}, which the tree may choose")
-        got = scores[np.arange(len(chosen)), [places[label] for label in chosen.tolist()]]
+        got = of_chosen(scores, labels, chosen)
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
     def score(

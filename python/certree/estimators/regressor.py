@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import TreeEstimator
+from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.estimators._rows import open_rows, row_weights
 from certree.ingest.checks import check_same_length
 from certree.tree import Tree
@@ -147,15 +147,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         )
         located = ingest.locate(training, thresholds)
         answer = _core.solve_squares(
-            [(each.column.name, each.kind) for each in located.cuts],
-            located.points.core,
+            *as_core_takes(located.cuts, located.points),
             np.ascontiguousarray(kept),
             located.point_of,
             training.weights,
-            float(self.leaf_penalty),
-            self._shape(),
-            self._limits(),
-            progress.pulse(self.callback, bool(self.verbose)),
+            *self._asked(),
         )
         names = np.array(read.names)
 

@@ -7,6 +7,7 @@
 //! Invalid with a minimum leaf size, or if either bound speaks of fewer leaves or levels than t may use.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::cost::Cost;
 
@@ -37,6 +38,40 @@ pub fn between(a: &Edge, b: &Edge, lost: Cost) -> Cost {
 /// The losses behind `a` after which the bound on a cut is least.
 pub fn weakest(a: &Edge, b: &Edge, lost: Cost) -> Cost {
     ((lost + (a.right - b.right) - (b.left - a.left)) / 2).clamp(0, lost)
+}
+
+/// Rows between two cuts, in the order of an axis.
+pub struct Between<'a> {
+    /// All rows in the order of the axis, and by row its rank.
+    rows: &'a [u32],
+    ranks: &'a [u32],
+    pub range: Range<usize>,
+}
+
+impl<'a> Between<'a> {
+    /// The rows behind `a` up to `b`; none if there is no cut between.
+    pub fn new(rows: &'a [u32], ranks: &'a [u32], a: &Edge, b: &Edge) -> Option<Self> {
+        let behind = |cut: i64| rows.partition_point(|&row| i64::from(ranks[row as usize]) <= cut);
+        let between = Between { rows, ranks, range: behind(a.cut)..behind(b.cut) };
+        let Range { start, end } = between.range;
+        (start < end && between.rank(start) != between.rank(end - 1)).then_some(between)
+    }
+
+    fn rank(&self, at: usize) -> i64 {
+        i64::from(self.ranks[self.rows[at] as usize])
+    }
+
+    /// The cut behind the rank of a row, or behind the rank before if that is the last.
+    pub fn cut(&self, at: usize) -> i64 {
+        let (cut, last) = (self.rank(at), self.rank(self.range.end - 1));
+        if cut < last { cut } else { self.rank(self.first(last) - 1) }
+    }
+
+    /// Where the rows of this rank, or a larger one, begin.
+    pub fn first(&self, rank: i64) -> usize {
+        let rows = &self.rows[self.range.clone()];
+        self.range.start + rows.partition_point(|&row| i64::from(self.ranks[row as usize]) < rank)
+    }
 }
 
 /// Cuts of one axis that may be best, the least bound first.

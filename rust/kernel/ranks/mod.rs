@@ -14,6 +14,7 @@ mod sweep;
 mod two;
 mod unit;
 
+use gap::Between;
 pub use gap::{Edge, Item, between, weakest};
 pub use labels::{LabelKernel, LabelRows, MOST_LABELS};
 pub use squares::SquaresKernel;

@@ -2,8 +2,9 @@
 //! asked for, where the bounds are least.
 
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use super::gap::{Edge, Item, between, weakest};
+use super::gap::{Between, Edge, Item, between, weakest};
 use super::grid::{Grid, LANES};
 use super::labels::LabelKernel;
 use super::pairs::{Stumps, Sums, stumps};
@@ -278,27 +279,16 @@ impl<T: Unit> Two<T> {
         self.line(part, grid, axis, kernel);
         let of = &part.node.axes[axis];
         let line = &self.lines[axis];
-        let rank = |at: usize| i64::from(of.rank[line.row[at] as usize]);
-        // Rows behind a up to b.
-        let start = line.row.partition_point(|&row| i64::from(of.rank[row as usize]) <= a.cut);
-        let end = line.row.partition_point(|&row| i64::from(of.rank[row as usize]) <= b.cut);
-        if start >= end || rank(start) == rank(end - 1) {
-            return;
-        }
+        let Some(rows) = Between::new(&line.row, &of.rank, &a, &b) else { return };
+        let Range { start, end } = rows.range;
         let unit = kernel.unit;
         let lost = |at: usize| if at == 0 { 0 } else { line.lost[at - 1].cost() * unit };
         let all = lost(end) - lost(start);
         let least = lost(start) + weakest(&a, &b, all);
         let at = line.lost[start..end].partition_point(|lost| lost.cost() * unit < least);
         let at = (start + at).min(end - 1);
-        let mut cut = rank(at);
-        if cut == rank(end - 1) {
-            let first =
-                line.row[start..end].partition_point(|&row| i64::from(of.rank[row as usize]) < cut);
-            cut = rank(start + first - 1);
-        }
-        let behind = start
-            + line.row[start..end].partition_point(|&row| i64::from(of.rank[row as usize]) <= cut);
+        let cut = rows.cut(at);
+        let behind = rows.first(cut + 1);
         let (before, after) = (lost(behind) - lost(start), lost(end) - lost(behind));
         let edge = Edge::between(cut, (&a, &b), before, after);
         let (edge, exact) = self.cut(kernel, part, grid, axis, blocks, edge, need);

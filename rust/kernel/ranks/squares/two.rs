@@ -8,7 +8,7 @@ use super::tables::{LANES, Least, PartRows, Table};
 use super::{Grid, SquaresKernel};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::ranks::{Edge, Halt, Item, between};
+use crate::kernel::ranks::{Between, Edge, Halt, Item, between};
 use crate::tree::Plan;
 use crate::view::Part;
 
@@ -276,21 +276,9 @@ impl Two {
             return;
         }
         self.line(part, grid, axis);
-        let ranks = &part.node.axes[axis].rank;
-        let rows = &self.lines[axis].rows;
-        let rank = |at: usize| i64::from(ranks[rows[at] as usize]);
-        // The part's rows behind a, up to b.
-        let start = rows.partition_point(|&row| i64::from(ranks[row as usize]) <= a.edge.cut);
-        let end = rows.partition_point(|&row| i64::from(ranks[row as usize]) <= b.edge.cut);
-        if start >= end || rank(start) == rank(end - 1) {
-            return;
-        }
-        let mut cut = rank((start + end - 1) / 2);
-        if cut == rank(end - 1) {
-            let first =
-                rows[start..end].partition_point(|&row| i64::from(ranks[row as usize]) < cut);
-            cut = rank(start + first - 1);
-        }
+        let (rows, ranks) = (&self.lines[axis].rows, &part.node.axes[axis].rank);
+        let Some(rows) = Between::new(rows, ranks, &a.edge, &b.edge) else { return };
+        let cut = rows.cut((rows.range.start + rows.range.end - 1) / 2);
         let edge = Edge { cut, left: a.edge.left, right: b.edge.right };
         let (now, exact) = self.cut(kernel, part, grid, axis, (a, b), edge, need);
         if !exact {
