@@ -59,6 +59,8 @@ pub mod search;
 pub mod check;
 pub mod solve;
 
+pub mod guess;
+
 pub mod pareto;
 
 pub mod metric;

@@ -3,12 +3,12 @@
 use std::sync::Mutex;
 
 use crate::check;
-use crate::cost::{Cost, Scale};
+use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::run::{Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
-use crate::search::{intervals, separate};
+use crate::search::{Found, intervals, separate};
 use crate::tree::{Plan, Tree};
 
 /// A tree and what is known about it.
@@ -24,38 +24,75 @@ pub struct Answer {
     pub curve: Vec<Moment>,
 }
 
-/// A panic anywhere below is an error here.
-pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
-    Error::guard(|| answer(problem, run))
+/// A tree and what is proved of the best one, for a search that goes on.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub tree: Tree,
+    pub upper: Cost,
+    /// No tree costs less.
+    pub lower: Cost,
 }
 
-fn answer(problem: &Problem, run: &Run) -> Result<Answer> {
-    let found = if separate::applies(problem) {
-        separate::solve(problem, run)
+/// A panic anywhere below is an error here.
+pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
+    Ok(go_on(problem, None, run)?.0)
+}
+
+/// Search until the tree that is known is proved to be the best, or a better one is, within the run's limits.
+pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Answer, Known)> {
+    Error::guard(|| {
+        let below = known.map_or(INFINITE, |known| known.upper);
+        let found = search(problem, run, below)?;
+        let known = match known {
+            Some(known) if found.upper >= known.upper => {
+                let lower = found.lower.max(known.lower).min(known.upper);
+                Known { tree: known.tree.clone(), upper: known.upper, lower }
+            }
+            _ => {
+                let tree = grow(problem, found.plan)?;
+                confirm(problem, &tree, found.upper)?;
+                let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
+                Known { tree, upper: found.upper, lower: lower.min(found.upper) }
+            }
+        };
+        let bounds = (known.lower, known.upper);
+        Ok((conclude(known.tree.clone(), bounds, problem.scale, run), known))
+    })
+}
+
+/// The search for a problem. Trees that cost `below` or more are of no use: where there is no other, the plan is
+/// any, and costs no less.
+pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+    if separate::applies(problem) {
+        Ok(separate::solve(problem, run))
     } else if intervals::applies(problem) && has_many_cuts(problem) {
-        intervals::solve(problem, run, &intervals::Options::default())?
+        intervals::solve(problem, run, &intervals::Options { below, ..Default::default() })
     } else {
-        best_first::solve(problem, run, &Options::default())?
-    };
-    let tree = grow(problem, found.plan)?;
+        best_first::solve(problem, run, &Options { below, ..Default::default() })
+    }
+}
+
+/// An error unless the tree costs what the search said.
+pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     let (points, task) = (&problem.points, problem.task.as_ref());
-    let cost = check::recompute(&tree, &problem.columns, points, task, problem.leaf_cost);
-    check::confirm(found.upper, cost)?;
-    Ok(conclude(tree, (found.lower, found.upper), problem.scale, run))
+    let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);
+    check::confirm(claimed, cost)
+}
+
+/// On a stack that is deep enough for any tree: plans are walked, and dropped, by recursion.
+pub fn on_deep_stack<I: Send, T: Send>(input: I, work: impl Fn(I) -> T + Sync) -> Result<T> {
+    let input = Mutex::new(Some(input));
+    let take = || input.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+    let mut results = on_threads(1, || take().map(&work), || {}, || {})?;
+    Ok(results.pop().flatten().expect("one thread takes the one input"))
 }
 
 /// The plan as a tree.
 pub fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
-    let plan = Mutex::new(Some(plan));
-    // Plans are walked, and dropped, by recursion: on a stack that is deep enough for any tree.
-    let grow = || {
-        let plan = plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let (columns, features) = (&problem.columns, &problem.features);
-        let (points, task) = (&problem.points, problem.task.as_ref());
-        plan.map(|plan| Tree::grow(&plan, columns, features, points, task, problem.scale.units))
-    };
-    let mut trees = on_threads(1, grow, || {}, || {})?;
-    Ok(trees.pop().flatten().expect("one thread grows the one plan"))
+    let (columns, features) = (&problem.columns, &problem.features);
+    let (points, task) = (&problem.points, problem.task.as_ref());
+    let units = problem.scale.units;
+    on_deep_stack(plan, |plan| Tree::grow(&plan, columns, features, points, task, units))
 }
 
 /// The plan as a tree whose leaves answer these labels, from left to right.

@@ -35,7 +35,8 @@ fn search(
     at: usize,
 ) -> Result<Found, String> {
     let levels = Level::all();
-    let options = Search { level: levels[(at + problem.points.len()) % levels.len()], blocks };
+    let level = levels[(at + problem.points.len()) % levels.len()];
+    let options = Search { level, blocks, ..Search::default() };
     let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
     let run = Run::new(limits, problem.scale, None);
     let found = solve(problem, &run, &options).map_err(|e| e.to_string())?;

@@ -87,6 +87,9 @@ class Answer:
     def peak_bytes(self) -> int: ...
     @property
     def curve(self) -> list[tuple[float, float, float]]: ...
+    @property
+    def is_open(self) -> bool: ...
+    def go_on(self, limits: _Limits, pulse: _Pulse | None = None) -> Answer: ...
 
 def solve_classes(
     columns: _Columns,
@@ -99,6 +102,7 @@ def solve_classes(
     shape: _Shape,
     limits: _Limits,
     pulse: _Pulse | None = None,
+    regrets: NDArray[np.float64] | None = None,
 ) -> Answer: ...
 def solve_metric(
     columns: _Columns,
@@ -125,6 +129,7 @@ def solve_rows(
     shape: _Shape,
     limits: _Limits,
     pulse: _Pulse | None = None,
+    regrets: NDArray[np.float64] | None = None,
 ) -> Answer: ...
 def solve_squares(
     columns: _Columns,

@@ -1,12 +1,10 @@
 //! One additive relaxation, solved within the limits of the run that it is a part of.
 
-use std::time::Duration;
-
 use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
-use crate::run::{Limits, Run, Status};
+use crate::run::Run;
 use crate::search::best_first::{self, Hints, Learned, Options, Prices};
 use crate::search::{Found, separate};
 use crate::task::{ClassCosts, Scaled};
@@ -55,31 +53,15 @@ pub fn solve_learning(
     hints: Hints<'_>,
     prices: Option<Prices>,
 ) -> Result<(Found, Option<Learned>)> {
-    let limits = Limits {
-        time: (run.limits().time)
-            .map(|limit| limit.saturating_sub(Duration::from_secs_f64(run.seconds()))),
-        memory: run.limits().memory.map(|limit| limit.saturating_sub(run.bytes())),
-        gap: 0.0,
-        threads: run.limits().threads,
-    };
     let pulse = |_: &_| run.report(lower, upper).is_none();
-    let inner = Run::new(limits, problem.scale, Some(Box::new(pulse)));
+    let inner = run.part(problem.scale, Box::new(pulse));
     let found = if separate::applies(problem) {
         (separate::solve(problem, &inner), None)
     } else {
         let options = Options { below, ..Options::default() };
         best_first::solve_with(problem, &inner, &options, hints, prices)?
     };
-    let work = inner.work();
-    run.add_nodes(work.nodes);
-    run.add_kernel_calls(work.kernel_calls);
-    run.add_bytes(work.peak_bytes as i64);
-    run.add_bytes(-(work.peak_bytes as i64));
-    if let Some(status) = inner.stopped()
-        && status != Status::Interrupted
-    {
-        run.stop(status);
-    }
+    run.absorb(&inner);
     Ok(found)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
 
@@ -10,22 +11,65 @@ use super::tree::PyTree;
 use crate::data::{Column, ColumnKind, Points, Threshold};
 use crate::problem::{Problem, Shape};
 use crate::run::{Limits, Progress, Pulse, Run};
-use crate::solve::Answer;
+use crate::solve::{Answer, Known};
 use crate::task::Scaled;
 
 /// What a search found, and what it proved.
-#[pyclass(frozen, get_all, module = "certree._core", name = "Answer")]
+#[pyclass(frozen, module = "certree._core", name = "Answer")]
 pub(super) struct PyAnswer {
+    #[pyo3(get)]
     tree: Py<PyTree>,
+    #[pyo3(get)]
     objective: f64,
+    #[pyo3(get)]
     lower_bound: f64,
+    #[pyo3(get)]
     status: &'static str,
+    #[pyo3(get)]
     seconds: f64,
+    #[pyo3(get)]
     nodes: u64,
+    #[pyo3(get)]
     kernel_calls: u64,
+    #[pyo3(get)]
     peak_bytes: u64,
     /// (seconds, upper, lower)
+    #[pyo3(get)]
     curve: Vec<(f64, f64, f64)>,
+    /// What a search needs that goes on from here; not where the best tree is proved, nor of metrics and fronts.
+    open: Option<Open>,
+}
+
+struct Open {
+    problem: Arc<Problem>,
+    known: Known,
+}
+
+#[pymethods]
+impl PyAnswer {
+    /// Whether `go_on` can prove more.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The answer after more search, without any guess.
+    #[pyo3(signature = (limits, pulse=None))]
+    fn go_on(
+        &self,
+        py: Python<'_>,
+        limits: LimitParts,
+        pulse: Option<Py<PyAny>>,
+    ) -> PyResult<PyAnswer> {
+        let Some(Open { problem, known }) = &self.open else {
+            return Err(PyValueError::new_err("there is nothing left to search"));
+        };
+        let (answer, known) = run(py, limits, pulse, |limits, beat| {
+            let run = Run::new(limits, problem.scale, Some(beat));
+            crate::solve::go_on(problem, Some(known), &run)
+        })?;
+        PyAnswer::open(py, answer, problem.clone(), known)
+    }
 }
 
 /// (max_depth, max_leaf_nodes, min_samples_leaf)
@@ -69,22 +113,28 @@ fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
     }
 }
 
-/// Build the problem, and search it.
+/// Build the problem, and search it; with the guess that no tree is better than a reference with these regrets
+/// by point, if there is one.
 pub(super) fn solve(
     py: Python<'_>,
     (columns, points): (Vec<Column>, Points),
     build: impl FnOnce() -> crate::error::Result<Scaled> + Send,
+    regrets: Option<Vec<f64>>,
     shape: ShapeParts,
     limits: LimitParts,
     pulse: Option<Py<PyAny>>,
 ) -> PyResult<PyAnswer> {
-    let answer = run(py, limits, pulse, move |limits, beat| {
+    let (problem, (answer, known)) = run(py, limits, pulse, move |limits, beat| {
         points.check(&columns)?;
         let problem = Problem::new(columns, points, build()?, read_shape(shape))?;
         let run = Run::new(limits, problem.scale, Some(beat));
-        crate::solve::solve(&problem, &run)
+        let found = match regrets {
+            Some(regrets) => crate::guess::solve(&problem, &regrets, &run)?,
+            None => crate::solve::go_on(&problem, None, &run)?,
+        };
+        Ok((problem, found))
     })?;
-    PyAnswer::new(py, answer)
+    PyAnswer::open(py, answer, Arc::new(problem), known)
 }
 
 pub(super) fn read_shape((max_depth, max_leaves, min_leaf_rows): ShapeParts) -> Shape {
@@ -120,7 +170,20 @@ impl PyAnswer {
             kernel_calls: answer.work.kernel_calls,
             peak_bytes: answer.work.peak_bytes,
             curve: (answer.curve.iter()).map(|m| (m.seconds, m.upper, m.lower)).collect(),
+            open: None,
         })
+    }
+
+    /// An answer that a search may go on from, unless it is proved.
+    fn open(
+        py: Python<'_>,
+        answer: Answer,
+        problem: Arc<Problem>,
+        known: Known,
+    ) -> PyResult<PyAnswer> {
+        let open = known.lower < known.upper;
+        let answer = PyAnswer::new(py, answer)?;
+        Ok(PyAnswer { open: open.then_some(Open { problem, known }), ..answer })
     }
 }
 

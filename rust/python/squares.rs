@@ -33,5 +33,5 @@ pub(super) fn solve_squares(
         leaf_penalty,
     };
     let data = (read_columns(py, columns)?, points);
-    solve(py, data, || input.build(), shape, limits, pulse)
+    solve(py, data, || input.build(), None, shape, limits, pulse)
 }

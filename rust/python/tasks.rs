@@ -10,9 +10,10 @@ use crate::metric::{Metric, MetricInput, Scored};
 use crate::run::Run;
 use crate::task::{ClassInput, RowCosts};
 
-/// Class structure: row weight by point and class, cost by class and label.
+/// Class structure: row weight by point and class, cost by class and label. `regrets`: by point, what a reference
+/// loses beyond the least, as a share of the objective; the tree is then the best if no tree is better than it anywhere.
 #[pyfunction]
-#[pyo3(signature = (columns, points, weights, costs, class_weights, balanced, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, weights, costs, class_weights, balanced, leaf_penalty, shape, limits, pulse=None, regrets=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_classes(
     py: Python<'_>,
@@ -26,6 +27,7 @@ pub(super) fn solve_classes(
     shape: ShapeParts,
     limits: LimitParts,
     pulse: Option<Py<PyAny>>,
+    regrets: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<PyAnswer> {
     let n_classes = class_weights.len();
     let n_labels = costs.len() / n_classes.max(1);
@@ -39,13 +41,14 @@ pub(super) fn solve_classes(
         leaf_penalty,
     };
     let data = (read_columns(py, columns)?, points.get().points.clone());
-    solve(py, data, || input.build(), shape, limits, pulse)
+    let regrets = regrets.map(|regrets| regrets.to_vec()).transpose()?;
+    solve(py, data, || input.build(), regrets, shape, limits, pulse)
 }
 
 /// Costs by point and label (row-major), each summed over the point's rows. `error` bounds how far all of
-/// them together are from what they stand for.
+/// them together are from what they stand for. `regrets` as for classes.
 #[pyfunction]
-#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, leaf_penalty, shape, limits, pulse=None, regrets=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_rows(
     py: Python<'_>,
@@ -59,11 +62,13 @@ pub(super) fn solve_rows(
     shape: ShapeParts,
     limits: LimitParts,
     pulse: Option<Py<PyAny>>,
+    regrets: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<PyAnswer> {
     let costs = costs.to_vec()?;
     let data = (read_columns(py, columns)?, points.get().points.clone());
     let build = || RowCosts::build_rounded(n_labels, &costs, error, normalizer, leaf_penalty, None);
-    solve(py, data, build, shape, limits, pulse)
+    let regrets = regrets.map(|regrets| regrets.to_vec()).transpose()?;
+    solve(py, data, build, regrets, shape, limits, pulse)
 }
 
 /// A metric of two classes: "fbeta" (with beta), "jaccard" or "mcc", where class `positive` is the positive one.

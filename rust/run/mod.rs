@@ -68,6 +68,32 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A run for a part of this one, within what is left of its time and memory; this one is told by `pulse` alone.
+    pub fn part<'b>(&self, scale: Scale, pulse: Pulse<'b>) -> Run<'b> {
+        let limits = Limits {
+            time: (self.limits.time)
+                .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds()))),
+            memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
+            gap: 0.0,
+            threads: self.limits.threads,
+        };
+        Run::new(limits, scale, Some(pulse))
+    }
+
+    /// Take over the work of a part that came to its end, and why it did, if a limit of this run was the reason.
+    pub fn absorb(&self, part: &Run) {
+        let work = part.work();
+        self.add_nodes(work.nodes);
+        self.add_kernel_calls(work.kernel_calls);
+        self.add_bytes(work.peak_bytes as i64);
+        self.add_bytes(-(work.peak_bytes as i64));
+        if let Some(status) = part.stopped()
+            && status != Status::Interrupted
+        {
+            self.stop(status);
+        }
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -137,6 +163,7 @@ impl<'a> Run<'a> {
             seconds: moment.seconds,
             objective: moment.upper,
             lower_bound: moment.lower,
+            lower_cost: moment.lower_cost,
             work: self.work(),
         }
     }

@@ -15,6 +15,8 @@ pub struct Progress {
     pub seconds: f64,
     pub objective: f64,
     pub lower_bound: f64,
+    /// The lower bound in units.
+    pub lower_cost: Cost,
     pub work: Work,
 }
 

@@ -275,6 +275,30 @@ impl ClassCosts {
     }
 }
 
+/// Weights whose regrets are those of a point, less what it is forgiven; never more, where units do not divide it.
+impl ClassCosts {
+    /// Where all errors cost the same: a label's regret is what its class weighs less than the heaviest.
+    fn forgive_errors(&self, point: usize, forgiven: Cost, unit: Cost, left: &mut [i64]) {
+        let weights = self.weights(point);
+        let most = weights.iter().max().map_or(0, |most| most - (forgiven + unit - 1) / unit);
+        let least = weights.iter().min().map_or(0, |&least| least.min(most));
+        for (left, &weight) in left.iter_mut().zip(weights) {
+            *left = weight.min(most) - least;
+        }
+    }
+
+    /// Of two labels only one has regret, and a class for which the other is right can stand for it.
+    fn forgive_either(&self, point: usize, forgiven: Cost, left: &mut [i64]) {
+        let [a, b] = [0, 1].map(|label| self.loss(point, label));
+        let label = usize::from(b > a);
+        let regret = (a - b).abs() - forgiven;
+        let wrong = (0..self.n_classes).find(|&class| self.cost(class, label) > 0);
+        if let Some(class) = wrong.filter(|_| regret > 0) {
+            left[class] = regret / self.cost(class, label);
+        }
+    }
+}
+
 fn uniform(n_classes: usize, n_labels: usize, costs: &[Cost]) -> Option<Cost> {
     if n_labels != n_classes || n_classes == 1 {
         return None;
@@ -332,6 +356,21 @@ impl Task for ClassCosts {
 
     fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         stats.iter().map(|&s| s as f64 / self.weight_units).collect()
+    }
+
+    fn forgive(&self, forgiven: &[Cost]) -> Option<Box<dyn Task>> {
+        if self.uniform.is_none() && self.n_labels != 2 {
+            // What is left is not a cost for each class.
+            return Some(Box::new(RowCosts::forgiving(self, forgiven)));
+        }
+        let mut weights = vec![0; self.weights.len()];
+        for (point, left) in weights.chunks_exact_mut(self.n_classes).enumerate() {
+            match self.uniform {
+                Some(unit) => self.forgive_errors(point, forgiven[point], unit, left),
+                None => self.forgive_either(point, forgiven[point], left),
+            }
+        }
+        Some(Box::new(ClassCosts { weights: weights.into(), ..self.clone() }))
     }
 
     fn classes(&self) -> Option<&ClassCosts> {

@@ -79,6 +79,13 @@ pub trait Task: Send + Sync {
         None
     }
 
+    /// The same task where each point is forgiven so much of its regret, which is what a label costs it beyond
+    /// the least that any label does: it has no more regret under any label than before, and never less than none.
+    /// `None` where there are no labels.
+    fn forgive(&self, forgiven: &[Cost]) -> Option<Box<dyn Task>> {
+        (self.n_labels() > 0).then(|| Box::new(RowCosts::forgiving(self, forgiven)) as _)
+    }
+
     /// The squared errors, if statistics are sums of numbers.
     fn squares(&self) -> Option<&Squares> {
         None

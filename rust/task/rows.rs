@@ -26,6 +26,17 @@ pub struct RowCosts {
 }
 
 impl RowCosts {
+    /// The regrets of a task with labels, less what each point is forgiven.
+    pub fn forgiving<T: Task + ?Sized>(task: &T, forgiven: &[Cost]) -> RowCosts {
+        let n_labels = task.n_labels();
+        let mut regrets = Vec::with_capacity(task.n_points() * n_labels);
+        for (point, &forgiven) in forgiven.iter().enumerate() {
+            let free = task.least(point) + forgiven;
+            regrets.extend((0..n_labels as u32).map(|k| (task.loss(point, k) - free).max(0)));
+        }
+        RowCosts { n_labels, stats: regrets.clone(), regrets, width: n_labels, shown_unit: 1.0 }
+    }
+
     /// `costs[p * n_labels + k]`: what label k costs at point p, summed over the point's rows.
     /// `shown`: real statistics by point to show at nodes instead of the regrets.
     pub fn build(

@@ -22,6 +22,8 @@ pub struct Shared<'a, 'run, K> {
     /// Of the root, for the watcher.
     pub lower: AtomicI64,
     pub upper: AtomicI64,
+    /// Trees that cost this or more are of no use.
+    pub below: Cost,
 }
 
 /// What is known of a node: lower ≤ optimum ≤ upper = cost of the plan.
@@ -165,6 +167,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 let (cost, stump) = self.shared.kernel.stump(node, grid);
                 let mut frontier = self.start(node, grid, depth);
                 frontier.offer(cost, stump);
+                frontier.offer(self.shared.below, Plan::Leaf);
                 *root = Some(frontier);
             }
             let frontier = root.as_mut().expect("begun");

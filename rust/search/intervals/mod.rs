@@ -13,7 +13,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::{Found, too_large};
 use crate::bits::Level;
-use crate::cost::Cost;
+use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel, SquaresKernel};
 use crate::problem::Problem;
@@ -41,11 +41,14 @@ pub struct Options {
     pub level: Level,
     /// Blocks that the kernel puts the cuts of a feature into; `None`: as many as pay.
     pub blocks: Option<usize>,
+    /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan is found, with
+    /// this as its cost.
+    pub below: Cost,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: Level::detect(), blocks: None }
+        Options { level: Level::detect(), blocks: None, below: INFINITE }
     }
 }
 
@@ -63,7 +66,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
         let view = RankView::new(features, points, &rows, worst);
         let bytes = view.bytes() as i64;
         run.add_bytes(bytes);
-        let found = with(problem, &view, &kernel, run);
+        let found = with(problem, &view, &kernel, run, options.below);
         run.add_bytes(-bytes);
         return found;
     }
@@ -73,12 +76,13 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let bytes = (view.bytes() + rows.bytes()) as i64;
     run.add_bytes(bytes);
     let (cost, blocks, level) = (problem.leaf_cost, options.blocks, options.level);
+    let below = options.below - rows.base;
     let found = if rows.fits::<i16>() {
-        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks, level), run)
+        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks, level), run, below)
     } else if rows.fits::<i32>() {
-        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks, level), run)
+        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks, level), run, below)
     } else {
-        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks, level), run)
+        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks, level), run, below)
     };
     run.add_bytes(-bytes);
     let mut found = found?;
@@ -88,7 +92,13 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
 }
 
 /// Search with a kernel; costs are the kernel's.
-fn with<K: RankKernel>(problem: &Problem, view: &RankView, kernel: &K, run: &Run) -> Result<Found> {
+fn with<K: RankKernel>(
+    problem: &Problem,
+    view: &RankView,
+    kernel: &K,
+    run: &Run,
+    below: Cost,
+) -> Result<Found> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf);
@@ -109,7 +119,8 @@ fn with<K: RankKernel>(problem: &Problem, view: &RankView, kernel: &K, run: &Run
         root: Mutex::new(None),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
-        upper: AtomicI64::new(leaf),
+        upper: AtomicI64::new(leaf.min(below)),
+        below,
     };
     let work = || {
         let mut worker = Worker::new(&shared);

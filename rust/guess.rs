@@ -1,0 +1,119 @@
+//! Lower bounds guessed from a reference model, and what the guess can cost.
+//!
+//! The guess: no tree is better at any point than the reference, which loses r there. Then label k may as well cost
+//! the point c′(k) = max(c(k), r), where c(k) is what it costs, and rows cost at least what the reference loses on them.
+//! The best tree t under c′ is searched exactly. If any best tree t* under c is nowhere better than the reference,
+//! t is as good: R(t) ≤ R′(t) ≤ R′(t*) = R(t*).
+//!
+//! No bound of that search is a guess by itself. With e the least that any label costs the point,
+//! c′(k) − r = max((c(k) − e) − (r − e), 0): the regret of the label less the regret of the reference, so never more
+//! than the regret of the label. So what is proved of the best tree under c′ − r, and E = Σ e, bound all trees:
+//! R ≥ E + L, where L ≤ min (R′ − Σ r). What t costs beyond that is the guarantee. It is at most the regret
+//! of the reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows.
+
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::ids::FeatureId;
+use crate::problem::Problem;
+use crate::run::{Progress, Run, Status};
+use crate::solve::{Answer, Known, conclude, confirm, grow, on_deep_stack, search};
+use crate::task::{Scaled, Task};
+use crate::tree::Plan;
+
+/// A problem whose points are forgiven what the reference does badly there.
+struct Guess {
+    problem: Problem,
+    /// What every tree costs more in the true problem, at least.
+    more: Cost,
+}
+
+/// The best tree if no tree does better than a reference at any point. `regrets`: by point, how much more the
+/// reference loses there than the best label, as a share of the objective.
+pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Known)> {
+    Error::guard(|| {
+        let guess = Guess::new(problem, regrets)?;
+        let everything = problem.stats(0..problem.points.len());
+        let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
+        let pulse =
+            |p: &Progress| run.report((p.lower_cost + guess.more).min(leaf), leaf).is_none();
+        let part = run.part(problem.scale, Box::new(pulse));
+        let found = search(&guess.problem, &part, crate::cost::INFINITE)?;
+        run.absorb(&part);
+        let (lower, solved) = (found.lower + guess.more, found.lower == found.upper);
+        let claimed = found.upper;
+        let (plan, [upper, guessed]) = on_deep_stack(found.plan, |plan| {
+            let points = (0..problem.points.len() as u32).collect();
+            cut_back(problem, &guess.problem, &plan, points)
+        })?;
+        crate::check::confirm(claimed, guessed)?;
+        let tree = grow(problem, plan)?;
+        confirm(problem, &tree, upper)?;
+        let lower = lower.min(upper);
+        if solved && lower < upper {
+            run.stop(Status::OptimalGivenGuess);
+        }
+        let known = Known { tree, upper, lower };
+        Ok((conclude(known.tree.clone(), (lower, upper), problem.scale, run), known))
+    })
+}
+
+impl Guess {
+    fn new(of: &Problem, regrets: &[f64]) -> Result<Guess> {
+        let forgiven = in_units(of, regrets)?;
+        let task = of.task.forgive(&forgiven).ok_or_else(|| {
+            Error::invalid("guessed lower bounds need a task that answers with labels")
+        })?;
+        let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
+        let more = least(of.task.as_ref()) - least(task.as_ref());
+        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale };
+        let problem = Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape)?;
+        Ok(Guess { problem, more })
+    }
+}
+
+/// Any number of units is a valid guess. Those that are within rounding of a label's regret stand for that label.
+fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
+    let n = problem.points.len();
+    if regrets.len() != n || regrets.iter().any(|r| !(r.is_finite() && *r >= 0.0)) {
+        return Err(Error::invalid(format!(
+            "a reference has one regret of at least 0 for each of {n} points"
+        )));
+    }
+    let task = problem.task.as_ref();
+    let snapped = |(point, regret): (usize, &f64)| {
+        let regret = problem.scale.units_of(*regret + 0.5 / problem.scale.units);
+        let (least, worst) = (task.least(point), task.worst(point));
+        let near = |known: &Cost| (known - regret).abs() <= (worst - least) >> 30;
+        let mut labels = (0..task.n_labels() as u32).map(|k| task.loss(point, k) - least);
+        labels.find(near).unwrap_or(regret)
+    };
+    Ok(regrets.iter().enumerate().map(snapped).collect())
+}
+
+/// The plan without splits that do not pay in the true problem, what it costs there, and what the whole plan costs
+/// in the guessed one.
+fn cut_back(
+    problem: &Problem,
+    guessed: &Problem,
+    plan: &Plan,
+    points: Vec<u32>,
+) -> (Plan, [Cost; 2]) {
+    let leaf = |of: &Problem| {
+        let stats = of.stats(points.iter().map(|&point| point as usize));
+        of.task.leaf(&stats).cost + of.leaf_cost
+    };
+    let here = leaf(problem);
+    let Plan::Split { feature: feature @ FeatureId(at), cut, left, right } = plan else {
+        return (Plan::Leaf, [here, leaf(guessed)]);
+    };
+    let of = problem.features.get(*at as usize);
+    let goes_left = |&point: &u32| of.goes_left(&problem.points, point as usize, *cut);
+    let (lefts, rights) = points.into_iter().partition(goes_left);
+    let (left, a) = cut_back(problem, guessed, left, lefts);
+    let (right, b) = cut_back(problem, guessed, right, rights);
+    let [true_cost, guessed_cost] = [a[0] + b[0], a[1] + b[1]];
+    if here <= true_cost {
+        return (Plan::Leaf, [here, guessed_cost]);
+    }
+    (Plan::split(*feature, *cut, left, right), [true_cost, guessed_cost])
+}
