@@ -5,11 +5,11 @@
 //! both "i, then j" and "j, then i".
 
 use super::lanes::Blocks;
-use super::rows::CostTally;
+use super::rows::Costs;
 use super::skewed::Prices;
 use super::squares::Squared;
 use super::wide::ClassTally;
-use super::{narrow, prints, skewed, squares, wide};
+use super::{narrow, prints, rows, skewed, squares, wide};
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{ClassCosts, Squares, Task};
@@ -163,6 +163,7 @@ pub struct Kernel<'a> {
     narrow: narrow::Scratch,
     wide: wide::Scratch,
     squared: squares::Scratch,
+    rows: rows::Scratch,
     skewed: skewed::Scratch,
     prints: prints::Scratch,
     /// The unit of error, and the total weight, if counts can stay in 16 bits.
@@ -183,6 +184,7 @@ impl<'a> Kernel<'a> {
             narrow: narrow::Scratch::default(),
             wide: wide::Scratch::default(),
             squared: squares::Scratch::default(),
+            rows: rows::Scratch::default(),
             skewed: skewed::Scratch::default(),
             prints: prints::Scratch::default(),
             uniform: classes.and_then(ClassCosts::uniform),
@@ -197,6 +199,7 @@ impl<'a> Kernel<'a> {
             + self.narrow.bytes()
             + self.wide.bytes()
             + self.squared.bytes()
+            + self.rows.bytes()
             + self.skewed.bytes()
     }
 
@@ -238,11 +241,10 @@ impl<'a> Kernel<'a> {
         }
         let Some(classes) = self.classes else {
             let (n_labels, width) = (self.bits.n_stats, self.bits.width);
-            let mut tally = CostTally { view, n_labels, width };
-            let scratch = &mut self.wide;
+            let mut costs = Costs { view, n_labels, width, scratch: &mut self.rows };
             return self.level.run(
                 #[inline(always)]
-                || wide::look(&mut tally, ask, halt, scratch, out),
+                || costs.look(ask, halt, out),
             );
         };
         self.blocks.fill(view, self.level)?;
@@ -297,13 +299,11 @@ impl<'a> Kernel<'a> {
         }
         let Some(classes) = self.classes else {
             let (n_labels, width) = (self.bits.n_stats, self.bits.width);
-            let mut tally = CostTally { view, n_labels, width };
-            let scratch = &mut self.wide;
-            level.run(
+            let mut costs = Costs { view, n_labels, width, scratch: &mut self.rows };
+            return level.run(
                 #[inline(always)]
-                || wide::sum_pairs(&mut tally, scratch),
+                || costs.sum_pairs(ask),
             );
-            return;
         };
         let (blocks, segments) = (&self.blocks, &self.bits.segments);
         let counted = self.uniform.is_some() || self.prices.is_some();

@@ -1,7 +1,4 @@
-//! The general path: 64-bit sums of any number of statistics for each cell.
-//!
-//! What the statistics are and how they are summed is a [`Tally`]: weights by class here, costs by
-//! label in `rows`. What is done with them is the same for both.
+//! The general path: 64-bit sums of the weights of any number of classes for each cell.
 
 use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
 use super::lanes::Blocks;
@@ -15,25 +12,6 @@ pub type Row = [i64; LANES];
 /// One statistic of four columns against 32.
 pub type Tile = [Row; 4];
 
-/// Sums over the rows that have a column, or two.
-pub trait Tally {
-    fn n_columns(&self) -> usize;
-    fn width(&self) -> usize;
-    /// Statistics of all rows.
-    fn totals(&self, out: &mut [i64]);
-    /// Statistics of the rows that have each column of a block.
-    fn singles(&mut self, block: usize, out: &mut [Row]);
-    /// Statistics of the rows that have both one of the columns from `first` on and one of a block.
-    fn pairs(&mut self, first: usize, block: usize, out: &mut [Tile]);
-    /// The best leaf's cost.
-    fn leaf(&self, stats: &[Row]) -> Row;
-    fn worst(&self, stats: &[Row]) -> Row;
-    /// Rows; only asked where they matter.
-    fn rows(&self, stats: &[Row]) -> Row;
-    /// Least cost of all rows, and of the rows with each column.
-    fn least(&mut self, block: Option<usize>) -> Row;
-}
-
 #[derive(Debug, Default)]
 pub struct Scratch {
     totals: Vec<i64>,
@@ -44,10 +22,10 @@ pub struct Scratch {
     best: Vec<[Row; 2]>,
 }
 
-/// The look-ahead for any tally.
+/// The look-ahead for any costs by class.
 #[inline(always)]
 pub fn look(
-    tally: &mut impl Tally,
+    tally: &mut ClassTally,
     ask: Ask,
     halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
@@ -121,7 +99,7 @@ pub fn look(
 
 /// The pairs of `look` without what it does with their sums.
 #[inline(always)]
-pub fn sum_pairs(tally: &mut impl Tally, scratch: &mut Scratch) {
+pub fn sum_pairs(tally: &mut ClassTally, scratch: &mut Scratch) {
     let (n, width) = (tally.n_columns(), tally.width());
     scratch.tile.clear();
     scratch.tile.resize(width, [[0; LANES]; 4]);
@@ -168,7 +146,7 @@ impl Scratch {
 }
 
 #[inline(always)]
-fn singles(tally: &mut impl Tally, scratch: &mut Scratch, out: &mut Lookahead) {
+fn singles(tally: &mut ClassTally, scratch: &mut Scratch, out: &mut Lookahead) {
     let (n, width) = (tally.n_columns(), tally.width());
     scratch.totals.clear();
     scratch.totals.resize(width, 0);
@@ -195,7 +173,7 @@ fn singles(tally: &mut impl Tally, scratch: &mut Scratch, out: &mut Lookahead) {
 }
 
 #[inline(always)]
-fn side(tally: &impl Tally, stats: &[Row], lane: usize, least: Cost) -> Side {
+fn side(tally: &ClassTally, stats: &[Row], lane: usize, least: Cost) -> Side {
     Side {
         leaf: tally.leaf(stats)[lane],
         least,
@@ -215,7 +193,7 @@ pub struct ClassTally<'a> {
 /// Groups that can be counted in 16 bits.
 const CHUNK: usize = 4095;
 
-impl Tally for ClassTally<'_> {
+impl ClassTally<'_> {
     fn n_columns(&self) -> usize {
         self.blocks.n_columns
     }
@@ -224,6 +202,7 @@ impl Tally for ClassTally<'_> {
         self.classes.n_classes() + 1
     }
 
+    /// Statistics of all rows.
     fn totals(&self, out: &mut [i64]) {
         let rows = out.len() - 1;
         for &(index, ..) in &self.blocks.segments {
@@ -233,6 +212,7 @@ impl Tally for ClassTally<'_> {
         }
     }
 
+    /// Statistics of the rows that have each column of a block.
     #[inline(always)]
     fn singles(&mut self, block: usize, out: &mut [Row]) {
         self.count_block(block, |segment, l, n| {
@@ -241,6 +221,7 @@ impl Tally for ClassTally<'_> {
         });
     }
 
+    /// Statistics of the rows that have both one of the columns from `first` on and one of a block.
     #[inline(always)]
     fn pairs(&mut self, first: usize, block: usize, out: &mut [Tile]) {
         out.fill([[0; LANES]; 4]);
@@ -264,6 +245,7 @@ impl Tally for ClassTally<'_> {
         }
     }
 
+    /// The best leaf's cost.
     #[inline(always)]
     fn leaf(&self, stats: &[Row]) -> Row {
         let mut best = [INFINITE; LANES];
@@ -299,6 +281,7 @@ impl Tally for ClassTally<'_> {
         stats[self.classes.n_classes()]
     }
 
+    /// Least cost of all rows, and of the rows with each column.
     #[inline(always)]
     fn least(&mut self, block: Option<usize>) -> Row {
         let mut least = [0; LANES];

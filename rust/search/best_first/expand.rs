@@ -44,8 +44,10 @@ impl Worker<'_, '_> {
             self.mask[column / 64] &= !(1 << (column % 64));
         }
         let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
-        // Columns that are constant cost little, unless they fill blocks or many children inherit them.
-        if keep || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
+        // Columns that are constant cost little where rows are counted, unless they fill blocks or many children
+        // inherit them.
+        let summed = !view.costs.is_empty() && kept < view.columns.len();
+        if keep || summed || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
             view.keep(&self.mask, self.level);
         }
         Ok(())
