@@ -8,6 +8,7 @@ use certree::cost::{Cost, INFINITE};
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::view::{BitView, Question, View};
+use common::case::Loss;
 use common::judge::ensure;
 use common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use common::{Case, Random, for_seeds, sets};
@@ -195,5 +196,23 @@ fn many_points_and_columns() {
         for_seeds(30, &boolean, check);
         let ordered = Options { columns: ColumnMix::Ordered, max_columns: 20, ..most };
         for_seeds(30, &Options { limits: ShapeMix::MinRows, ..ordered }, check);
+    }
+}
+
+/// More labels than are summed at a time.
+#[test]
+fn many_labels() {
+    let columns = ColumnMix::Boolean;
+    let most =
+        Options { columns, min_points: 10, max_points: 40, max_columns: 40, ..Options::default() };
+    for limits in [ShapeMix::Any, ShapeMix::MinRows] {
+        for_seeds(40, &Options { limits, ..most.clone() }, |case| {
+            let rng = &mut Random::new(case.n_points() as u64);
+            let n_labels = rng.range(5, 20);
+            let costs =
+                (0..case.n_points() * n_labels).map(|_| rng.below(30) as f64 / 7.0).collect();
+            let loss = Loss::Rows { n_labels, costs, normalizer: 40.0, leaf_penalty: 0.01 };
+            check(&Case { loss, ..case.clone() })
+        });
     }
 }
