@@ -38,13 +38,6 @@ pub trait RankKernel: Sync {
     /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten them.
     type Two: Default + Send;
 
-    /// Whether the sides of a cut are raised until no cut around it can be better, as far as that goes: where
-    /// what rows can lose says little, a cut's neighbours are excluded by its exact bounds or not at all.
-    /// Otherwise both rise a little beyond their goal, by what the rows around the cut can lose.
-    fn closes(&self) -> bool {
-        false
-    }
-
     /// What one side of a cut is asked to rise by, if both together are `short` of a goal, know how far each
     /// can rise at most (itself, the other), and were asked so often before.
     fn share(&self, short: Cost, _gaps: [Cost; 2], _asked: usize) -> Cost {

@@ -248,12 +248,9 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             target = a + b;
             found = Some((a + b, split(node, tried, left, right)));
         }
-        // What is proved beyond the target rules out neighbours as far as it reaches.
-        let beyond = if kernel.closes() { 0 } else { tried.reach / 4 };
-        let goal = target + beyond;
         let (mut side, mut asked) = (first, 0);
         loop {
-            let short = goal - lower[0] - lower[1];
+            let short = target - lower[0] - lower[1];
             if short <= 0 || halt() {
                 break;
             }
@@ -271,14 +268,12 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             upper[side] = kernel.upper(&self.twos[side]);
             side = 1 - side;
         }
-        if kernel.closes() {
-            let target = target.min(upper[0] + upper[1]);
-            for (side, below) in tried.closing(target).into_iter().enumerate() {
-                if lower[side] < below {
-                    kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
-                    lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
-                    upper[side] = kernel.upper(&self.twos[side]);
-                }
+        let closing = tried.closing(target.min(upper[0] + upper[1]));
+        for (side, below) in closing.into_iter().enumerate() {
+            if lower[side] < below {
+                kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
+                lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
+                upper[side] = kernel.upper(&self.twos[side]);
             }
         }
         if upper[0] + upper[1] < target {
@@ -302,9 +297,11 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let mut lower = [tried.edge.left, tried.edge.right];
         let mut known: [Option<Known>; 2] = [None, None];
         let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
+        let closing = tried.closing(target);
         for side in [first, 1 - first, first] {
             let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
-            if solved || lower[0] + lower[1] >= target || self.stopped() {
+            let below = closing[side].max(target - lower[1 - side]);
+            if solved || lower[side] >= below || self.stopped() {
                 continue;
             }
             // No child is larger than its parent.
@@ -315,7 +312,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             let child = RankNode::child(parts[side], self.shared.view);
             let bytes = child.bytes() as i64;
             self.shared.run.add_bytes(bytes);
-            let answer = self.solve(&child, depth - 1, target - lower[1 - side]);
+            let answer = self.solve(&child, depth - 1, below);
             self.shared.run.add_bytes(-bytes);
             lower[side] = lower[side].max(answer.lower);
             known[side] = Some(answer);

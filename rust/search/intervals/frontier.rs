@@ -21,8 +21,6 @@ pub struct Try {
     pub axis: usize,
     pub edge: Edge,
     pub bound: Cost,
-    /// What the interval's rows can lose: how far an excess at the cut reaches.
-    pub reach: Cost,
     around: Option<(Edge, Edge)>,
 }
 
@@ -101,7 +99,7 @@ impl Frontier {
         let Item { bound, axis, what } = self.open.pop()?;
         self.trying.push(bound);
         Some(match what {
-            Cuts::One(edge) => Try { axis, edge, bound, reach: 0, around: None },
+            Cuts::One(edge) => Try { axis, edge, bound, around: None },
             Cuts::Between(a, b) => {
                 let of = &node.axes[axis];
                 let (start, end) = (lost(of, a.cut), lost(of, b.cut));
@@ -110,7 +108,7 @@ impl Frontier {
                 let cut = cut.clamp(a.cut + 1, b.cut - 1);
                 let at = lost(of, cut);
                 let edge = Edge::between(cut, (&a, &b), at - start, end - at);
-                Try { axis, edge, bound, reach: end - start, around: Some((a, b)) }
+                Try { axis, edge, bound, around: Some((a, b)) }
             }
         })
     }

@@ -126,10 +126,6 @@ impl RankKernel for SquaresKernel<'_> {
     type Grid = Grid;
     type Two = Two;
 
-    fn closes(&self) -> bool {
-        true
-    }
-
     /// Costs hardly ever tie: halves would take many steps. What one side cannot give, the other must.
     fn share(&self, short: Cost, [own, other]: [Cost; 2], asked: usize) -> Cost {
         match asked {
