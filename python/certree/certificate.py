@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -12,7 +12,7 @@ from certree.constraints import Met
 #: What each status means, as the end of a sentence.
 ENDINGS = {
     "optimal": "the search is complete",
-    "optimal_given_guess": "the search is complete, given the guesses it was told to rely on",
+    "optimal_given_guess": "the search is complete, given the guess of a reference",
     "gap_limit": "the search stopped because the gap was within its limit",
     "time_limit": "the search stopped at its time limit",
     "memory_limit": "the search stopped at its memory limit",
@@ -61,11 +61,23 @@ class Certificate:
     curve: list[tuple[float, float, float]] = field(repr=False)
     #: What the tree was required to keep to, and what it attains.
     constraints: list[Met] = field(default_factory=list)
+    #: The reference that lower bounds were guessed from, in words. All bounds here are proved nevertheless.
+    reference: str | None = None
 
     @property
     def gap(self) -> float:
         """How far the tree can be from the best: objective − lower bound."""
         return self.objective - self.lower_bound
+
+    @property
+    def guarantee(self) -> float | None:
+        """What the guess of a reference can have cost: no tree has an objective that is lower by more. None where
+        nothing was guessed.
+
+        It is the distance to the proved lower bound, and no more than what the reference loses beyond the best
+        label for each group of rows that the cuts cannot tell apart.
+        """
+        return None if self.reference is None else self.gap
 
     @property
     def n_cuts(self) -> int:
@@ -91,13 +103,34 @@ class Certificate:
                 f"Proved: no such tree{keeping} has an objective below {_number(self.lower_bound)}, so this one "
                 f"is at most {_number(self.gap)} from the best."
             )
+        if self.reference is not None and self.status != "optimal":
+            proof = (
+                f"Guessed: no tree is better on any group of equal rows than the reference ({self.reference}). If "
+                f"that is so, none has a lower objective.\n{proof}"
+            )
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
         return "\n".join([searched, measure, *kept, proof, work])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""
-        return {**asdict(self), "gap": self.gap, "curve": [list(moment) for moment in self.curve]}
+        derived = {"gap": self.gap, "guarantee": self.guarantee}
+        return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
+
+    def after(self, before: Certificate) -> Certificate:
+        """The same, with the work of an earlier part of the search."""
+        moments = [
+            (before.seconds + seconds, min(upper, before.objective), max(lower, before.lower_bound))
+            for seconds, upper, lower in self.curve
+        ]
+        return replace(
+            self,
+            seconds=before.seconds + self.seconds,
+            nodes=before.nodes + self.nodes,
+            kernel_calls=before.kernel_calls + self.kernel_calls,
+            peak_bytes=max(before.peak_bytes, self.peak_bytes),
+            curve=[*before.curve, *moments],
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """The anytime curve: objective and lower bound by second."""

@@ -130,6 +130,11 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         metavar="N",
         help="all, a number of quantiles for each column, or guess (those that gradient boosting uses)",
     )
+    search.add_argument(
+        "--reference",
+        choices=("guess",),
+        help="guess lower bounds from gradient boosting: faster, and the certificate says what that can cost",
+    )
     search.add_argument("--time-limit", type=or_none(float), metavar="SECONDS", help="or none")
     search.add_argument("--gap-limit", type=float, metavar="X", help="stop at this gap")
     search.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all cores")
@@ -142,6 +147,7 @@ SEARCH = (
     "max_leaf_nodes",
     "min_samples_leaf",
     "thresholds",
+    "reference",
     "time_limit",
     "gap_limit",
     "n_jobs",
@@ -204,6 +210,9 @@ def fit(options: argparse.Namespace) -> None:
             raise ValueError(f"--weight and --{goal} both name {name!r}")
     if goal == "costs" and "objective" in given:
         raise ValueError("--objective is for --target: with --costs it is the mean cost")
+
+    if task == "regression" and "reference" in given:
+        raise ValueError("--reference is for labels: it guesses no bounds of squared errors")
 
     # Before the search, so that no one waits for a tree that cannot be kept.
     if "model" in given and not options.model.absolute().parent.is_dir():

@@ -65,6 +65,10 @@ def frontier(
     """
     if axes not in AXES:
         raise ValueError(f"axes={axes!r} is not valid: it must be one of {', '.join(map(repr, AXES))}")
+    if getattr(estimator, "reference", None) is not None:
+        raise ValueError(
+            "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
+        )
     model = clone(estimator).set_params(leaf_penalty=0)
     search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
     rows: list[Row] = []

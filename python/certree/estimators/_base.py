@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from certree.certificate import ENDINGS, Certificate
 from certree.constraints import Met
 from certree.estimators import parameters
 from certree.tree import Tree
+
+if TYPE_CHECKING:
+    from typing import Self
 
 #: Larger limits are none, and the core's clock and counters hold these.
 LONGEST = 1e9
@@ -85,9 +89,17 @@ class TreeEstimator(BaseEstimator):
         loss: str,
         show: Callable[[Tree], Tree] | None = None,
         constraints: Sequence[Met] = (),
+        reference: str | None = None,
+        before: Certificate | None = None,
     ) -> None:
         """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
-        tree whose nodes hold what the user is to see."""
+        tree whose nodes hold what the user is to see. ``before``: of the search that this one goes on from."""
+        self._open = None
+        if answer.is_open:
+            more = {"constraints": constraints, "reference": reference}
+            self._open = answer, partial(
+                self._keep, training=training, cuts=cuts, points=points, labels=labels, loss=loss, show=show, **more
+            )
         columns = [each.column for each in cuts]
         tree = Tree(answer.tree, columns, labels)
         check_routing(tree, training)
@@ -128,7 +140,10 @@ class TreeEstimator(BaseEstimator):
                 (answer.seconds, answer.objective, answer.lower_bound),
             ],
             constraints=list(constraints),
+            reference=reference,
         )
+        if before is not None:
+            self.certificate_ = self.certificate_.after(before)
         if self.verbose:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (answer.objective, answer.lower_bound)
@@ -144,6 +159,48 @@ class TreeEstimator(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def certify(self) -> Self:
+        """Search on, without a guess, until the tree is proved to be the best or a better one that is takes its place.
+
+        Everything known so far is kept: the tree, and the lower bound. The parameters of the limits hold as they are
+        now, each for this search alone: ``model.set_params(time_limit=None).certify()`` goes on until it is done. Where
+        a limit or Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
+        and it can be called again. Of a tree that is proved already nothing changes.
+
+        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a larger limit. A
+        model that was pickled or copied has left the training rows behind, and has to be fitted again.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = OptimalTreeClassifier(max_depth=3, thresholds="guess", reference="guess").fit(X, y)
+        >>> model.status_, model.certify().status_
+        ('optimal_given_guess', 'optimal')
+        """
+        check_is_fitted(self)
+        if self.status_ == "optimal":
+            return self
+        if getattr(self, "_open", None) is None:
+            raise ValueError(
+                "certify() cannot go on from here: it is for losses that add up over rows, of a model that was not "
+                "pickled or copied since its fit; fit it again, with a larger time_limit"
+            )
+        answer, keep = self._open
+        before = self.certificate_
+        *_, limits, pulse = self._asked()
+        keep(answer.go_on(limits, pulse), before=before)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The search and the training rows stay behind.
+        return {**super().__getstate__(), "_open": None}
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The leaf that each row ends in, as an index into ``tree_.nodes``."""

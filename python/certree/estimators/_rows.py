@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.estimators import _reference
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
@@ -23,6 +25,7 @@ class RowTreeEstimator(TreeEstimator):
 
     def _fit_rows(
         self,
+        X: Any,
         training: ingest.InMemory,
         given: NDArray[np.float64],
         labels: NDArray[Any],
@@ -38,6 +41,12 @@ class RowTreeEstimator(TreeEstimator):
             sizes = np.abs(kept).sum(axis=1)
             size = float((sizes if weights is None else sizes * weights).sum())
         costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
+        regrets = reference = None
+        if self.reference is not None:
+            features = features_as_given(X, training)
+            regrets, reference = _reference.of_rows(
+                self, features, training, located, sign * kept, costs, labels
+            )
         answer = _core.solve_rows(
             *as_core_takes(located.cuts, points),
             costs.ravel(),
@@ -45,6 +54,7 @@ class RowTreeEstimator(TreeEstimator):
             size * ROUNDING,
             float(len(kept) if weights is None else weights.sum()),
             *self._asked(),
+            regrets,
         )
 
         def show(tree: Tree) -> Tree:
@@ -52,7 +62,9 @@ class RowTreeEstimator(TreeEstimator):
             leaves = leaves if training.kept is None else leaves[training.kept]
             return with_means(tree, leaves, kept, weights, task)
 
-        self._keep(answer, training, located.cuts, points, labels, loss, show)
+        self._keep(
+            answer, training, located.cuts, points, labels, loss, show, reference=reference
+        )
         self.labels_ = labels
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -122,3 +134,12 @@ def row_weights(sample_weight: Any, X: Any, n_rows: int) -> NDArray[np.float64] 
     found = ingest.read_weights(X, sample_weight)
     check_same_length(n_rows, len(found), "sample_weight")
     return found
+
+
+def features_as_given(X: Any, training: ingest.InMemory) -> Any:
+    """What fitted models predict from: X, less the columns that were named as something else."""
+    names = [column.name for column in training.columns]
+    if len(names) == len(training.source.names):
+        return X.collect() if isinstance(X, pl.LazyFrame) else X
+    frame = training.source.frame([training.source.names.index(name) for name in names])
+    return X[names] if hasattr(X, "iloc") else frame

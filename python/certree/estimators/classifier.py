@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
-from certree.estimators import _constrained, _metrics, _ranking, parameters
+from certree.estimators import _constrained, _metrics, _ranking, _reference, parameters
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.estimators.parameters import Rule, is_number
 
@@ -70,6 +70,13 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean. "guess" takes the cuts that
         gradient boosting finds useful, of all kinds of columns: much faster, but the proof then
         speaks of these cuts only. A ThresholdGuesser does so with a reference model of your own.
+    reference : "guess", classifier, vector of labels or None, default=None
+        Guess lower bounds: search as if no tree were better than this classifier on any group of rows that the cuts
+        cannot tell apart. Much faster where the classifier is good, and whatever it is, ``certificate_.guarantee``
+        says by how much any tree can be better. A fitted classifier must know the columns and classes; one that is not
+        is fitted to the ranks of the values. A vector holds its labels for the training rows. "guess" is gradient
+        boosting; with ``thresholds="guess"`` the one that the cuts are from. ``certify()`` goes on without the
+        guess. Only for "accuracy" and "balanced_accuracy", and without constraints.
     time_limit : float or None, default=60.0
         Seconds that the search may take. Where it ends a fit before the proof, the best tree so far is
         kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
@@ -130,6 +137,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         "objective": parameters.one_of(*LOSSES, *_metrics.NAMES),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
+        "reference": _reference.RULE,
         "max_fpr": parameters.or_none(_ranking.RULE),
         "constraints": _constrained.RULE,
         "beta": parameters.positive("weight"),
@@ -158,6 +166,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         beta: float = 1.0,
         positive_label: Any = None,
         thresholds: Any = "all",
+        reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -177,6 +186,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self.beta = beta
         self.positive_label = positive_label
         self.thresholds = thresholds
+        self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -204,24 +214,36 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         _ranking.check(self)
         if self.constraints:
             _metrics.refuse_constraints(self)
+            _reference.refuse(self, "the choice of labels under constraints")
             return self._fit_constrained(X, y, sample_weight)
-        training = ingest.read_training(X, y, sample_weight)
+        if self.objective not in LOSSES or self.objective in _ranking.LOSSES:
+            _reference.refuse(self, f"objective={self.objective!r}")
+        guesses = self.reference is not None
+        read = ingest.read_labelled if guesses else ingest.read_training
+        training = read(X, y, sample_weight)
         thresholds = self._guess(X, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
         data = (*as_core_takes(cuts, points), points.weights.ravel())
         limits = self._asked()
         factors = class_factors(self.class_weight, labels)
+        regrets = reference = None
         if self.objective in _metrics.NAMES:
             answer = _metrics.solve(self, labels, data, factors, limits)
         elif self.objective in _ranking.LOSSES:
             answer = _ranking.solve(self, labels, data, limits)
         else:
-            costs = cost_list(self.cost_matrix, labels)
-            answer = _core.solve_classes(*data, costs, factors, self._is_balanced(), *limits)
+            costs = (cost_list(self.cost_matrix, labels), factors, self._is_balanced())
+            if isinstance(training, ingest.InMemory) and guesses:
+                features = ingest.without(X, [name for name in (y, sample_weight) if isinstance(name, str)])
+                regrets, reference = _reference.of_classes(
+                    self, features, training, thresholds, *costs
+                )
+            answer = _core.solve_classes(*data, *costs, *limits, regrets)
         self.classes_ = labels
         self.n_classes_ = len(labels)
-        self._keep(answer, training, cuts, points, labels, self._loss_in_words())
+        loss = self._loss_in_words()
+        self._keep(answer, training, cuts, points, labels, loss, reference=reference)
         return self
 
     def _fit_constrained(self, X: Any, y: Any, sample_weight: Any) -> OptimalTreeClassifier:

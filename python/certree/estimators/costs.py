@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import ingest, progress
-from certree.estimators import parameters
+from certree.estimators import _reference, parameters
 from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 
@@ -34,6 +34,9 @@ class OptimalCostTree(RowTreeEstimator):
         weigh nothing do not count.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+    reference : "guess", classifier, vector of labels or None, default=None
+        Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of ``costs``. A classifier
+        that is not fitted learns the cheapest label of each row, weighted by what is at stake.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -72,7 +75,7 @@ class OptimalCostTree(RowTreeEstimator):
     (3.853333, 'optimal')
     """
 
-    _rules = parameters.COMMON
+    _rules = {**parameters.COMMON, "reference": _reference.RULE}
 
     def __init__(
         self,
@@ -82,6 +85,7 @@ class OptimalCostTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         thresholds: Any = "all",
+        reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -94,6 +98,7 @@ class OptimalCostTree(RowTreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.thresholds = thresholds
+        self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -121,7 +126,7 @@ class OptimalCostTree(RowTreeEstimator):
         parameters.check(self, self._rules)
         read = ingest.read_matrix(X, costs, "costs", "label")
         training = open_rows(X, len(read.values), "costs", sample_weight, read.named)
-        self._fit_rows(training, read.values, read.labels, "costs", "mean cost")
+        self._fit_rows(X, training, read.values, read.labels, "costs", "mean cost")
         return self
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:

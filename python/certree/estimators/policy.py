@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from certree import ingest, progress
-from certree.estimators import parameters, teachers
-from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
+from certree.estimators import _reference, parameters, teachers
+from certree.estimators._rows import (
+    RowTreeEstimator,
+    features_as_given,
+    mean_and_error,
+    of_chosen,
+    open_rows,
+    row_weights,
+)
 from certree.estimators.parameters import Rule, is_number
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.ingest import target
@@ -58,8 +65,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the mean score
         by more than this.
-    max_depth, max_leaf_nodes, min_samples_leaf, thresholds
-        As for :class:`certree.OptimalCostTree`.
+    max_depth, max_leaf_nodes, min_samples_leaf, thresholds, reference
+        As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
 
@@ -114,6 +121,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         "n_folds": parameters.integer(2),
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
         **parameters.COMMON,
+        "reference": _reference.RULE,
     }
 
     def __init__(
@@ -131,6 +139,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         thresholds: Any = "all",
+        reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -150,6 +159,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.thresholds = thresholds
+        self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -217,7 +227,7 @@ class OptimalPolicyTree(RowTreeEstimator):
             labels, name = seen.treatments, teachers.NAMES[self.teacher]
         words = f"minus the mean {name}" if self.maximize else f"mean {name}"
         sign = -1.0 if self.maximize else 1.0
-        self._fit_rows(training, scores, labels, "rewards", words, sign)
+        self._fit_rows(X, training, scores, labels, "rewards", words, sign)
         return self
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
@@ -346,12 +356,3 @@ def names_in(columns: Iterable[Any], tables: Iterable[Any]) -> list[str]:
         if isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value):
             names += value
     return names
-
-
-def features_as_given(X: Any, training: ingest.InMemory) -> Any:
-    """What fitted models predict from: X, less the columns that were named as something else."""
-    names = [column.name for column in training.columns]
-    if len(names) == len(training.source.names):
-        return X.collect() if isinstance(X, pl.LazyFrame) else X
-    frame = training.source.frame([training.source.names.index(name) for name in names])
-    return X[names] if hasattr(X, "iloc") else frame

@@ -90,7 +90,9 @@ def depth_gap(model: Any, *fitted_to: Any, **also_fitted_to: Any) -> float:
     # Without penalty and limits a tree that tells all points apart is the best.
     free = {"leaf_penalty": 0.0, "max_depth": None, "max_leaf_nodes": None, "min_samples_leaf": 1}
     thresholds = getattr(model, "guesser_", model.thresholds)
-    best = clone(model).set_params(**free, thresholds=thresholds, verbose=False, callback=None)
+    best = clone(model).set_params(
+        **free, thresholds=thresholds, reference=None, verbose=False, callback=None
+    )
     best.fit(*fitted_to, **also_fitted_to)
     if (best.certificate_.cuts, best.certificate_.n_rows) != (own.cuts, own.n_rows):
         raise ValueError(

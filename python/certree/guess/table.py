@@ -56,9 +56,7 @@ def read_table(X: Any) -> Table:
 def read(X: Any, y: Any, sample_weight: Any, classify: bool | None) -> tuple[Table, Goal]:
     """Features, target and weights; rows that weigh nothing are left out. ``classify`` None: classes, unless
     the target has fractions or several columns."""
-    source = sources.read(X)
-    if source.height is None:
-        source = sources.read(source.frame(range(len(source.names))))
+    source = sources.whole(X)
     if classify is None:
         classify = y is None or not _is_real(source, y)
     if classify:

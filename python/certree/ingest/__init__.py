@@ -53,6 +53,7 @@ __all__ = [
     "read_column",
     "read_features",
     "read_grouped",
+    "read_labelled",
     "read_matrix",
     "read_rows",
     "read_targets",
@@ -71,12 +72,16 @@ def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
     return in_memory.read(roles) if in_memory.fits(source) else read_streamed(roles)
 
 
+def read_labelled(X: Any, y: Any, sample_weight: Any = None) -> InMemory:
+    """The same, all of it read into memory."""
+    source = sources.whole(X)
+    return in_memory.read(assign(source, y, sample_weight))
+
+
 def read_rows(X: Any, sample_weight: Any = None, others: Sequence[str] = ()) -> InMemory:
     """Open features and weights of rows that carry numbers instead of labels; ``others`` are columns of X that
     are no features. All of it is read into memory."""
-    source = sources.read(X)
-    if source.height is None:
-        source = sources.read(source.frame(range(len(source.names))))
+    source = sources.whole(X)
     return in_memory.read(assign_rows(source, others, sample_weight))
 
 

@@ -35,8 +35,7 @@ def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, boo
     source = sources.read(X)
     for name in sensitive:
         column_named("sensitive", name, source)
-    if source.height is None:
-        source = sources.read(source.frame(range(len(source.names))))
+    source = sources.whole(source)
     roles = assign(source, y, sample_weight)
     for name in sensitive:
         if name in roles.named.values():

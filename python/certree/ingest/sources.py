@@ -55,6 +55,12 @@ def read(X: Any) -> Source:
     return _numpy(arrays.two_dimensional(X))
 
 
+def whole(X: Any) -> Source:
+    """The same; a LazyFrame is read into memory."""
+    source = read(X)
+    return source if source.height is not None else read(source.frame(range(len(source.names))))
+
+
 def height(source: Source) -> int:
     """The number of rows; a LazyFrame is asked for no more than that."""
     if source.height is not None:
