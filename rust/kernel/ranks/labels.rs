@@ -119,11 +119,13 @@ impl<T: Unit> LabelKernel<T> {
     }
 }
 
-/// About as many blocks as cells of a pair are worth counting rows into, in whole groups of lanes.
+/// About as many blocks as cells of a pair are worth counting rows into, in whole groups of lanes. With more than
+/// two labels a block costs more, beside what it saves.
 fn blocks(rows: usize, n_labels: usize) -> usize {
-    let (most, cells) = if n_labels > 2 { (95, 64 * rows / n_labels) } else { (255, rows) };
-    let blocks = (cells.min(rows).isqrt() + 1).next_multiple_of(LANES) - 1;
-    blocks.min(most)
+    let most = rows.isqrt() + 1;
+    let (most, groups) =
+        if n_labels == 2 { (255, most.div_ceil(LANES)) } else { (95, (most / LANES).max(1)) };
+    (groups * LANES - 1).min(most)
 }
 
 impl<T: Unit> RankKernel for LabelKernel<T> {
@@ -163,15 +165,19 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let (n, p, one) = (node.len(), node.axes.len(), size_of::<T>());
         let most = self.most_blocks(node);
         let width = (most + 1).next_multiple_of(LANES);
-        let planes = if self.n_labels == 2 { 2 } else { self.n_labels + 1 };
         let row = size_of::<Label>() + 2 * one;
         let grid = p * n + n * row + p * most * (4 + one);
-        // Codes and rows, bounds by pair of axes, a counted pair, and all lines.
-        let two = p * n
-            + n * (row + 4)
-            + 2 * p * p * width * one
-            + 2 * planes * most * width * one
-            + p * n * if self.n_labels == 2 { 5 + 5 * one } else { 5 + 2 * one + row };
+        // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked along.
+        let all = p * n + n * (row + 4) + 2 * p * p * width * one;
+        let two = if self.n_labels == 2 {
+            all + 4 * most * width * one + p * n * (5 + 5 * one)
+        } else {
+            let labels = self.n_labels.min(n) + 1;
+            all + p * n * (9 + 3 * one)
+                + p * (labels + 1) * width * one
+                + 2 * n * (4 + one)
+                + labels * (4 * most + 7 * one + 4)
+        };
         [grid, two]
     }
 

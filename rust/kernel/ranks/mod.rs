@@ -6,6 +6,7 @@
 mod gap;
 mod grid;
 mod labels;
+mod many;
 mod pairs;
 mod rows;
 mod scan;

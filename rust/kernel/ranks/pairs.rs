@@ -1,4 +1,5 @@
-//! Pairs of axes, counted by blocks: bounds on the stumps on both sides of every boundary of one axis.
+//! Pairs of axes, counted by blocks: bounds on the stumps on both sides of every boundary of one axis. Here for
+//! two labels; `many.rs` has the same for any number.
 //!
 //! Statement: a cut of axis g within a block costs no less than the rows before the block as one leaf and
 //! the rows behind it as another. Proof: dropping rows from a leaf never makes it cost more. At a boundary
@@ -12,9 +13,8 @@ use super::unit::Unit;
 /// before each boundary of the other (lanes).
 #[derive(Default)]
 pub struct Sums<T> {
-    /// By label, then line, then lane. With more than two labels there is one more: the worst losses.
+    /// By label, then line, then lane.
     pub cells: Vec<T>,
-    pub n_labels: usize,
     pub lines: usize,
     /// Lanes, padded.
     pub width: usize,
@@ -25,33 +25,18 @@ pub struct Sums<T> {
 impl<T: Unit> Sums<T> {
     /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the boundary
     /// behind it; `stumps` adds them up.
-    pub fn count(
-        &mut self,
-        rows: &PartRows<T>,
-        (f, g): (usize, usize),
-        grid: &Grid<T>,
-        n_labels: usize,
-    ) {
-        let planes = if n_labels == 2 { 2 } else { n_labels + 1 };
+    pub fn count(&mut self, rows: &PartRows<T>, (f, g): (usize, usize), grid: &Grid<T>) {
         let (lanes, lines) = (grid.axes[f].n(), grid.axes[g].n());
         let width = (lanes + 1).next_multiple_of(LANES);
-        (self.n_labels, self.lines, self.width, self.all) = (n_labels, lines, width, lanes);
+        (self.lines, self.width, self.all) = (lines, width, lanes);
         self.cells.clear();
-        self.cells.resize(planes * lines * width, T::default());
+        self.cells.resize(2 * lines * width, T::default());
         let (n, cells) = (rows.n, &mut self.cells[..]);
         let (a, b) = (&rows.codes[f * n..][..n], &rows.codes[g * n..][..n]);
-        let rows = a.iter().zip(b).zip(&rows.label).zip(&rows.gain).zip(&rows.worst);
-        if n_labels == 2 {
-            for ((((&a, &b), &label), &gain), _) in rows {
-                let line = usize::from(label) * lines + usize::from(b);
-                cells[line * width + usize::from(a) + 1] += gain;
-            }
-        } else {
-            for ((((&a, &b), &label), &gain), &worst) in rows {
-                let at = usize::from(b) * width + usize::from(a) + 1;
-                cells[usize::from(label) * lines * width + at] += gain;
-                cells[n_labels * lines * width + at] += worst;
-            }
+        let rows = a.iter().zip(b).zip(&rows.label).zip(&rows.gain);
+        for (((&a, &b), &label), &gain) in rows {
+            let line = usize::from(label) * lines + usize::from(b);
+            cells[line * width + usize::from(a) + 1] += gain;
         }
     }
 }
@@ -70,6 +55,35 @@ impl<T: Unit> Stumps<T> {
         for side in 0..2 {
             for lanes in [&mut self.lower[side], &mut self.upper[side], &mut self.leaf[side]] {
                 lanes.resize(width, T::default());
+            }
+        }
+    }
+}
+
+impl<T: Unit> Stumps<T> {
+    /// Nothing is known of any lane.
+    pub fn begin(&mut self, width: usize) {
+        self.resize(width);
+        for side in 0..2 {
+            self.lower[side].fill(T::MAX);
+            self.upper[side].fill(T::MAX);
+        }
+    }
+
+    /// Splits at some of the places along the lines' axis, and between them.
+    #[inline(always)]
+    pub fn take(&mut self, side: usize, lane: usize, upper: T, within: T) {
+        let (low, high) = (&mut self.lower[side][lane], &mut self.upper[side][lane]);
+        *high = upper.min(*high);
+        *low = within.min(*low).min(*high);
+    }
+
+    /// A lane with the same rows as the one before.
+    #[inline(always)]
+    pub fn repeat(&mut self, lane: usize) {
+        for side in 0..2 {
+            for lanes in [&mut self.lower[side], &mut self.upper[side], &mut self.leaf[side]] {
+                lanes[lane] = lanes[lane - 1];
             }
         }
     }
@@ -100,20 +114,11 @@ pub fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
 
 /// Both sides' stumps along the axis of the lines, for every lane. `open`: lines with cuts within.
 #[inline(always)]
-pub fn stumps<T: Unit>(
-    sums: &mut Sums<T>,
-    open: &[T],
-    out: &mut Stumps<T>,
-    behind: &mut Vec<Lanes<T>>,
-) {
+pub fn stumps<T: Unit>(sums: &mut Sums<T>, open: &[T], out: &mut Stumps<T>) {
     out.resize(sums.width);
     add_up(&mut sums.cells, sums.width);
     for from in (0..sums.width).step_by(LANES) {
-        if sums.n_labels == 2 {
-            of_two(sums, open, out, from);
-        } else {
-            of_many(sums, open, out, behind, from);
-        }
+        of_two(sums, open, out, from);
     }
 }
 
@@ -171,69 +176,6 @@ fn of_two<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, from: usize)
             out.upper[side][from + lane] = upper;
             out.lower[side][from + lane] = upper.min(within);
             out.leaf[side][from + lane] = t0[lane].min(t1[lane]);
-        }
-    }
-}
-
-#[inline(always)]
-fn of_many<T: Unit>(
-    sums: &Sums<T>,
-    open: &[T],
-    out: &mut Stumps<T>,
-    scratch: &mut Vec<Lanes<T>>,
-    from: usize,
-) {
-    let zero = [T::default(); LANES];
-    let k = sums.n_labels;
-    scratch.clear();
-    scratch.resize(k + sums.lines + 1, zero);
-    let (gains, behind) = scratch.split_at_mut(k);
-    for side in 0..2 {
-        let (mut most, mut worst) = (zero, zero);
-        gains.fill(zero);
-        for line in (0..sums.lines).rev() {
-            add(sums, (line, side, from), gains, &mut most, &mut worst);
-            behind[line] = each(|l| worst[l] - most[l]);
-        }
-        let leaf = behind[0];
-        let (mut most, mut worst) = (zero, zero);
-        let (mut upper, mut lower) = (leaf, leaf);
-        gains.fill(zero);
-        for line in 0..sums.lines {
-            let rest = behind[line + 1];
-            if open[line] != T::default() {
-                lower = each(|l| lower[l].min(worst[l] - most[l] + rest[l]));
-            }
-            add(sums, (line, side, from), gains, &mut most, &mut worst);
-            upper = each(|l| upper[l].min(worst[l] - most[l] + rest[l]));
-        }
-        for lane in 0..LANES {
-            out.upper[side][from + lane] = upper[lane];
-            out.lower[side][from + lane] = upper[lane].min(lower[lane]);
-            out.leaf[side][from + lane] = leaf[lane];
-        }
-    }
-}
-
-/// Add a line to the gains and worst losses of a side's leaf, for one group of lanes.
-#[inline(always)]
-fn add<T: Unit>(
-    sums: &Sums<T>,
-    (line, side, from): (usize, usize, usize),
-    gains: &mut [Lanes<T>],
-    most: &mut Lanes<T>,
-    worst: &mut Lanes<T>,
-) {
-    let plane = sums.lines * sums.width;
-    for label in 0..=sums.n_labels {
-        let row = &sums.cells[label * plane + line * sums.width..][..sums.width];
-        let (left, all) = (lanes(row, from), row[sums.all]);
-        let sum = if label < sums.n_labels { &mut gains[label] } else { &mut *worst };
-        let more = if side == 0 { *left } else { each(|l| all - left[l]) };
-        let new = each(|l| sum[l] + more[l]);
-        *sum = new;
-        if label < sums.n_labels {
-            *most = each(|l| most[l].max(new[l]));
         }
     }
 }

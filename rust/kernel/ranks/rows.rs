@@ -43,33 +43,13 @@ impl<T: Unit> PartRows<T> {
     }
 
     pub fn leaf(&self, kernel: &LabelKernel<T>) -> Cost {
-        let ranks: &[u32] = &[];
-        self.sides_by(kernel, |_| 0, ranks).cost[0]
-    }
-
-    pub fn sides(&self, kernel: &LabelKernel<T>, rank: &[u32], cut: i64) -> Leaves<T> {
-        self.sides_by(kernel, |rank| usize::from(i64::from(rank) > cut), rank)
-    }
-
-    fn sides_by(
-        &self,
-        kernel: &LabelKernel<T>,
-        side: impl Fn(u32) -> usize,
-        rank: &[u32],
-    ) -> Leaves<T> {
-        let mut gains = vec![[T::default(); 2]; kernel.n_labels];
-        let mut worst = [T::default(); 2];
-        let rows = self.row.iter().zip(&self.label).zip(&self.gain).zip(&self.worst);
-        for (((&row, &label), &gain), &most) in rows {
-            let side = side(if rank.is_empty() { 0 } else { rank[row as usize] });
-            gains[usize::from(label)][side] += gain;
-            worst[side] += most;
+        let mut gains = vec![T::default(); kernel.n_labels];
+        for (&label, &gain) in self.label.iter().zip(&self.gain) {
+            gains[usize::from(label)] += gain;
         }
-        let cost = [0, 1].map(|side| {
-            let most = gains.iter().map(|gains| gains[side]).max().unwrap_or_default();
-            (worst[side] - most).cost() * kernel.unit + kernel.leaf_cost
-        });
-        Leaves { cost, worst }
+        let worst = self.worst.iter().fold(T::default(), |sum, &worst| sum + worst);
+        let most = gains.into_iter().max().unwrap_or_default();
+        (worst - most).cost() * kernel.unit + kernel.leaf_cost
     }
 
     /// Worst losses before each boundary of an axis of `n` blocks.

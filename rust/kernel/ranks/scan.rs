@@ -14,9 +14,9 @@ use crate::view::{Axis, Part, RankNode};
 pub struct Line<T> {
     pub filled: bool,
     pub row: Vec<u32>,
-    /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and `label`.
+    /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and the label's plane.
     gain: Vec<T>,
-    label: Vec<u16>,
+    label: Vec<u32>,
     worst: Vec<T>,
     /// Whether there is a cut after the row.
     last: Vec<bool>,
@@ -27,7 +27,9 @@ pub struct Line<T> {
 }
 
 impl<T: Unit> Line<T> {
-    pub fn fill(&mut self, part: Part, axis: &Axis, grid: &Grid<T>, n_labels: usize) {
+    /// `planes`: of labels, for other than two of them.
+    pub fn fill(&mut self, part: Part, axis: &Axis, grid: &Grid<T>, planes: &[u32]) {
+        let two = planes.is_empty();
         self.clear();
         self.filled = true;
         self.row.extend(axis.order.iter().copied().filter(|&row| part.holds(row)));
@@ -42,15 +44,15 @@ impl<T: Unit> Line<T> {
             let (label, gain, worst) = (grid.label[row], grid.gain[row], grid.worst[row]);
             lost += worst;
             self.lost.push(lost);
-            if n_labels == 2 {
+            if two {
                 self.gain.push(if label == 1 { gain } else { T::default() - gain });
             } else {
                 self.gain.push(gain);
-                self.label.push(label);
+                self.label.push(planes[usize::from(label)]);
                 self.worst.push(worst);
             }
         }
-        if n_labels == 2 {
+        if two {
             self.swept.fill(&self.gain, &self.last);
         }
     }
@@ -69,24 +71,22 @@ impl<T: Unit> Line<T> {
     pub fn bytes(&self) -> usize {
         self.swept.bytes()
             + 4 * self.row.capacity()
-            + 2 * self.label.capacity()
+            + 4 * self.label.capacity()
             + self.last.capacity()
             + size_of::<T>() * (self.gain.capacity() + self.worst.capacity() + self.lost.capacity())
     }
 
-    /// The best splits along this axis of the rows up to `cut` of another axis, and of those behind it.
+    /// For two labels, the best splits along this axis of the rows up to `cut` of another axis, and of those behind.
     /// `worst`: the worst losses of either, added up. `ranks`: of the other axis in this order, if there are.
     pub fn both(
         &self,
         other: &Axis,
         cut: u32,
         worst: [T; 2],
-        n_labels: usize,
         ranks: Option<&[u16]>,
         level: Level,
     ) -> [T; 2] {
         let range = match ranks {
-            _ if n_labels != 2 => return self.both_of_many(&other.rank, cut, n_labels),
             None => self.range(&other.rank, cut),
             Some(ranks) => level.run(
                 #[inline(always)]
@@ -139,35 +139,110 @@ impl<T: Unit> Line<T> {
         Range { least, most, sum: [left, right] }
     }
 
-    fn both_of_many(&self, rank: &[u32], cut: u32, n_labels: usize) -> [T; 2] {
-        let zero = T::default();
-        let rows = || {
-            let rows = self.row.iter().zip(&self.label).zip(&self.gain).zip(&self.worst);
-            rows.map(|(((&row, &label), &gain), &worst)| {
-                (usize::from(rank[row as usize] > cut), label, gain, worst)
-            })
-        };
-        // What the rows from each on cost as a leaf, by side; from the end.
-        let mut behind = Vec::with_capacity(self.row.len() + 1);
-        behind.push([zero; 2]);
-        let mut leaf = LeafSums::new(n_labels);
-        for (side, label, gain, worst) in rows().rev() {
-            leaf.add(side, label, gain, worst);
-            behind.push(leaf.costs());
+    /// For other than two labels: where there is a split that loses less than `best` on its side, what it loses.
+    ///
+    /// A few rows at a time: the cuts among them lose at least what the rows before and those behind them lose, as
+    /// leaves (as in `pairs.rs`), and mostly that is enough.
+    #[inline(always)]
+    pub fn both_of_many(
+        &self,
+        rank: &[u32],
+        cut: u32,
+        whole: &Sides<T>,
+        mut best: [T; 2],
+        [start, end]: &mut [Sides<T>; 2],
+    ) -> [T; 2] {
+        for sides in [&mut *start, &mut *end] {
+            sides.clear(whole.gains[0].len());
         }
-        let mut best = leaf.costs();
-        let mut leaf = LeafSums::new(n_labels);
-        let behind = behind.iter().rev().skip(1);
-        for (((side, label, gain, worst), &last), behind) in rows().zip(&self.last).zip(behind) {
-            leaf.add(side, label, gain, worst);
-            if last {
-                let costs = leaf.costs();
-                for side in 0..2 {
-                    best[side] = best[side].min(costs[side] + behind[side]);
+        let mut ahead = start.before();
+        for from in (0..self.row.len()).step_by(ROWS) {
+            let rows = from..(from + ROWS).min(self.row.len());
+            end.copy(start);
+            for at in rows.clone() {
+                self.add(at, rank, cut, end);
+            }
+            let behind = end.behind(whole);
+            if (0..2).any(|side| ahead[side] + behind[side] < best[side]) {
+                for at in rows.clone() {
+                    self.add(at, rank, cut, start);
+                    if self.last[at] {
+                        let (before, behind) = (start.before(), start.behind(whole));
+                        for side in 0..2 {
+                            best[side] = best[side].min(before[side] + behind[side]);
+                        }
+                    }
                 }
             }
+            ahead = end.before();
+            std::mem::swap(start, end);
         }
         best
+    }
+
+    #[inline(always)]
+    fn add(&self, at: usize, rank: &[u32], cut: u32, sides: &mut Sides<T>) {
+        let side = usize::from(rank[self.row[at] as usize] > cut);
+        sides.gains[side][self.label[at] as usize] += self.gain[at];
+        sides.worst[side] += self.worst[at];
+    }
+
+    /// All rows up to `cut` of this axis, and those behind it.
+    pub fn sides(&self, rank: &[u32], cut: u32, planes: usize, sides: &mut Sides<T>) {
+        sides.clear(planes);
+        for at in 0..self.row.len() {
+            self.add(at, rank, cut, sides);
+        }
+    }
+}
+
+/// Rows that are bounded together.
+const ROWS: usize = 64;
+
+/// Rows on both sides of a cut.
+#[derive(Default)]
+pub struct Sides<T> {
+    /// By side, then plane of a label.
+    gains: [Vec<T>; 2],
+    pub worst: [T; 2],
+}
+
+impl<T: Unit> Sides<T> {
+    fn clear(&mut self, planes: usize) {
+        for gains in &mut self.gains {
+            gains.clear();
+            gains.resize(planes, T::default());
+        }
+        self.worst = Default::default();
+    }
+
+    fn copy(&mut self, other: &Self) {
+        self.gains[0].copy_from_slice(&other.gains[0]);
+        self.gains[1].copy_from_slice(&other.gains[1]);
+        self.worst = other.worst;
+    }
+
+    /// What each side loses as a leaf.
+    #[inline(always)]
+    pub fn before(&self) -> [T; 2] {
+        [0, 1].map(|side| {
+            let most = self.gains[side].iter().fold(T::default(), |most, &gain| most.max(gain));
+            self.worst[side] - most
+        })
+    }
+
+    /// What the rows of each side that are not here lose as a leaf.
+    #[inline(always)]
+    fn behind(&self, whole: &Self) -> [T; 2] {
+        [0, 1].map(|side| {
+            let gains = self.gains[side].iter().zip(&whole.gains[side]);
+            let most = gains.fold(T::default(), |most, (&here, &all)| most.max(all - here));
+            whole.worst[side] - self.worst[side] - most
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.gains.iter().map(|gains| gains.capacity() * size_of::<T>()).sum()
     }
 }
 

@@ -7,9 +7,10 @@ use std::ops::Range;
 use super::gap::{Between, Edge, Item, between, weakest};
 use super::grid::{Grid, LANES};
 use super::labels::LabelKernel;
+use super::many::Many;
 use super::pairs::{Stumps, Sums, stumps};
 use super::rows::{Leaves, PartRows};
-use super::scan::{self, Line};
+use super::scan::{self, Line, Sides};
 use super::unit::Unit;
 use super::{Halt, stump_plan};
 use crate::cost::{Cost, INFINITE};
@@ -37,7 +38,10 @@ pub struct Two<T> {
     filled: bool,
     sums: Sums<T>,
     stumps: Stumps<T>,
-    scratch: Vec<[T; LANES]>,
+    /// For other than two labels.
+    many: Many<T>,
+    whole: Sides<T>,
+    sides: [Sides<T>; 2],
 }
 
 /// Bounds at the boundaries of an axis: 0 has all rows right, the last all rows left.
@@ -99,6 +103,9 @@ impl<T: Unit> Two<T> {
             uppers[f] = [vec![INFINITE; n], vec![INFINITE; n]];
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
+        if kernel.n_labels != 2 {
+            self.many.begin(&self.rows, grid, kernel.n_labels);
+        }
         let level = kernel.level;
         for f in 0..p {
             if halt() {
@@ -106,15 +113,25 @@ impl<T: Unit> Two<T> {
                 self.upper = upper;
                 return;
             }
+            if kernel.n_labels != 2 {
+                self.many.walk(&self.rows, f, grid.axes[f].n());
+            }
             for g in 0..p {
-                let sums = &mut self.sums;
-                sums.count(&self.rows, (f, g), grid, kernel.n_labels);
-                let open = &grid.axes[g].open;
-                let (out, scratch) = (&mut self.stumps, &mut self.scratch);
-                level.run(
-                    #[inline(always)]
-                    || stumps(sums, open, out, scratch),
-                );
+                let (rows, sums, many, out) =
+                    (&self.rows, &mut self.sums, &mut self.many, &mut self.stumps);
+                if kernel.n_labels == 2 {
+                    sums.count(rows, (f, g), grid);
+                    let open = &grid.axes[g].open;
+                    level.run(
+                        #[inline(always)]
+                        || stumps(sums, open, out),
+                    );
+                } else {
+                    level.run(
+                        #[inline(always)]
+                        || many.stumps(rows, g, out),
+                    );
+                }
                 self.keep(f, g, p, kernel, &mut uppers[f]);
             }
         }
@@ -276,7 +293,7 @@ impl<T: Unit> Two<T> {
         bound: Cost,
         need: Cost,
     ) {
-        self.line(part, grid, axis, kernel);
+        self.line(part, grid, axis);
         let of = &part.node.axes[axis];
         let line = &self.lines[axis];
         let Some(rows) = Between::new(&line.row, &of.rank, &a, &b) else { return };
@@ -316,9 +333,9 @@ impl<T: Unit> Two<T> {
         }
     }
 
-    fn line(&mut self, part: Part, grid: &Grid<T>, axis: usize, kernel: &LabelKernel<T>) {
+    fn line(&mut self, part: Part, grid: &Grid<T>, axis: usize) {
         if !self.lines[axis].filled {
-            self.lines[axis].fill(part, &part.node.axes[axis], grid, kernel.n_labels);
+            self.lines[axis].fill(part, &part.node.axes[axis], grid, &self.many.plane);
         }
     }
 
@@ -336,21 +353,22 @@ impl<T: Unit> Two<T> {
     ) -> (Edge, bool) {
         let p = grid.axes.len();
         let of = &part.node.axes[axis];
-        self.line(part, grid, axis, kernel);
+        self.line(part, grid, axis);
         let leaves = if kernel.n_labels == 2 {
             let line = &self.lines[axis];
             let left = |&row: &u32| i64::from(of.rank[row as usize]) <= known.cut;
             let [leaf, worst] = line.leaves(line.row.partition_point(left));
             Leaves { cost: leaf.map(|t| t.cost() * kernel.unit + kernel.leaf_cost), worst }
-        } else if kernel.leaf_cost == 0 {
-            // Then no leaf is better than every stump.
-            Leaves { cost: [INFINITE; 2], worst: [T::default(); 2] }
         } else {
-            self.rows.sides(kernel, &of.rank, known.cut)
+            let line = &self.lines[axis];
+            line.sides(&of.rank, known.cut as u32, self.many.labels, &mut self.whole);
+            let leaf = self.whole.before().map(|t| t.cost() * kernel.unit + kernel.leaf_cost);
+            Leaves { cost: leaf, worst: self.whole.worst }
         };
         let worst = leaves.worst;
         let mut best = leaves.cost;
         let mut skipped = [INFINITE; 2];
+        let mut stump = [T::MAX; 2];
         let split = |sum: T| sum.cost() * kernel.unit + 2 * kernel.leaf_cost;
         for g in 0..p {
             let at = (axis * p + g) * self.width;
@@ -363,19 +381,30 @@ impl<T: Unit> Two<T> {
                 }
                 continue;
             }
-            self.line(part, grid, g, kernel);
-            let line = &self.lines[g];
-            let seen = self.seen.get_mut(axis * p + g).filter(|_| of.n_ranks() < 1 << 16);
-            let ranks = seen.map(|seen| {
-                if seen.is_empty() {
-                    line.see(of, seen);
-                }
-                &seen[..]
-            });
+            self.line(part, grid, g);
             let cut = known.cut as u32;
-            let both = line.both(of, cut, worst, kernel.n_labels, ranks, kernel.level);
-            for side in 0..2 {
-                best[side] = best[side].min(split(both[side]));
+            let line = &self.lines[g];
+            stump = if kernel.n_labels == 2 {
+                let seen = self.seen.get_mut(axis * p + g).filter(|_| of.n_ranks() < 1 << 16);
+                let ranks = seen.map(|seen| {
+                    if seen.is_empty() {
+                        line.see(of, seen);
+                    }
+                    &seen[..]
+                });
+                let both = line.both(of, cut, worst, ranks, kernel.level);
+                [0, 1].map(|side| stump[side].min(both[side]))
+            } else {
+                let (whole, sides) = (&self.whole, &mut self.sides);
+                kernel.level.run(
+                    #[inline(always)]
+                    || line.both_of_many(&of.rank, cut, whole, stump, sides),
+                )
+            };
+        }
+        for side in 0..2 {
+            if stump[side] < T::MAX {
+                best[side] = best[side].min(split(stump[side]));
             }
         }
         let exact = best[0] <= skipped[0] && best[1] <= skipped[1];
@@ -427,7 +456,9 @@ impl<T: Unit> Two<T> {
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
             + (by + self.sums.cells.capacity()) * size_of::<T>()
-            + self.scratch.capacity() * size_of::<[T; LANES]>()
+            + self.many.bytes()
+            + self.whole.bytes()
+            + self.sides.iter().map(Sides::bytes).sum::<usize>()
             + self.stumps.bytes()
     }
 }

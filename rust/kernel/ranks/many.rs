@@ -1,0 +1,273 @@
+//! Pairs of axes for any number of labels: what `pairs.rs` does for two.
+//!
+//! Walking along the blocks of one axis, the gains so far stand in lanes: by label, lane b has those of the rows in
+//! blocks up to b of the other axis. A row is added to all lanes from its own on, in registers while rows have
+//! the same label. So no sums are kept for pairs of blocks, and at each boundary what the leaves on the four
+//! sides of it and of b lose is a maximum over labels, lane by lane. Labels that no row of the part has are left out.
+
+use super::grid::{Grid, LANES};
+use super::pairs::{Lanes, Stumps, each, lanes};
+use super::rows::PartRows;
+use super::unit::Unit;
+
+/// Groups of lanes that are worked on together.
+const GROUPS: usize = 3;
+
+/// Lanes from which on a row is added: more than an axis has blocks.
+const STEP: usize = 256;
+
+/// A part's rows, for walks along every axis.
+#[derive(Default)]
+pub struct Many<T> {
+    /// By label: its plane among those that the part's rows have.
+    pub plane: Vec<u32>,
+    /// Planes of labels; behind them one for worst losses, if they are not the sum of the others.
+    pub labels: usize,
+    planes: usize,
+    /// By axis, then plane (worst losses are always the last), then lane: all rows.
+    totals: Vec<Vec<Lanes<T>>>,
+    /// By axis, then lane: the largest number where no cut is within the block, else none.
+    closed: Vec<Vec<Lanes<T>>>,
+    /// By block of the axis that is walked along, then plane: where its rows begin, and the last ones end.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    amount: Vec<T>,
+    step: Vec<T>,
+    running: Vec<[Lanes<T>; GROUPS]>,
+    /// By boundary and side: what is before the first lane of a group.
+    carry: Vec<[T; 2]>,
+}
+
+impl<T: Unit> Many<T> {
+    pub fn bytes(&self) -> usize {
+        let by_axis = self.totals.iter().chain(&self.closed);
+        4 * self.plane.capacity()
+            + by_axis.map(|lanes| lanes.capacity() * size_of::<Lanes<T>>()).sum::<usize>()
+            + (self.totals.capacity() + self.closed.capacity()) * size_of::<Vec<Lanes<T>>>()
+            + 4 * (self.starts.capacity() + self.rows.capacity())
+            + (self.amount.capacity() + self.step.capacity()) * size_of::<T>()
+            + self.running.capacity() * size_of::<[Lanes<T>; GROUPS]>()
+            + self.carry.capacity() * size_of::<[T; 2]>()
+    }
+
+    /// Before any walk: the totals along all axes.
+    pub fn begin(&mut self, rows: &PartRows<T>, grid: &Grid<T>, n_labels: usize) {
+        self.step.clear();
+        self.step.resize(STEP, T::default());
+        self.step.resize(2 * STEP + GROUPS * LANES, T::ONES);
+        const NONE: u32 = u32::MAX;
+        self.plane.clear();
+        self.plane.resize(n_labels, NONE);
+        self.labels = 0;
+        let mut plain = true;
+        for ((&label, &gain), &worst) in rows.label.iter().zip(&rows.gain).zip(&rows.worst) {
+            let plane = &mut self.plane[usize::from(label)];
+            if *plane == NONE {
+                *plane = self.labels as u32;
+                self.labels += 1;
+            }
+            plain &= gain == worst;
+        }
+        self.planes = self.labels + usize::from(!plain);
+        self.totals.resize_with(grid.axes.len(), Vec::new);
+        self.closed.resize_with(grid.axes.len(), Vec::new);
+        for (g, axis) in grid.axes.iter().enumerate() {
+            let groups = axis.n().div_ceil(LANES);
+            let closed = |block: usize| match axis.open.get(block) {
+                Some(&open) if open != T::default() => T::default(),
+                _ => T::MAX,
+            };
+            self.closed[g].clear();
+            self.closed[g].extend((0..groups).map(|q| each(|l| closed(q * LANES + l))));
+            let totals = &mut self.totals[g];
+            totals.clear();
+            totals.resize((self.labels + 1) * groups, [T::default(); LANES]);
+            let of = (rows.codes[g * rows.n..][..rows.n].iter().zip(&rows.label))
+                .zip(rows.gain.iter().zip(&rows.worst));
+            for ((&code, &label), (&gain, &worst)) in of {
+                let (q, lane) = (usize::from(code) / LANES, usize::from(code) % LANES);
+                totals[self.plane[usize::from(label)] as usize * groups + q][lane] += gain;
+                totals[self.labels * groups + q][lane] += worst;
+            }
+            for plane in totals.chunks_exact_mut(groups) {
+                let mut before = T::default();
+                for sum in plane.as_flattened_mut() {
+                    before += *sum;
+                    *sum = before;
+                }
+            }
+        }
+    }
+
+    /// The rows in the order of axis `f`'s blocks, and of planes within.
+    pub fn walk(&mut self, rows: &PartRows<T>, f: usize, blocks: usize) {
+        let codes = &rows.codes[f * rows.n..][..rows.n];
+        let keys = blocks * self.planes;
+        self.starts.clear();
+        self.starts.resize(keys + 1, 0);
+        let (planes, last) = (self.planes, self.planes - 1);
+        let separate = self.planes > self.labels;
+        let key = |code: u8, plane: usize| usize::from(code) * planes + plane;
+        let of_label = |plane: &[u32], label: u16| plane[usize::from(label)] as usize;
+        for ((&code, &label), &worst) in codes.iter().zip(&rows.label).zip(&rows.worst) {
+            self.starts[key(code, of_label(&self.plane, label)) + 1] += 1;
+            if separate && worst != T::default() {
+                self.starts[key(code, last) + 1] += 1;
+            }
+        }
+        for at in 1..self.starts.len() {
+            self.starts[at] += self.starts[at - 1];
+        }
+        let all = self.starts[keys] as usize;
+        self.rows.resize(all, 0);
+        self.amount.resize(all, T::default());
+        let mut put = |starts: &mut [u32], key: usize, row: usize, amount: T| {
+            let at = starts[key] as usize;
+            starts[key] += 1;
+            (self.rows[at], self.amount[at]) = (row as u32, amount);
+        };
+        for (row, &code) in codes.iter().enumerate() {
+            let plane = of_label(&self.plane, rows.label[row]);
+            put(&mut self.starts, key(code, plane), row, rows.gain[row]);
+            if separate && rows.worst[row] != T::default() {
+                put(&mut self.starts, key(code, last), row, rows.worst[row]);
+            }
+        }
+        // Each start has moved to where the next one was.
+        self.starts.rotate_right(1);
+        self.starts[0] = 0;
+    }
+
+    /// Both sides' stumps along axis `g`, for every boundary of the axis that is walked along.
+    #[inline(always)]
+    pub fn stumps(&mut self, rows: &PartRows<T>, g: usize, out: &mut Stumps<T>) {
+        let boundaries = (self.starts.len() - 1) / self.planes + 1;
+        out.begin(boundaries.next_multiple_of(LANES));
+        self.carry.clear();
+        self.carry.resize(boundaries, [T::default(); 2]);
+        let codes = &rows.codes[g * rows.n..][..rows.n];
+        let groups = self.closed[g].len();
+        for from in (0..groups).step_by(GROUPS) {
+            match groups - from {
+                1 => self.pass::<1>(codes, g, from, out),
+                2 => self.pass::<2>(codes, g, from, out),
+                _ => self.pass::<GROUPS>(codes, g, from, out),
+            }
+        }
+    }
+
+    /// The same for some groups of lanes.
+    #[inline(always)]
+    fn pass<const G: usize>(&mut self, codes: &[u8], g: usize, from: usize, out: &mut Stumps<T>) {
+        let zero = T::default();
+        self.running.clear();
+        self.running.resize(self.planes, [[zero; LANES]; GROUPS]);
+        let groups = self.closed[g].len();
+        let last = |plane: usize| self.totals[g][(plane + 1) * groups - 1][LANES - 1];
+        let all: Vec<T> = (0..=self.labels).map(last).collect();
+        let mut left = vec![zero; self.labels + 1];
+        let totals = &self.totals[g][..];
+        let closed = &self.closed[g][from..from + G];
+        let boundaries = self.carry.len();
+        for boundary in 0..boundaries {
+            if boundary > 0 {
+                let mut any = false;
+                for plane in 0..self.planes {
+                    let at = (boundary - 1) * self.planes + plane;
+                    let rows = self.starts[at] as usize..self.starts[at + 1] as usize;
+                    if rows.is_empty() {
+                        continue;
+                    }
+                    any = true;
+                    let mut sums: [Lanes<T>; G] =
+                        self.running[plane][..G].try_into().expect("as many groups");
+                    let mut total = zero;
+                    for (&row, &amount) in self.rows[rows.clone()].iter().zip(&self.amount[rows]) {
+                        total += amount;
+                        let first = STEP + from * LANES - usize::from(codes[row as usize]);
+                        let step = &self.step[first..first + G * LANES];
+                        for q in 0..G {
+                            let (sum, step) = (sums[q], lanes(step, q * LANES));
+                            sums[q] = each(|l| sum[l] + (step[l] & amount));
+                        }
+                    }
+                    self.running[plane][..G].copy_from_slice(&sums);
+                    left[plane] += total;
+                    if self.planes == self.labels {
+                        left[self.labels] += total;
+                    }
+                }
+                if !any {
+                    out.repeat(boundary);
+                    self.carry[boundary] = self.carry[boundary - 1];
+                    continue;
+                }
+            }
+            // By corner: what is left and before, left and behind, right and before, right and behind.
+            let mut most = [[[zero; LANES]; G]; 4];
+            let mut worst = [[zero; LANES]; G];
+            let (mut most_left, mut most_right) = (zero, zero);
+            for plane in 0..self.labels {
+                let (left, all) = (left[plane], all[plane]);
+                let right = all - left;
+                (most_left, most_right) = (most_left.max(left), most_right.max(right));
+                let here = &self.running[plane];
+                let whole = &totals[plane * groups + from..][..G];
+                for q in 0..G {
+                    let (sum, whole) = (&here[q], &whole[q]);
+                    let [a, b, c, d] = [most[0][q], most[1][q], most[2][q], most[3][q]];
+                    most[0][q] = each(|l| a[l].max(sum[l]));
+                    most[1][q] = each(|l| b[l].max(left - sum[l]));
+                    most[2][q] = each(|l| c[l].max(whole[l] - sum[l]));
+                    most[3][q] = each(|l| d[l].max(right - (whole[l] - sum[l])));
+                    let so_far = worst[q];
+                    worst[q] = each(|l| so_far[l] + sum[l]);
+                }
+            }
+            if self.planes > self.labels {
+                worst = self.running[self.labels][..G].try_into().expect("as many groups");
+            }
+            let lost = [left[self.labels], all[self.labels] - left[self.labels]];
+            let whole = &totals[self.labels * groups + from..][..G];
+            let mut best = [[[T::MAX; LANES]; 2]; 2];
+            for side in 0..2 {
+                // What is before each lane, one lane on.
+                let mut before = [zero; GROUPS * LANES + 1];
+                before[0] = self.carry[boundary][side];
+                for q in 0..G {
+                    let (worst, whole) = (&worst[q], &whole[q]);
+                    let lost_before =
+                        each(|l| if side == 0 { worst[l] } else { whole[l] - worst[l] });
+                    let (front, back) = (&most[2 * side][q], &most[2 * side + 1][q]);
+                    let ahead = each(|l| lost_before[l] - front[l]);
+                    let behind = each(|l| lost[side] - lost_before[l] - back[l]);
+                    before[1 + q * LANES..][..LANES].copy_from_slice(&ahead);
+                    let one_less = lanes(&before, q * LANES);
+                    let [upper, lower] = best[side];
+                    best[side] = [
+                        each(|l| upper[l].min(ahead[l] + behind[l])),
+                        each(|l| lower[l].min(closed[q][l].max(one_less[l] + behind[l]))),
+                    ];
+                }
+                self.carry[boundary][side] = before[G * LANES];
+                let most = if side == 0 { most_left } else { most_right };
+                out.leaf[side][boundary] = lost[side] - most;
+                let [upper, lower] = best[side].map(|lanes| least(&lanes));
+                out.take(side, boundary, upper, lower);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn least<T: Unit>(lanes: &Lanes<T>) -> T {
+    let mut lanes = *lanes;
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            lanes[lane] = lanes[lane].min(lanes[lane + width]);
+        }
+    }
+    lanes[0]
+}
