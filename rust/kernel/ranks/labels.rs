@@ -119,12 +119,15 @@ impl<T: Unit> LabelKernel<T> {
     }
 }
 
-/// About as many blocks as cells of a pair are worth counting rows into, in whole groups of lanes. With more than
-/// two labels a block costs more, beside what it saves.
+/// As many blocks as pay, in whole groups of lanes. The cells of a pair are looked at whether they are needed or not,
+/// so there are fewer of them than rows to count into them. With more than two labels a block costs more, beside what
+/// it saves.
 fn blocks(rows: usize, n_labels: usize) -> usize {
-    let most = rows.isqrt() + 1;
-    let (most, groups) =
-        if n_labels == 2 { (255, most.div_ceil(LANES)) } else { (95, (most / LANES).max(1)) };
+    let root = rows.isqrt();
+    let (most, groups) = match n_labels {
+        2 => (255, (root / 2 + 1).div_ceil(LANES)),
+        _ => (95, ((root + 1) / LANES).max(1)),
+    };
     (groups * LANES - 1).min(most)
 }
 
