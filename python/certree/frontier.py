@@ -159,7 +159,7 @@ def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Ro
 
 
 def _classifier(model: Any, what: str) -> None:
-    if not hasattr(model, "constraints"):
+    if not hasattr(model, "cost_matrix"):
         raise ValueError(f"{what} is for OptimalTreeClassifier, not {type(model).__name__}")
 
 

@@ -17,7 +17,7 @@ use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::search::fronts::{self, Start};
 use crate::solve::{Answer, conclude, labelled};
-use crate::task::{ClassCosts, ClassInput, Grouped, Scaled, Task};
+use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
 use crate::tree::Tree;
 
 /// More limits than this are refused.
@@ -52,6 +52,40 @@ impl Constrained {
         shape: Shape,
     ) -> Result<Self> {
         let scaled = input.build()?;
+        if scaled.task.classes().is_some_and(|classes| classes.n_classes() != class_of.len()) {
+            return Err(Error::invalid("the user's class is not given for each class"));
+        }
+        Self::of(columns, points, scaled, class_of, limits, shape)
+    }
+
+    /// The same with costs by row and label; limits count weight by group.
+    pub fn by_rows(
+        columns: Vec<Column>,
+        points: Points,
+        input: &CountedInput,
+        limits: &[LimitInput],
+        shape: Shape,
+    ) -> Result<Self> {
+        let classes = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
+        let limits: Vec<LimitInput> = (limits.iter())
+            .map(|limit| LimitInput {
+                among: classes(&limit.among),
+                against: classes(&limit.against),
+                ..limit.clone()
+            })
+            .collect();
+        let shown = (0..input.n_labels as u32).collect();
+        Self::of(columns, points, input.build()?, shown, &limits, shape)
+    }
+
+    fn of(
+        columns: Vec<Column>,
+        points: Points,
+        scaled: Scaled,
+        class_of: Vec<u32>,
+        limits: &[LimitInput],
+        shape: Shape,
+    ) -> Result<Self> {
         let Some(classes) = scaled.task.classes().cloned() else {
             return Err(Error::invalid(
                 "with constraints, weights and costs are counted exactly: round sample weights, class \
@@ -63,9 +97,6 @@ impl Constrained {
                 "{} constraints are given, but at most {MOST_LIMITS} are possible",
                 limits.len()
             )));
-        }
-        if class_of.len() != classes.n_classes() {
-            return Err(Error::invalid("the user's class is not given for each class"));
         }
         let task = Box::new(Grouped::new(classes.clone(), class_of));
         let scaled = Scaled { task, leaf_cost: scaled.leaf_cost, scale: scaled.scale };

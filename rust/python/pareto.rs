@@ -5,9 +5,12 @@ use pyo3::prelude::*;
 
 use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run};
 use super::table::PyPoints;
+use crate::data::{Column, Points};
+use crate::error::Result;
 use crate::pareto::{Constrained, LimitInput, Roc};
+use crate::problem::Shape;
 use crate::run::Run;
-use crate::task::ClassInput;
+use crate::task::{ClassInput, CountedInput};
 
 /// (name, label, classes counted, classes counted against, most)
 type Limit = (String, u32, Vec<u32>, Vec<u32>, f64);
@@ -41,14 +44,61 @@ pub(super) fn solve_limited(
         balanced: false,
         leaf_penalty,
     };
-    let limited: Vec<LimitInput> = (limited.into_iter())
+    let limited = read_limited(limited);
+    solve_constrained(py, columns, points, shape, limits, pulse, move |columns, points, shape| {
+        Constrained::new(columns, points, &input, class_of, &limited, shape)
+    })
+}
+
+/// Costs by point and label under limits that count row weight, by point and group. `error` and `normalizer` as
+/// for `solve_rows`. The classes of limits are groups.
+#[pyfunction]
+#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, weights, n_groups, leaf_penalty, limited, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_limited_rows(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    costs: PyReadonlyArray1<'_, f64>,
+    n_labels: usize,
+    error: f64,
+    normalizer: f64,
+    weights: PyReadonlyArray1<'_, f64>,
+    n_groups: usize,
+    leaf_penalty: f64,
+    limited: Vec<Limit>,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<(PyAnswer, Vec<f64>)> {
+    let (costs, weights) = (costs.to_vec()?, weights.to_vec()?);
+    let input =
+        CountedInput { n_labels, costs, error, normalizer, leaf_penalty, n_groups, weights };
+    let limited = read_limited(limited);
+    solve_constrained(py, columns, points, shape, limits, pulse, move |columns, points, shape| {
+        Constrained::by_rows(columns, points, &input, &limited, shape)
+    })
+}
+
+fn read_limited(limited: Vec<Limit>) -> Vec<LimitInput> {
+    (limited.into_iter())
         .map(|(name, label, among, against, most)| LimitInput { name, label, among, against, most })
-        .collect();
+        .collect()
+}
+
+fn solve_constrained(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+    build: impl FnOnce(Vec<Column>, Points, Shape) -> Result<Constrained> + Send,
+) -> PyResult<(PyAnswer, Vec<f64>)> {
     let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
     let (answer, attained) = run(py, limits, pulse, move |limits, beat| {
         points.check(&columns)?;
-        let shape = read_shape(shape);
-        let problem = Constrained::new(columns, points, &input, class_of, &limited, shape)?;
+        let problem = build(columns, points, read_shape(shape))?;
         problem.solve(&Run::new(limits, problem.scale(), Some(beat)))
     })?;
     Ok((PyAnswer::new(py, answer)?, attained))

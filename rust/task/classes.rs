@@ -241,6 +241,26 @@ impl ClassCosts {
         }
     }
 
+    /// Weights that are integers already, by point and class. Views keep all of them.
+    pub(super) fn of_integers(
+        n_classes: usize,
+        n_labels: usize,
+        weights: Vec<i64>,
+        costs: Vec<Cost>,
+        weight_units: f64,
+    ) -> ClassCosts {
+        assert_eq!(costs.len(), n_classes * n_labels);
+        ClassCosts {
+            n_classes,
+            n_labels,
+            weights: weights.into(),
+            uniform: uniform(n_classes, n_labels, &costs),
+            costs,
+            weight_units,
+            counts_all: true,
+        }
+    }
+
     /// Integer weights in a weight of 1 of the user's.
     pub fn weight_units(&self) -> f64 {
         self.weight_units

@@ -6,13 +6,13 @@ use crate::cost::Cost;
 
 pub struct Grouped {
     inner: ClassCosts,
-    /// By class: the class that the user knows.
+    /// By class: the class that the user knows. Those that are not listed are not shown.
     class_of: Vec<u32>,
 }
 
 impl Grouped {
     pub fn new(inner: ClassCosts, class_of: Vec<u32>) -> Self {
-        assert_eq!(inner.n_classes(), class_of.len());
+        assert!(inner.n_classes() >= class_of.len());
         Grouped { inner, class_of }
     }
 }

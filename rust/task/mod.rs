@@ -5,12 +5,14 @@
 //! checker see only the trait.
 
 mod classes;
+mod counted;
 mod grouped;
 mod rows;
 mod squares;
 mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
+pub use counted::CountedInput;
 pub use grouped::Grouped;
 pub use rows::RowCosts;
 pub use squares::{Squares, SquaresInput};

@@ -59,6 +59,20 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
+        let (rows, leaf_cost, scale) =
+            Self::scaled_to(TARGET, n_labels, costs, error, (normalizer, leaf_penalty), shown)?;
+        Ok(Scaled { task: Box::new(rows), leaf_cost, scale })
+    }
+
+    /// The same with a total regret of about `target` units: the task, the leaf penalty in units, and the scale.
+    pub(super) fn scaled_to(
+        target: f64,
+        n_labels: usize,
+        costs: &[f64],
+        error: f64,
+        (normalizer, leaf_penalty): (f64, f64),
+        shown: Option<(usize, &[f64])>,
+    ) -> Result<(RowCosts, Cost, Scale)> {
         if n_labels == 0 || costs.iter().any(|c| !c.is_finite()) {
             return Err(Error::invalid("costs must be finite, with at least one label"));
         }
@@ -87,7 +101,7 @@ impl RowCosts {
         }
         // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a problem
         // without regret still needs a unit.
-        let up = TARGET / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
+        let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
         let shared = sum(leasts.iter().copied());
@@ -107,20 +121,18 @@ impl RowCosts {
             None => (n_labels, regrets.clone(), 1.0 / up),
             Some((columns, values)) => beside(n_labels, &regrets, columns, values),
         };
-        Ok(Scaled {
-            task: Box::new(RowCosts { n_labels, regrets, stats, width, shown_unit }),
-            leaf_cost: leaf_cost.round() as Cost,
-            scale: Scale {
-                units,
-                offset: offset.floor() as i128,
-                // Half a unit for each point and each leaf, the relative error of the products, and
-                // what the costs brought along.
-                slack: n_points as Cost
-                    + 1
-                    + (TARGET * f64::EPSILON * 4.0) as Cost
-                    + error.ceil() as Cost,
-            },
-        })
+        let scale = Scale {
+            units,
+            offset: offset.floor() as i128,
+            // Half a unit for each point and each leaf, the relative error of the products, and what the
+            // costs brought along.
+            slack: n_points as Cost
+                + 1
+                + (target * f64::EPSILON * 4.0) as Cost
+                + error.ceil() as Cost,
+        };
+        let rows = RowCosts { n_labels, regrets, stats, width, shown_unit };
+        Ok((rows, leaf_cost.round() as Cost, scale))
     }
 }
 

@@ -1,4 +1,4 @@
-"""Fitting a classifier under constraints."""
+"""Fitting under constraints."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from certree.estimators.parameters import Rule, is_number
 Limit = tuple[str, int, list[int], list[int], float]
 
 
+#: More decimals of a weight are not counted.
+DECIMALS = 6
+
 #: What the limit of a constraint is called, if it is no difference.
 NAMES: dict[type, str] = {Capacity: "max_fraction", FalsePositiveRate: "max_rate"}
 
@@ -41,6 +44,59 @@ RULE = Rule(
     _holds,
     "a tuple of DemographicParity(...), EqualOpportunity(...), Capacity(...) and FalsePositiveRate(...) objects",
 )
+
+
+#: Of trees that choose labels for rows that have no true one.
+CAPACITIES = Rule(
+    lambda value: (
+        isinstance(value, (tuple, list)) and all(isinstance(each, Capacity) for each in value)
+    ),
+    "a tuple of Capacity(...) objects: the other constraints are about true classes, which "
+    "OptimalTreeClassifier has",
+)
+
+
+def solve_rows(
+    model: Any,
+    located: ingest.Located,
+    labels: NDArray[Any],
+    costs: NDArray[np.float64],
+    error: float,
+    normalizer: float,
+) -> tuple[_core.Answer, list[Met]]:
+    """Search for labels by their costs, by point, that keep the model's capacities."""
+    weights, points = located.weights, located.points
+    if weights is not None and not (np.round(weights, DECIMALS) == weights).all():
+        raise ValueError(
+            f"with constraints, weights are counted exactly: round sample_weight to at most {DECIMALS} decimals"
+        )
+    ones = np.ones((len(located.point_of), 1))
+    counted = _core.sum_by_point(located.point_of, points.n_points, ones, weights)
+    leaf_penalty, *limits = model._asked()
+    known = labels.tolist()
+    answer, attained = _core.solve_limited_rows(
+        *as_core_takes(located.cuts, points),
+        costs.ravel(),
+        len(known),
+        error,
+        normalizer,
+        np.round(counted, DECIMALS).ravel(),
+        1,
+        leaf_penalty,
+        [
+            (repr(each), _place(each, known, "labels are"), [0], [], _most(each))
+            for each in model.constraints
+        ],
+        *limits,
+    )
+    found = zip(model.constraints, attained)
+    return answer, [Met(each, _most(each), value) for each, value in found]
+
+
+def _place(capacity: Capacity, known: list[Any], named: str) -> int:
+    if capacity.label not in known:
+        raise ValueError(f"Capacity names the label {capacity.label!r}, but the {named} {known!r}")
+    return known.index(capacity.label)
 
 
 def solve(
@@ -100,11 +156,7 @@ def _limit(
     known = read.labels.tolist()
     classes = np.arange(len(known) * read.n_groups)
     if isinstance(constraint, Capacity):
-        if constraint.label not in known:
-            raise ValueError(
-                f"Capacity names the label {constraint.label!r}, but the classes in y are {known!r}"
-            )
-        label = known.index(constraint.label)
+        label = _place(constraint, known, "classes in y are")
         return repr(constraint), label, classes.tolist(), [], most
     if len(known) != 2:
         raise ValueError(

@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.estimators import _reference
+from certree.constraints import Capacity, Met
+from certree.estimators import _constrained, _reference
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
@@ -22,6 +23,8 @@ ROUNDING = 2.0**-50
 
 class RowTreeEstimator(TreeEstimator):
     """A tree for costs by row and label; rewards are costs below zero."""
+
+    constraints: Sequence[Capacity]
 
     def _fit_rows(
         self,
@@ -41,21 +44,28 @@ class RowTreeEstimator(TreeEstimator):
             sizes = np.abs(kept).sum(axis=1)
             size = float((sizes if weights is None else sizes * weights).sum())
         costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
+        error = size * ROUNDING
+        normalizer = float(len(kept) if weights is None else weights.sum())
         regrets = reference = None
-        if self.reference is not None:
-            features = features_as_given(X, training)
-            regrets, reference = _reference.of_rows(
-                self, features, training, located, sign * kept, costs, labels
+        met: list[Met] = []
+        if self.constraints:
+            _reference.refuse(self, "the choice of labels under constraints")
+            answer, met = _constrained.solve_rows(self, located, labels, costs, error, normalizer)
+        else:
+            if self.reference is not None:
+                features = features_as_given(X, training)
+                regrets, reference = _reference.of_rows(
+                    self, features, training, located, sign * kept, costs, labels
+                )
+            answer = _core.solve_rows(
+                *as_core_takes(located.cuts, points),
+                costs.ravel(),
+                len(labels),
+                error,
+                normalizer,
+                *self._asked(),
+                regrets,
             )
-        answer = _core.solve_rows(
-            *as_core_takes(located.cuts, points),
-            costs.ravel(),
-            len(labels),
-            size * ROUNDING,
-            float(len(kept) if weights is None else weights.sum()),
-            *self._asked(),
-            regrets,
-        )
 
         def show(tree: Tree) -> Tree:
             leaves = tree.apply(training.source)
@@ -63,7 +73,7 @@ class RowTreeEstimator(TreeEstimator):
             return with_means(tree, leaves, kept, weights, task)
 
         self._keep(
-            answer, training, located.cuts, points, labels, loss, show, reference=reference
+            answer, training, located.cuts, points, labels, loss, show, constraints=met, reference=reference
         )
         self.labels_ = labels
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import ingest, progress
-from certree.estimators import _reference, parameters
+from certree.estimators import _constrained, _reference, parameters
 from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 
@@ -32,6 +32,9 @@ class OptimalCostTree(RowTreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
         weigh nothing do not count.
+    constraints : tuple of Capacity, default=()
+        ``Capacity(label, max_fraction)``: at most this share of the row weight is given the label. If no tree keeps
+        to them, the error says how far they must be loosened.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
     reference : "guess", classifier, vector of labels or None, default=None
@@ -75,7 +78,11 @@ class OptimalCostTree(RowTreeEstimator):
     (3.853333, 'optimal')
     """
 
-    _rules = {**parameters.COMMON, "reference": _reference.RULE}
+    _rules = {
+        **parameters.COMMON,
+        "constraints": _constrained.CAPACITIES,
+        "reference": _reference.RULE,
+    }
 
     def __init__(
         self,
@@ -84,6 +91,7 @@ class OptimalCostTree(RowTreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        constraints: Any = (),
         thresholds: Any = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
@@ -97,6 +105,7 @@ class OptimalCostTree(RowTreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
         self.time_limit = time_limit

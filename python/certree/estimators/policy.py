@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from certree import ingest, progress
-from certree.estimators import _reference, parameters, teachers
+from certree.estimators import _constrained, _reference, parameters, teachers
 from certree.estimators._rows import (
     RowTreeEstimator,
     features_as_given,
@@ -65,7 +65,7 @@ class OptimalPolicyTree(RowTreeEstimator):
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the mean score
         by more than this.
-    max_depth, max_leaf_nodes, min_samples_leaf, thresholds, reference
+    max_depth, max_leaf_nodes, min_samples_leaf, constraints, thresholds, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
@@ -120,6 +120,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         ),
         "n_folds": parameters.integer(2),
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
+        "constraints": _constrained.CAPACITIES,
         **parameters.COMMON,
         "reference": _reference.RULE,
     }
@@ -138,6 +139,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        constraints: Any = (),
         thresholds: Any = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
@@ -158,6 +160,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
         self.time_limit = time_limit
