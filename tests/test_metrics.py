@@ -6,7 +6,7 @@ import pytest
 from sklearn import metrics
 from sklearn.base import clone
 
-from certree import OptimalTreeClassifier
+from certree import Capacity, OptimalTreeClassifier
 
 OBJECTIVES = {
     "f1": lambda y, p, pos, w: metrics.f1_score(y, p, pos_label=pos, sample_weight=w),
@@ -148,6 +148,7 @@ def test_the_certificate_names_the_metric():
         ({}, list("abca"), "needs two classes, but y has 3"),
         ({"positive_label": "c"}, list("abab"), "positive_label='c' is not one of the classes"),
         ({"cost_matrix": [[0, 1], [1, 0]]}, list("abab"), "has no costs"),
+        ({"constraints": (Capacity("a", 0.5),)}, list("abab"), "'fbeta' takes no constraints"),
         ({"beta": 0}, list("abab"), "beta=0 is not valid"),
         ({"beta": 1e-9}, list("abab"), "fewer decimals"),
         ({"class_weight": {"b": 0}}, list("abab"), "no row of the positive class weighs anything"),

@@ -86,6 +86,11 @@ def test_bad_input(parameters, y, says):
         OptimalTreeClassifier(**{"objective": "auc", **parameters}).fit([[1], [2], [3]], y)
 
 
+def test_a_class_without_weight():
+    with pytest.raises(ValueError, match="needs rows of both classes"):
+        OptimalTreeClassifier("auc").fit([[1], [2], [3]], [0, 1, 1], sample_weight=[1, 0, 0])
+
+
 def test_weights_that_are_no_short_decimals_are_refused():
     X, y, _ = table()
     weights = np.random.default_rng(0).random(len(y))
