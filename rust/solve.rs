@@ -65,11 +65,20 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
 pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
     if separate::applies(problem) {
         Ok(separate::solve(problem, run))
-    } else if intervals::applies(problem) && has_many_cuts(problem) {
+    } else if takes_intervals(problem) {
         intervals::solve(problem, run, &intervals::Options { below, ..Default::default() })
     } else {
         best_first::solve(problem, run, &Options { below, ..Default::default() })
     }
+}
+
+/// Whether that is the search that looks at every cut as a question of its own.
+pub fn takes_best_first(problem: &Problem) -> bool {
+    !separate::applies(problem) && !takes_intervals(problem)
+}
+
+fn takes_intervals(problem: &Problem) -> bool {
+    intervals::applies(problem) && has_many_cuts(problem)
 }
 
 /// An error unless the tree costs what the search said.

@@ -5,8 +5,9 @@ use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
+use crate::search::Found;
 use crate::search::best_first::{self, Hints, Learned, Options, Prices};
-use crate::search::{Found, separate};
+use crate::solve::{search, takes_best_first};
 use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
@@ -55,11 +56,12 @@ pub fn solve_learning(
 ) -> Result<(Found, Option<Learned>)> {
     let pulse = |_: &_| run.report(lower, upper).is_none();
     let inner = run.part(problem.scale, Box::new(pulse));
-    let found = if separate::applies(problem) {
-        (separate::solve(problem, &inner), None)
-    } else {
+    let found = if takes_best_first(problem) {
         let options = Options { below, ..Options::default() };
         best_first::solve_with(problem, &inner, &options, hints, prices)?
+    } else {
+        // The other searches do not learn.
+        (search(problem, &inner, below)?, None)
     };
     run.absorb(&inner);
     Ok(found)
