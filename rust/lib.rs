@@ -1,7 +1,8 @@
 //! certree: decision trees that are provably the best there are, with a certificate.
 //!
 //! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`problem`] →
-//! [`search`] → [`tree`] → [`solve`](mod@solve), and [`check`], which trusts none of them.
+//! [`search`] → [`tree`] → [`solve`](mod@solve), and [`check`], which trusts none of them. [`own_task`] says how
+//! to add a task.
 //!
 //! ```
 //! use certree::data::{Column, ColumnKind, Points};
@@ -34,6 +35,9 @@
 
 // Lanes of several arrays are walked together: an index says so plainly.
 #![allow(clippy::needless_range_loop)]
+
+#[doc = include_str!("../docs/own-task.md")]
+pub mod own_task {}
 
 pub mod error;
 pub mod ids;
