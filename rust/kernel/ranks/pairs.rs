@@ -137,45 +137,71 @@ fn add_up<T: Unit>(cells: &mut [T], width: usize) {
 
 #[inline(always)]
 fn of_two<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, from: usize) {
-    let zero = [T::default(); LANES];
     let (w, plane) = (sums.width, sums.lines * sums.width);
     let (zeros, ones) = sums.cells[..2 * plane].split_at(plane);
-    // By side. What label 1 gains less what label 0 does so far; the least and most that has been, at
-    // boundaries and within blocks; the gains of label 0 and of label 1.
-    let mut sum = [zero; 2];
-    let (mut least, mut most, mut within_least, mut within_most) =
-        ([zero; 2], [zero; 2], [zero; 2], [zero; 2]);
-    let mut totals = [[zero; 2]; 2];
+    let mut sides = [Walk::new(), Walk::new()];
     for line in 0..sums.lines {
         let at = line * w;
-        let left = [lanes(zeros, at + from), lanes(ones, at + from)];
-        let all = [zeros[at + sums.all], ones[at + sums.all]];
-        let open = open[line];
-        for side in 0..2 {
-            let cell = |label: usize, lane: usize| {
-                if side == 0 { left[label][lane] } else { all[label] - left[label][lane] }
-            };
-            let c0 = each(|lane| cell(0, lane));
-            let c1 = each(|lane| cell(1, lane));
-            let start = sum[side];
-            within_least[side] = each(|l| within_least[side][l].min(start[l] - (c0[l] & open)));
-            within_most[side] = each(|l| within_most[side][l].max(start[l] + (c1[l] & open)));
-            sum[side] = each(|l| start[l] + c1[l] - c0[l]);
-            least[side] = each(|l| least[side][l].min(sum[side][l]));
-            most[side] = each(|l| most[side][l].max(sum[side][l]));
-            totals[side][0] = each(|l| totals[side][0][l] + c0[l]);
-            totals[side][1] = each(|l| totals[side][1][l] + c1[l]);
+        let (zero, one) = (lanes(zeros, at + from), lanes(ones, at + from));
+        let (all_zero, all_one) = (zeros[at + sums.all], ones[at + sums.all]);
+        sides[0].step(zero, one, open[line]);
+        let (zero, one) = (each(|l| all_zero - zero[l]), each(|l| all_one - one[l]));
+        sides[1].step(&zero, &one, open[line]);
+    }
+    for (side, walk) in sides.iter().enumerate() {
+        let ones = &walk.ones;
+        let zeros = each(|l| ones[l] - walk.sum[l]);
+        let best = |least: &Lanes<T>, most: &Lanes<T>| {
+            each(|l| (zeros[l] + least[l]).min(ones[l] - most[l]))
+        };
+        let upper = best(&walk.least, &walk.most);
+        let within = best(&walk.within_least, &walk.within_most);
+        let to = from..from + LANES;
+        out.upper[side][to.clone()].copy_from_slice(&upper);
+        out.lower[side][to.clone()].copy_from_slice(&each(|l| upper[l].min(within[l])));
+        out.leaf[side][to].copy_from_slice(&each(|l| zeros[l].min(ones[l])));
+    }
+}
+
+/// Sums along the lines, for each lane: one side of its boundary.
+struct Walk<T> {
+    /// What label 1 gains less what label 0 does so far.
+    sum: Lanes<T>,
+    /// What label 1 gains.
+    ones: Lanes<T>,
+    /// The least and most that `sum` has been at boundaries, and can have been within blocks.
+    least: Lanes<T>,
+    most: Lanes<T>,
+    within_least: Lanes<T>,
+    within_most: Lanes<T>,
+}
+
+impl<T: Unit> Walk<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        let zero = [T::default(); LANES];
+        Walk {
+            sum: zero,
+            ones: zero,
+            least: zero,
+            most: zero,
+            within_least: zero,
+            within_most: zero,
         }
     }
-    for side in 0..2 {
-        let [t0, t1] = totals[side];
-        for lane in 0..LANES {
-            let upper = (t0[lane] + least[side][lane]).min(t1[lane] - most[side][lane]);
-            let within =
-                (t0[lane] + within_least[side][lane]).min(t1[lane] - within_most[side][lane]);
-            out.upper[side][from + lane] = upper;
-            out.lower[side][from + lane] = upper.min(within);
-            out.leaf[side][from + lane] = t0[lane].min(t1[lane]);
-        }
+
+    /// The next line's gains of either label. Vectors by themselves, for the compiler to keep them in registers.
+    #[inline(always)]
+    fn step(&mut self, zero: &Lanes<T>, one: &Lanes<T>, open: T) {
+        let (start, ones) = (self.sum, self.ones);
+        let (low, high) = (self.within_least, self.within_most);
+        self.within_least = each(|l| low[l].min(start[l] - (zero[l] & open)));
+        self.within_most = each(|l| high[l].max(start[l] + (one[l] & open)));
+        let sum = each(|l| start[l] + one[l] - zero[l]);
+        let (low, high) = (self.least, self.most);
+        self.least = each(|l| low[l].min(sum[l]));
+        self.most = each(|l| high[l].max(sum[l]));
+        self.ones = each(|l| ones[l] + one[l]);
+        self.sum = sum;
     }
 }

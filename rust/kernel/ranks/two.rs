@@ -33,6 +33,8 @@ pub struct Two<T> {
     lines: Vec<Line<T>>,
     /// Ranks of axis f in the order of axis g, at f·p + g; made when first needed.
     seen: Vec<Vec<u16>>,
+    /// Axes by what their bounds add up to, while a cut is looked at.
+    order: Vec<(Cost, usize)>,
     /// What may still be below `upper`; empty until the first refinement.
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
@@ -366,16 +368,29 @@ impl<T: Unit> Two<T> {
             Leaves { cost: leaf, worst: self.whole.worst }
         };
         let worst = leaves.worst;
-        let mut best = leaves.cost;
+        let best_leaf = leaves.cost;
+        let mut best = best_leaf;
         let mut skipped = [INFINITE; 2];
         let mut stump = [T::MAX; 2];
         let split = |sum: T| sum.cost() * kernel.unit + 2 * kernel.leaf_cost;
-        for g in 0..p {
-            let at = (axis * p + g) * self.width;
-            let lower = [split(self.by[0][at + before]), split(self.by[1][at + behind])];
-            if lower[0].max(known.left) + known.right >= need
-                && lower[1].max(known.right) + known.left >= need
-            {
+        // What each side must cost so that no cut around this one can be below `need`.
+        let closing = [need - known.right, need - known.left];
+        let bound = |two: &Self, g: usize| {
+            let at = (axis * p + g) * two.width;
+            [split(two.by[0][at + before]), split(two.by[1][at + behind])]
+        };
+        // The least bounds first: their stumps are likely to be the best, and then the others need no look.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend((0..p).map(|g| (bound(self, g).iter().sum::<Cost>(), g)));
+        order.sort_unstable();
+        for &(_, g) in &order {
+            let lower = bound(self, g);
+            let enough = [0, 1].map(|side| {
+                let best = if stump[side] < T::MAX { split(stump[side]) } else { INFINITE };
+                closing[side].min(best).min(best_leaf[side])
+            });
+            if lower[0] >= enough[0] && lower[1] >= enough[1] {
                 for side in 0..2 {
                     skipped[side] = skipped[side].min(lower[side]);
                 }
@@ -402,6 +417,7 @@ impl<T: Unit> Two<T> {
                 )
             };
         }
+        self.order = order;
         for side in 0..2 {
             if stump[side] < T::MAX {
                 best[side] = best[side].min(split(stump[side]));
@@ -455,6 +471,7 @@ impl<T: Unit> Two<T> {
             + self.seen.iter().map(|seen| 2 * seen.capacity()).sum::<usize>()
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
+            + self.order.capacity() * size_of::<(Cost, usize)>()
             + (by + self.sums.cells.capacity()) * size_of::<T>()
             + self.many.bytes()
             + self.whole.bytes()
