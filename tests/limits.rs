@@ -151,7 +151,7 @@ fn bounds_hold_whenever_a_search_is_stopped() {
         let problem = middling(seed);
         let best = limited(&problem, seconds(0.5));
         // Nothing to stop, or nothing to compare with.
-        if best.status != Status::Optimal || best.seconds < 0.004 {
+        if best.status != Status::Optimal || best.seconds < 0.001 {
             continue;
         }
         let rng = &mut Random::new(seed);
