@@ -1,7 +1,7 @@
 """All cuts of continuous features: accuracy, beside pycontree in the same run.
 
     pip install pycontree==1.0.8
-    python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300] [--without-peer]
+    python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300] [--without-peer] [--min-leaf-rows 5]
 
 DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the training rows are taken. One
 thread, no leaf penalty. Seconds are CPU time of `fit`, which other load on the machine hardly moves. Errors are counted
@@ -33,8 +33,12 @@ def read(path: Path) -> tuple[pl.DataFrame, np.ndarray]:
     return frame.drop("target"), y
 
 
-def certree(X: pl.DataFrame, y: np.ndarray, depth: int, limit: float) -> tuple[float, OptimalTreeClassifier]:
-    model = OptimalTreeClassifier(leaf_penalty=0.0, max_depth=depth, time_limit=limit)
+def certree(
+    X: pl.DataFrame, y: np.ndarray, depth: int, limit: float, min_leaf_rows: int = 1
+) -> tuple[float, OptimalTreeClassifier]:
+    model = OptimalTreeClassifier(
+        leaf_penalty=0.0, max_depth=depth, time_limit=limit, min_samples_leaf=min_leaf_rows
+    )
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,6 +64,7 @@ def main() -> None:
     parser.add_argument("--sets", help="comma-separated names of files, instead of all")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each fit")
     parser.add_argument("--without-peer", action="store_true", help="certree alone")
+    parser.add_argument("--min-leaf-rows", type=int, default=1, help="of certree's leaves; pycontree has no such limit")
     options = parser.parse_args()
     paths = sorted((options.folder / "continuous").glob("*.parquet"))
     if options.sets:
@@ -70,7 +75,7 @@ def main() -> None:
         ratios = []
         for path in paths:
             X, y = read(path)
-            mine, model = certree(X, y, depth, options.limit)
+            mine, model = certree(X, y, depth, options.limit, options.min_leaf_rows)
             c = model.certificate_
             errors = int((model.predict(X) != y).sum())
             # Whoever is stopped by the limit, by its own clock, counts as the limit.

@@ -1,5 +1,7 @@
 //! From a problem to an answer: choose the search, run it, check what it says.
 
+pub mod relax;
+
 use std::sync::Mutex;
 
 use crate::check;
@@ -67,6 +69,8 @@ pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
         Ok(separate::solve(problem, run))
     } else if takes_intervals(problem) {
         intervals::solve(problem, run, &intervals::Options { below, ..Default::default() })
+    } else if relax::applies(problem) && has_many_cuts(problem) {
+        relax::solve(problem, run, below)
     } else {
         best_first::solve(problem, run, &Options { below, ..Default::default() })
     }

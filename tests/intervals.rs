@@ -6,11 +6,13 @@ mod common;
 use std::time::Duration;
 
 use certree::bits::Level;
+use certree::cost::INFINITE;
 use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::intervals::{Options as Search, applies, solve};
 use certree::search::{Found, brute};
+use certree::solve::relax;
 use certree::tree::Tree;
 use common::judge::{ensure, recompute, tree_is_sound};
 use common::problems::{ColumnMix, LossKind, Options, ShapeMix};
@@ -123,6 +125,36 @@ fn regression() {
 fn nothing_limits_but_the_penalty() {
     let options = Options { limits: ShapeMix::Unlimited, min_points: 8, ..Options::default() };
     for_seeds(3_000, &options, agrees_with_brute);
+}
+
+/// Limits that this search does not know: without them first, and then the other search if need be.
+#[test]
+fn limits_of_leaves_and_their_rows() {
+    let options = Options { columns: ColumnMix::Ordered, min_points: 8, ..Options::default() };
+    for_seeds(1_500, &options, |case| {
+        let mut case = case.clone();
+        if case.shape.min_leaf_rows <= 1 && case.shape.max_leaves.is_none() {
+            case.shape.min_leaf_rows = 2 + case.n_points() as u64 % 3;
+        }
+        if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
+            case.shape.max_depth = Some(3);
+        }
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        if !relax::applies(&problem) {
+            return Ok(());
+        }
+        let optimum = brute::solve(&problem).upper;
+        for below in [INFINITE, optimum + 1] {
+            let run = Run::new(Limits::default(), problem.scale, None);
+            let found = relax::solve(&problem, &run, below).map_err(|e| e.to_string())?;
+            is_optimal(&case, &problem, &found, optimum)?;
+        }
+        let stopped = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+        let run = Run::new(stopped, problem.scale, None);
+        let found = relax::solve(&problem, &run, INFINITE).map_err(|e| e.to_string())?;
+        ensure(found.lower <= optimum && optimum <= found.upper, || "bounds do not hold".into())?;
+        is_sound(&case, &problem, &found)
+    });
 }
 
 /// At the largest depth that can be listed in a moment.

@@ -4,7 +4,7 @@
 //! between neighbouring ranks splits something. A feature with one value within the node has no axis.
 
 use crate::cost::Cost;
-use crate::data::{Features, Points};
+use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;
 
 /// A fixed random number for each row; a set of rows is known by the XOR of theirs.
@@ -135,14 +135,22 @@ impl Axis {
 }
 
 impl RankView {
-    /// A row for each entry of `points` (a point may have several), with the most that it can cost.
-    pub fn new(features: &Features, data: &Points, points: &[u32], worst: Vec<Cost>) -> Self {
+    /// A row for each entry of `points` (a point may have several), with the most that it can cost. There are no
+    /// cuts with less than `min_rows` of all rows on a side.
+    pub fn new(
+        features: &Features,
+        data: &Points,
+        min_rows: u64,
+        points: &[u32],
+        worst: Vec<Cost>,
+    ) -> Self {
         // Rows of one point are never apart: with equal prints they would cancel out.
         let prints = (0..points.len() as u32).map(print).collect();
         let mut axes = Vec::new();
         for (index, feature) in features.iter().enumerate() {
-            let values: Vec<u32> =
-                points.iter().map(|&point| feature.rank(data, point as usize)).collect();
+            let (first, last) = useful(feature, data, min_rows);
+            let value = |&point: &u32| feature.rank(data, point as usize).clamp(first, last);
+            let values: Vec<u32> = points.iter().map(value).collect();
             let order = sorted(&values, feature.cuts as usize + 1);
             let value = |at: usize| values[order[at] as usize];
             let lost = |at: usize| worst[order[at] as usize];
@@ -223,6 +231,28 @@ impl RankNode {
         }
         RankNode { rows, axes }
     }
+}
+
+/// The least and the largest value that can be told from others: with `min_rows` up to the one, and from the other on.
+fn useful(feature: &Feature, data: &Points, min_rows: u64) -> (u32, u32) {
+    if min_rows <= 1 {
+        return (0, feature.cuts);
+    }
+    let mut rows = vec![0; feature.cuts as usize + 1];
+    for point in 0..data.len() {
+        rows[feature.rank(data, point) as usize] += data.rows(point);
+    }
+    let enough = || {
+        let mut sum = 0;
+        move |more: &u64| {
+            sum += more;
+            sum >= min_rows
+        }
+    };
+    let first = rows.iter().position(enough()).unwrap_or(rows.len() - 1);
+    let last = rows.iter().rposition(enough()).unwrap_or(0);
+    // Where they cross no cut leaves enough.
+    (first as u32, last.max(first) as u32)
 }
 
 /// Rows in ascending order of their values, which are below `n_values`; ties by row.

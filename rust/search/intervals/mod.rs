@@ -24,15 +24,20 @@ use descend::{Known, Shared, Worker, lock, useful_depth};
 use memo::Memo;
 
 /// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
-/// must hold some rows; it does not count leaves; and its kernels choose labels or means.
+/// must hold some rows; and it does not count leaves.
 pub fn applies(problem: &Problem) -> bool {
-    let (shape, task) = (&problem.shape, problem.task.as_ref());
+    let shape = &problem.shape;
     let deep = shape.max_depth.unwrap_or(u32::MAX);
     let enough = |leaves: u32| deep < 31 && leaves >= 1 << deep;
+    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(enough)
+}
+
+/// Whether `solve` can take the problem without limits of leaves and of their rows, which are left out, but for
+/// cuts that leave too few of all rows on a side. Its kernels choose labels or means.
+pub fn relaxes(problem: &Problem) -> bool {
+    let task = problem.task.as_ref();
     (task.squares().is_some() || (1..=MOST_LABELS).contains(&task.n_labels()))
-        && shape.min_leaf_rows <= 1
-        && shape.max_leaves.is_none_or(enough)
-        && (shape.max_depth.is_some() || problem.leaf_cost > 0)
+        && (problem.shape.max_depth.is_some() || problem.leaf_cost > 0)
 }
 
 /// Switches for tests and benches: every setting gives the same optimum.
@@ -54,6 +59,7 @@ impl Default for Options {
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let (features, points) = (&problem.features, &problem.points);
+    let min_rows = problem.shape.min_leaf_rows;
     let begin = |rows: usize, held: usize| match (RankView::bytes_for(features, rows) + held) as u64
     {
         bytes if run.fits(bytes) => Ok(()),
@@ -63,7 +69,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     if let Some(kernel) = SquaresKernel::new(problem, options.blocks) {
         let rows: Vec<u32> = (0..points.len() as u32).collect();
         let worst = rows.iter().map(|&p| problem.task.worst(p as usize)).collect();
-        let view = RankView::new(features, points, &rows, worst);
+        let view = RankView::new(features, points, min_rows, &rows, worst);
         let bytes = view.bytes() as i64;
         run.add_bytes(bytes);
         let found = with(problem, &view, &kernel, run, options.below);
@@ -72,7 +78,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     }
     let rows = LabelRows::of(problem);
     begin(rows.points.len(), rows.bytes())?;
-    let view = RankView::new(features, points, &rows.points, rows.worst.clone());
+    let view = RankView::new(features, points, min_rows, &rows.points, rows.worst.clone());
     let bytes = (view.bytes() + rows.bytes()) as i64;
     run.add_bytes(bytes);
     let (cost, blocks, level) = (problem.leaf_cost, options.blocks, options.level);

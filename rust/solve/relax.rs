@@ -1,0 +1,87 @@
+//! A minimum of rows per leaf, or a limit of leaves, with many cuts: first without.
+//!
+//! Every tree within the limits is one of the problem without them, so that none costs less than the best of
+//! those. The search over intervals finds it, and mostly it keeps to a small minimum, or does once leaves that are
+//! too small are joined to their siblings, at no cost. Then it is the answer. Otherwise it is a bound and a first
+//! tree, and the cuts are searched one by one.
+
+use std::sync::Mutex;
+
+use super::{grow, on_deep_stack};
+use crate::check;
+use crate::cost::Cost;
+use crate::error::Result;
+use crate::problem::Problem;
+use crate::run::Run;
+use crate::search::best_first::{self, Options};
+use crate::search::{Found, intervals};
+use crate::tree::Plan;
+
+/// Whether the best tree without limits may well be one within them: without a penalty it has all the leaves
+/// that its depth allows.
+pub fn applies(problem: &Problem) -> bool {
+    let shape = &problem.shape;
+    intervals::relaxes(problem) && (shape.max_leaves.is_none() || problem.leaf_cost > 0)
+}
+
+pub fn solve(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+    let relaxed = relaxation(problem, run, below)?;
+    let plan = on_deep_stack(relaxed.plan, |plan| {
+        let all = (0..problem.points.len() as u32).collect();
+        let plan = joined(problem, plan, all);
+        let few = problem.shape.max_leaves.is_none_or(|most| plan.leaves() <= most);
+        few.then_some(plan)
+    })?;
+    let plan = plan.unwrap_or_default();
+    let known = Found { upper: cost(problem, &plan)?, plan, lower: relaxed.lower };
+    if known.lower >= known.upper.min(below) {
+        return Ok(Found { lower: known.lower.min(known.upper), ..known });
+    }
+    let options = Options { below: below.min(known.upper), ..Options::default() };
+    let found = best_first::solve(problem, run, &options)?;
+    let best = if found.upper < known.upper { found.clone() } else { known.clone() };
+    let lower = found.lower.max(known.lower).min(best.upper);
+    Ok(Found { lower, ..best })
+}
+
+/// The best tree without the limits. It says nothing of the best within them but that it costs no less.
+fn relaxation(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+    let leaf = cost(problem, &Plan::Leaf)?;
+    let run_of = Mutex::new(run);
+    let pulse = move |progress: &crate::run::Progress| {
+        let run = run_of.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        run.report(progress.lower_cost.min(leaf), leaf).is_none()
+    };
+    let inner = run.part(problem.scale, Box::new(pulse));
+    let options = intervals::Options { below, ..intervals::Options::default() };
+    let found = intervals::solve(problem, &inner, &options);
+    run.absorb(&inner);
+    found
+}
+
+fn cost(problem: &Problem, plan: &Plan) -> Result<Cost> {
+    let tree = grow(problem, plan.clone())?;
+    let (points, task) = (&problem.points, problem.task.as_ref());
+    Ok(check::recompute(&tree, &problem.columns, points, task, problem.leaf_cost))
+}
+
+/// The plan without splits that leave too few rows on a side: all go down the other one.
+fn joined(problem: &Problem, plan: Plan, points: Vec<u32>) -> Plan {
+    let Plan::Split { feature, cut, left, right } = plan else { return Plan::Leaf };
+    let of = problem.features.get(feature.index());
+    let (lefts, rights): (Vec<u32>, Vec<u32>) =
+        points.iter().partition(|&&point| of.goes_left(&problem.points, point as usize, cut));
+    let small = |points: &[u32]| {
+        let rows = points.iter().map(|&point| problem.points.rows(point as usize));
+        rows.sum::<u64>() < problem.shape.min_leaf_rows
+    };
+    match (small(&lefts), small(&rights)) {
+        (false, false) => {
+            let (left, right) = (joined(problem, *left, lefts), joined(problem, *right, rights));
+            Plan::split(feature, cut, left, right)
+        }
+        (true, true) => Plan::Leaf,
+        (true, false) => joined(problem, *right, points),
+        (false, true) => joined(problem, *left, points),
+    }
+}
