@@ -4,7 +4,8 @@
 
 `DIR` holds Parquet files: a column `target`, then Boolean features. For policies: the treatment `k`, its outcome `y` and
 propensity `mu`, predicted outcomes `yhat_<k>`, `split`, and Boolean features. For fairness: a
-`manifest.json` in `DIR` or above it that names each set's `sensitive` column. Settings, and which peers each is for, stand in
+`manifest.json` in `DIR` or above it that names each set's `sensitive` column. For test costs: a `<set>.costs.json`
+beside each file. Settings, and which peers each is for, stand in
 `peers/settings.py`; the peers and their options in `peers/solvers.py`, one adapter for each in `peers/adapters/`. This
 interpreter needs numpy and polars; certree is taken from it unless `--certree-python` names another.
 

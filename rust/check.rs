@@ -5,7 +5,7 @@
 use crate::cost::Cost;
 use crate::data::{Codes, Column, ColumnKind, Points};
 use crate::error::{Error, Result};
-use crate::task::Task;
+use crate::task::{Task, TestCosts};
 use crate::tree::{Split, Test, Tree};
 
 /// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests, and each
@@ -26,6 +26,29 @@ pub fn recompute(
     leaf_cost * tree.n_leaves() as Cost + losses.sum::<Cost>()
 }
 
+/// What the points pay for the columns that they are asked for, each by itself on its way down.
+pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &TestCosts) -> Cost {
+    let splits = answered(tree, columns, points);
+    let price = |point| {
+        let (mut at, mut seen, mut price) = (0, Vec::new(), 0);
+        while let (Some(split), Some(answered)) = (&tree.nodes[at].split, &splits[at]) {
+            if let Some(test) = costs.of_column[split.column.index()]
+                && !seen.contains(&test)
+            {
+                let asked = &costs.tests[test as usize];
+                let group = |&other: &u32| costs.tests[other as usize].group;
+                let known =
+                    asked.group.is_some() && seen.iter().map(group).any(|g| g == asked.group);
+                price += if known { asked.discounted } else { asked.full };
+                seen.push(test);
+            }
+            at = answered.next(point);
+        }
+        price
+    };
+    (0..points.len()).map(|point| costs.masses[point] * price(point)).sum()
+}
+
 /// The label that each point arrives at.
 pub fn labels(tree: &Tree, columns: &[Column], points: &Points) -> Vec<u32> {
     leaves(tree, columns, points).into_iter().map(|leaf| tree.nodes[leaf].label).collect()
@@ -33,9 +56,7 @@ pub fn labels(tree: &Tree, columns: &[Column], points: &Points) -> Vec<u32> {
 
 /// The leaf that each point arrives at, as a node of the tree.
 pub fn leaves(tree: &Tree, columns: &[Column], points: &Points) -> Vec<usize> {
-    let splits: Vec<Option<Answered>> = (tree.nodes.iter())
-        .map(|node| node.split.as_ref().map(|split| Answered::of(split, columns, points)))
-        .collect();
+    let splits = answered(tree, columns, points);
     let leaf = |point| {
         let mut at = 0;
         while let Some(split) = &splits[at] {
@@ -44,6 +65,11 @@ pub fn leaves(tree: &Tree, columns: &[Column], points: &Points) -> Vec<usize> {
         at
     };
     (0..points.len()).map(leaf).collect()
+}
+
+fn answered<'a>(tree: &Tree, columns: &[Column], points: &'a Points) -> Vec<Option<Answered<'a>>> {
+    let of = |split| Answered::of(split, columns, points);
+    tree.nodes.iter().map(|node| node.split.as_ref().map(of)).collect()
 }
 
 /// An error unless the tree costs what the search said.

@@ -59,13 +59,16 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
 
 impl Guess {
     fn new(of: &Problem, regrets: &[f64]) -> Result<Guess> {
+        if of.test_costs.is_some() {
+            return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
+        }
         let forgiven = in_units(of, regrets)?;
         let task = of.task.forgive(&forgiven).ok_or_else(|| {
             Error::invalid("guessed lower bounds need a task that answers with labels")
         })?;
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
-        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale };
+        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, test_costs: None };
         let problem = Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape)?;
         Ok(Guess { problem, more })
     }

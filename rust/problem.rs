@@ -3,7 +3,7 @@
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{Scaled, Task};
+use crate::task::{Scaled, Task, TestCosts};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Problem {
     /// λ in the task's units.
     pub leaf_cost: Cost,
     pub scale: Scale,
+    /// What splits cost beside their leaves, if they do.
+    pub test_costs: Option<TestCosts>,
 }
 
 impl Problem {
@@ -44,6 +46,18 @@ impl Problem {
                 points.len()
             )));
         }
+        if let Some(costs) = &scaled.test_costs {
+            if costs.of_column.len() != columns.len() {
+                return Err(Error::invalid(format!(
+                    "tests are given for {} columns, but there are {}",
+                    costs.of_column.len(),
+                    columns.len()
+                )));
+            }
+            if scaled.task.n_labels() == 0 {
+                return Err(Error::invalid("prices of columns are for tasks with labels"));
+            }
+        }
         let features = Features::of(&columns);
         Ok(Problem {
             columns,
@@ -53,6 +67,7 @@ impl Problem {
             shape,
             leaf_cost: scaled.leaf_cost,
             scale: scaled.scale,
+            test_costs: scaled.test_costs,
         })
     }
 

@@ -89,7 +89,8 @@ fn takes_intervals(problem: &Problem) -> bool {
 pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     let (points, task) = (&problem.points, problem.task.as_ref());
     let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);
-    check::confirm(claimed, cost)
+    let spent = |costs| check::spent(tree, &problem.columns, points, costs);
+    check::confirm(claimed, cost + problem.test_costs.as_ref().map_or(0, spent))
 }
 
 /// On a stack that is deep enough for any tree: plans are walked, and dropped, by recursion.

@@ -4,7 +4,7 @@ mod common;
 
 use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, RowCosts};
+use certree::task::{ClassInput, PriceInput, PriceList, RowCosts};
 use common::{Case, Loss};
 
 fn classes() -> ClassInput {
@@ -26,6 +26,7 @@ fn two_points() -> Case {
         rows: vec![1, 1],
         loss: Loss::Classes(classes()),
         shape: Shape::default(),
+        prices: PriceList::default(),
     }
 }
 
@@ -62,6 +63,24 @@ fn lengths_that_do_not_fit() {
     rejects_classes(|input| input.weights.truncate(2), "given for 1 points, but there are 2");
     assert!(RowCosts::build(2, &[0.0; 3], 1.0, 0.0, None).is_err());
     assert!(RowCosts::build(0, &[], 1.0, 0.0, None).is_err());
+}
+
+#[test]
+fn prices_that_are_none() {
+    let rejects = |full: f64, discounted: f64, of_column: &[Option<u32>], text: &str| {
+        let mut case = two_points();
+        let tests = vec![PriceInput { full, discounted, group: Some(0) }];
+        case.prices = PriceList { tests, of_column: of_column.to_vec() };
+        let error = case.problem().err().expect(text).to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    for bad in [f64::NAN, f64::INFINITY, -1.0] {
+        rejects(bad, 0.0, &[Some(0)], "prices must be finite and not negative");
+        rejects(1.0, bad, &[Some(0)], "prices must be finite and not negative");
+    }
+    rejects(1.0, 1.5, &[Some(0)], "discounted price 1.5 of test 0 is above its full price 1");
+    rejects(1.0, 0.5, &[Some(1)], "there is no test 1");
+    rejects(1.0, 0.5, &[Some(0), None], "tests are given for 2 columns, but there are 1");
 }
 
 #[test]

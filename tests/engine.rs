@@ -97,6 +97,7 @@ fn small_cases_agree_with_the_oracle() {
         ..Options::default()
     };
     for_seeds(150, &boolean, agrees_with_oracle);
+    for_seeds(100, &Options { prices: true, ..Options::default() }, agrees_with_oracle);
 }
 
 #[test]

@@ -7,11 +7,10 @@ use certree::bits::Level;
 use certree::cost::{Cost, INFINITE};
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
-use certree::view::{BitView, Question, View};
-use common::case::Loss;
+use certree::view::{BitView, Context, Question, Tariff, View};
 use common::judge::ensure;
 use common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use common::{Case, Random, for_seeds, sets};
+use common::{Case, Loss, Random, for_seeds, sets};
 
 /// A node: its rows as a kernel sees them, and as a set of points.
 struct Node {
@@ -180,6 +179,99 @@ fn differences(
         }
     }
     Ok(())
+}
+
+/// Fees and stumps where questions cost something, after a split or two.
+fn check_prices(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let Some(costs) = &problem.test_costs else { return Ok(()) };
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let (features, points, task) = (&problem.features, &problem.points, problem.task.as_ref());
+    let bits = BitView::with_costs(features, points, task, false, Some(costs));
+    let fares = bits.fares.as_ref().expect("they cost something");
+    let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
+    let test =
+        |question: Question| costs.of_column[features.get(question.feature.index()).column.index()];
+    let all: Vec<Option<u32>> = bits.questions.iter().map(|&question| test(question)).collect();
+    // That a test was bought matters if it answers more than one question.
+    let lasts = |test: u32| all.iter().filter(|&&other| other == Some(test)).count() > 1;
+    for level in Level::all() {
+        let mut kernel = Kernel::new(&bits, task, level);
+        let (mut look, mut tariff) = (Lookahead::default(), Tariff::default());
+        let node = random_node(rng, &problem, &bits, level);
+        let n = node.view.columns.len();
+        let (mut context, mut bought) = (Context::default(), Vec::new());
+        for _ in 0..rng.below(3).min(all.len()) {
+            let at = rng.below(all.len());
+            context = fares.buy(&context, at as u32);
+            bought.extend(all[at]);
+        }
+        // What a question costs after those, and after one more.
+        let price = |last: Option<Question>, question: Question| {
+            let Some(asked) = test(question) else { return 0 };
+            let last = last.and_then(test);
+            if last == Some(asked) || (bought.contains(&asked) && lasts(asked)) {
+                return 0;
+            }
+            let price = costs.tests[asked as usize];
+            let group = |&other: &u32| costs.tests[other as usize].group;
+            let opened = bought.iter().chain(&last).any(|other| group(other) == price.group);
+            if price.group.is_some() && opened { price.discounted } else { price.full }
+        };
+        fares.tariff(&context, &node.view.columns, &mut tariff);
+        let never = || false;
+        (kernel.look_paying(&node.view, ask, Some(&tariff), &never, &mut look)).expect("it runs");
+        let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
+        let questions: Vec<Question> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
+        for (column, &first) in questions.iter().enumerate() {
+            for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
+                let at = |what: &str| format!("{level:?} column {column} side {side}: {what}");
+                let fee = look.fee(column, side);
+                ensure(fee.this == mass(set) * price(None, first), || at("fee"))?;
+                let mut best = INFINITE;
+                for &then in &questions {
+                    let cells = sets::sides(&problem, set, then);
+                    let paid = mass(set) * price(Some(first), then);
+                    if cells.iter().all(|&cell| cell != 0) {
+                        ensure(fee.next <= paid, || at("the least fee of another split"))?;
+                    }
+                    let enough = |&cell: &u64| sets::rows(&problem, cell) as i64 >= ask.min_rows;
+                    if ask.min_rows <= 1 || cells.iter().all(enough) {
+                        let cost: Cost = cells.iter().map(|&c| sets::leaf(&problem, c)).sum();
+                        best = best.min(cost + paid);
+                    }
+                }
+                let (told, leaf) = (look.stumps[column][side], look.sides[column][side].leaf);
+                // What splits nothing is no better than a leaf, whatever it seems to cost.
+                let right = told.min(leaf) == best.min(leaf);
+                ensure(right, || format!("{}: {told}, not {best}", at("stump")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_rows_pay() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
+    for_seeds(1_000, &Options { prices: true, ..Options::default() }, check_prices);
+    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+        let most =
+            Options { min_points: 20, max_points: 60, loss, prices: true, ..Options::default() };
+        let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
+        for_seeds(20, &boolean, check_prices);
+        // In fine units, that 32 bits do not hold.
+        for_seeds(20, &Options { columns: ColumnMix::Category, ..most }, |case| {
+            let mut fine = case.clone();
+            if let Loss::Classes(input) = &mut fine.loss {
+                input.costs.iter_mut().for_each(|cost| *cost *= 30_000.0);
+            }
+            fine.prices.tests.iter_mut().for_each(|price| {
+                (price.full, price.discounted) = (price.full + 2.00003, price.full + 1.00001);
+            });
+            check_prices(&fine)
+        });
+    }
 }
 
 #[test]

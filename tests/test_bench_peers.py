@@ -12,6 +12,7 @@ from certree import OptimalPolicyTree
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
 
 from peers import report  # noqa: E402
+from peers.adapters import certree as certree_adapter  # noqa: E402
 from peers import run as runner  # noqa: E402
 from peers.tasks import objective  # noqa: E402
 
@@ -64,6 +65,27 @@ def test_policies_are_scored_as_the_estimator_does():
         model = OptimalPolicyTree(teacher, max_depth=2).fit(X, *arrays.values())
         _, found = objective(teacher, arrays, model.predict(X), model.get_n_leaves(), 0.01)
         assert found == pytest.approx(model.objective_, rel=1e-12)
+
+
+def test_test_costs_are_read_off_the_tree():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 4)) < 0.5
+    y = (X[:, 0] ^ X[:, 2]).astype(int)
+    arrays = {
+        "X": X,
+        "y": y,
+        "cost-low": np.array([[0.0, 2.0], [1.0, 0.0]]),
+        "test_of": np.array([0, 0, 1, 2]),
+        "prices": np.array([[0.1, 0.1], [0.2, 0.05], [0.2, 0.1]]),
+        "group": np.array([-1, 0, 0]),
+    }
+    table = {**arrays, "names": ["a", "b", "c", "d"]}
+    job = {"task": "cost-low", "leaf_penalty": 0.01, "max_depth": 3, "limit": 60, "memory": 1e9, "options": {}}
+    prepared = certree_adapter.prepare(table, job)
+    model = certree_adapter.fit(prepared)
+    answer = certree_adapter.answer(model, prepared)
+    _, found = objective("cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"])
+    assert found == pytest.approx(model.objective_, rel=1e-12) and model.test_costs(prepared[1]).any()
 
 
 def test_a_slow_child_is_killed(monkeypatch):

@@ -32,7 +32,7 @@ def run(solver, python, case, table, limits):
         record = describe(solver, case, table, limits, answer, stopped, peak)
         if record["outcome"] == "error":
             record["message"] = text.strip()[-2000:]
-        score(record, job, table, case)
+        score(record, job, table, case, answer.get("tree"))
         return record
 
 
@@ -124,10 +124,10 @@ def describe(solver, case, table, limits, answer, stopped, peak):
     }
 
 
-def score(record, job, table, case):
+def score(record, job, table, case, tree):
     record["errors"] = record["objective"] = None
     if record["leaves"] is not None and os.path.exists(job["predictions"]):
         predictions = numpy.load(job["predictions"])
         record["errors"], record["objective"] = objective(
-            case.task, table.arrays, predictions, record["leaves"], case.leaf_penalty
+            case.task, table.arrays, predictions, record["leaves"], case.leaf_penalty, tree
         )

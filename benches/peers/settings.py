@@ -40,6 +40,10 @@ SETTINGS = {
         Setting("policy-dr", "dr", depths=(4, 5), peers=("pystreed",)),
         Setting("parity-depth3", "parity", depths=(3,), peers=("pystreed-fair",)),
         Setting("opportunity-depth3", "opportunity", depths=(3,), peers=("pystreed-fair",)),
+        *(
+            Setting(f"cost-{level}-depth4", f"cost-{level}", depths=(4,), peers=("pystreed-costs",))
+            for level in ("low", "middle", "high")
+        ),
         Setting("sparse", penalties=SPARSE_PENALTIES, peers=("gosdt",), max_features=60),
         # Harder still, on a set that it takes seconds on.
         Setting("sparse-least", penalties=(0.001,), peers=("gosdt",), max_features=60, sets=("vote",)),

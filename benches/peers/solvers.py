@@ -27,6 +27,8 @@ SOLVERS = {
         Solver("pystreed-branch-cache", "pystreed", {"use_branch_caching": True, "use_dataset_caching": False}),
         # Its fairness tasks have no dataset cache.
         Solver("pystreed-fair", "pystreed"),
+        # Neither has its task of test costs, and branches are always cached there.
+        Solver("pystreed-costs", "pystreed"),
         Solver("gosdt", "gosdt"),
         Solver("gosdt-no-similar-support", "gosdt", {"similar_support": False}),
         Solver("pydl85", "pydl85"),

@@ -15,7 +15,8 @@ class Table:
     features: int
     path: Path
     # What the tasks read: `y`, the class or treatment of each row; for policies `outcome`, `propensity` and
-    # `predicted`; for fairness `sensitive`.
+    # `predicted`; for fairness `sensitive`; for test costs `cost-<level>` by class and label, the `test_of` each
+    # column, and for each test `prices` (full, discounted) and its `group`, -1 if it has none.
     arrays: dict
 
 
@@ -36,18 +37,33 @@ def convert(file, folder):
     frame = polars.read_parquet(file)
     if "target" not in frame.columns:
         return convert_policy(frame, file.stem, folder)
-    features = frame.drop("target")
+    costs = file.with_name(f"{file.stem}.costs.json")
+    features = frame.drop("target", *(["split"] if costs.exists() else []))
     other = [name for name, kind in features.schema.items() if kind != polars.Boolean]
     if other:
         raise SystemExit(f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}")
     group = sensitive_column(file)
-    arrays = {}
+    arrays = read_costs(costs, features.columns) if costs.exists() else {}
     if group is not None:
         arrays["sensitive"] = features[group].to_numpy().astype("int64")
         features = features.drop(group)
     X = features.to_numpy().astype(bool)
     _, y = numpy.unique(frame["target"].to_numpy(), return_inverse=True)
     return save(file.stem, features.columns, folder, X=X, y=y.astype("int64"), **arrays)
+
+
+def read_costs(file, columns):
+    with open(file) as text:
+        given = json.load(text)
+    attributes = given["attributes"]
+    test_of = {column: test for test, one in enumerate(attributes) for column in one["columns"]}
+    groups = sorted({one["group"] for one in attributes} - {None})
+    return {
+        **{f"cost-{level}": numpy.array(given["misclassification_cost"][level]) for level in given["levels"]},
+        "test_of": numpy.array([test_of[column] for column in columns]),
+        "prices": numpy.array([[one["test_cost"], one["discount_cost"]] for one in attributes]),
+        "group": numpy.array([-1 if one["group"] is None else groups.index(one["group"]) for one in attributes]),
+    }
 
 
 def sensitive_column(file):

@@ -3,11 +3,34 @@
 import numpy
 
 
-def objective(task, arrays, predictions, leaves, leaf_penalty):
-    """Rows whose prediction differs from `y`, and loss + penalty of all leaves."""
+def objective(task, arrays, predictions, leaves, leaf_penalty, tree=None):
+    """Rows whose prediction differs from `y`, and loss + penalty of all leaves. Test costs are read off the `tree`: a
+    label, or [column, tree of the rows where it is false, tree of the others]."""
     predictions = numpy.asarray(predictions)
     errors = int((numpy.asarray(arrays["y"]) != predictions).sum())
-    return errors, LOSSES[task](arrays, predictions) + leaf_penalty * leaves
+    if task.startswith("cost-"):
+        loss = mean_cost(arrays[task], arrays, tree)
+    else:
+        loss = LOSSES[task](arrays, predictions)
+    return errors, loss + leaf_penalty * leaves
+
+
+def mean_cost(costs, arrays, tree):
+    """What rows lose and pay: each test once on a row's path, at its discounted price after one of its group."""
+    total = 0.0
+    for features, truth in zip(arrays["X"], arrays["y"]):
+        node, bought, groups = tree, set(), set()
+        while isinstance(node, list):
+            column, no, yes = node
+            test = int(arrays["test_of"][column])
+            group = int(arrays["group"][test])
+            if test not in bought:
+                total += arrays["prices"][test][int(group in groups)]
+                bought.add(test)
+                groups |= {group} - {-1}
+            node = yes if features[column] else no
+        total += costs[truth][node]
+    return float(total / len(arrays["y"]))
 
 
 def error_rate(arrays, predictions):

@@ -16,6 +16,7 @@ from certree.estimators import (
     OptimalTreeRegressor,
     PolicyValue,
 )
+from certree.feature_costs import FeatureCost
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.frontier import frontier
 from certree.progress import Progress
@@ -27,6 +28,7 @@ __all__ = [
     "DemographicParity",
     "EqualOpportunity",
     "FalsePositiveRate",
+    "FeatureCost",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalTreeClassifier",

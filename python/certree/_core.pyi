@@ -28,6 +28,7 @@ _Node = tuple[_Split | None, int, int, list[float], float]
 _Shape = tuple[int | None, int | None, int]
 _Limits = tuple[float | None, int | None, float, int]
 _Columns = Sequence[tuple[str, list[str] | list[int] | list[float] | None]]
+_Prices = tuple[Sequence[tuple[float, float, int | None]], Sequence[int | None]]
 _Pulse = Callable[[float, float, float, int, int, int], object]
 
 @final
@@ -99,6 +100,7 @@ def solve_classes(
     costs: Sequence[float],
     class_weights: Sequence[float],
     balanced: bool,
+    prices: _Prices | None,
     leaf_penalty: float,
     shape: _Shape,
     limits: _Limits,
@@ -126,6 +128,8 @@ def solve_rows(
     n_labels: int,
     error: float,
     normalizer: float,
+    weights: Sequence[float],
+    prices: _Prices | None,
     leaf_penalty: float,
     shape: _Shape,
     limits: _Limits,

@@ -6,7 +6,7 @@
 //! the second a part of a side B of another. With less than x errors both are halves of c, as what B holds of the
 //! other class is wrong wherever it ends; and what neither holds of c is wrong too: c − h(c) − h(c) < x.
 //!
-//! Only for two classes and one cost for all errors.
+//! Only for two classes, one cost for all errors, and free questions (it would hold for others, but says little).
 
 use crate::cost::Cost;
 

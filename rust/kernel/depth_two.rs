@@ -9,11 +9,11 @@ use super::rows::Costs;
 use super::skewed::Prices;
 use super::squares::Squared;
 use super::wide::ClassTally;
-use super::{narrow, prints, rows, skewed, squares, wide};
+use super::{narrow, paying, prints, rows, skewed, squares, wide};
 use crate::bits::{LANES, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{ClassCosts, Squares, Task};
-use crate::view::{BitView, Key, View};
+use crate::view::{BitView, Key, Tariff, View};
 
 /// What is known of a set of rows without looking at its splits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +27,15 @@ pub struct Side {
     pub rows: i64,
 }
 
+/// What one side of a split pays to be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fee {
+    /// This split.
+    pub this: Cost,
+    /// Any split after this one, at least.
+    pub next: Cost,
+}
+
 /// What one kernel call tells about a node.
 #[derive(Debug, Default)]
 pub struct Lookahead {
@@ -37,6 +46,11 @@ pub struct Lookahead {
     pub stumps: Vec<[Cost; 2]>,
     /// By column: what trees of three leaves lose on each side at least, as far as is known.
     pub three_leaves: Vec<[Cost; 2]>,
+    /// Where questions cost something, by column: what both sides pay for the split, and what they pay at least
+    /// for another one. Else empty.
+    pub fees: Vec<[Fee; 2]>,
+    /// What the node pays at least for any split.
+    pub fee: Cost,
     /// What every tree costs at least, where that was enough: then there are no stumps. Else 0.
     pub enough: Cost,
     /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
@@ -62,6 +76,12 @@ impl Lookahead {
             (_, 1) => self.whole.worst - one(i) - one(j) + high,
             _ => one(j) - low,
         }
+    }
+
+    /// What a side pays for the split of a column, and at least for another one.
+    #[inline]
+    pub fn fee(&self, column: usize, side: usize) -> Fee {
+        self.fees.get(column).map_or(Fee::default(), |fees| fees[side])
     }
 
     pub fn has_overlaps(&self) -> bool {
@@ -96,6 +116,7 @@ impl Lookahead {
         vec_bytes(&self.sides)
             + vec_bytes(&self.stumps)
             + vec_bytes(&self.three_leaves)
+            + vec_bytes(&self.fees)
             + vec_bytes(&self.overlaps)
     }
 
@@ -112,6 +133,8 @@ impl Lookahead {
         self.stumps.clear();
         self.stumps.resize(n, [INFINITE; 2]);
         self.enough = 0;
+        self.fees.clear();
+        self.fee = 0;
         self.three_leaves.clear();
         self.three_leaves.resize(n, [0; 2]);
         self.overlaps.clear();
@@ -170,6 +193,9 @@ pub struct Kernel<'a> {
     uniform: Option<Cost>,
     /// What errors cost, if there are two classes.
     prices: Option<Prices>,
+    /// What errors and questions cost, if each class has one cost for all errors.
+    rates: Option<paying::Rates>,
+    paying: (paying::Scratch<u32>, paying::Scratch<u64>),
 }
 
 impl<'a> Kernel<'a> {
@@ -189,6 +215,8 @@ impl<'a> Kernel<'a> {
             prints: prints::Scratch::default(),
             uniform: classes.and_then(ClassCosts::uniform),
             prices: classes.and_then(Prices::new),
+            rates: classes.zip(bits.fares.as_ref()).and_then(|(c, f)| paying::Rates::new(c, f)),
+            paying: Default::default(),
         }
     }
 
@@ -201,6 +229,8 @@ impl<'a> Kernel<'a> {
             + self.squared.bytes()
             + self.rows.bytes()
             + self.skewed.bytes()
+            + self.paying.0.bytes()
+            + self.paying.1.bytes()
     }
 
     /// Bytes of scratch memory that a look at such a view takes, at least.
@@ -217,7 +247,19 @@ impl<'a> Kernel<'a> {
         halt: &dyn Fn() -> bool,
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
-        let result = self.look_at(view, ask, halt, out);
+        self.look_paying(view, ask, None, halt, out)
+    }
+
+    /// The same where questions cost something.
+    pub fn look_paying(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        tariff: Option<&Tariff>,
+        halt: &dyn Fn() -> bool,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
+        let result = self.look_at(view, ask, tariff, halt, out);
         if result.is_err() {
             out.clear(0);
         }
@@ -228,6 +270,7 @@ impl<'a> Kernel<'a> {
         &mut self,
         view: &View,
         ask: Ask,
+        tariff: Option<&Tariff>,
         halt: &dyn Fn() -> bool,
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
@@ -241,7 +284,7 @@ impl<'a> Kernel<'a> {
         }
         let Some(classes) = self.classes else {
             let (n_labels, width) = (self.bits.n_stats, self.bits.width);
-            let mut costs = Costs { view, n_labels, width, scratch: &mut self.rows };
+            let mut costs = Costs { view, n_labels, width, tariff, scratch: &mut self.rows };
             return self.level.run(
                 #[inline(always)]
                 || costs.look(ask, halt, out),
@@ -250,6 +293,7 @@ impl<'a> Kernel<'a> {
         self.blocks.fill(view, self.level)?;
         let level = self.level;
         if let Some(unit) = self.uniform
+            && tariff.is_none()
             && self.fits_narrow(view, ask)
         {
             let k = classes.n_classes();
@@ -261,8 +305,9 @@ impl<'a> Kernel<'a> {
             );
         }
         if let Some(prices) = self.prices
+            && tariff.is_none()
             && self.fits_narrow(view, ask)
-            && prices.fit(self.class_weights(view))
+            && prices.fit(&self.class_weights(view))
         {
             let (blocks, segments) = (&self.blocks, &self.bits.segments);
             let scratch = (&mut self.narrow, &mut self.skewed);
@@ -271,11 +316,40 @@ impl<'a> Kernel<'a> {
                 || skewed::look(level, blocks, segments, prices, ask, halt, scratch, out),
             );
         }
+        if ask.min_rows <= 1
+            && let (Some(tariff), Some(rates)) = (tariff, &self.rates)
+            && self.fits_narrow(view, Ask { min_rows: 2, ..ask })
+        {
+            let weights = self.class_weights(view);
+            let (blocks, segments) = (&self.blocks, &self.bits.segments);
+            if rates.fit::<u32>(&weights) {
+                let scratch = (&mut self.narrow, &mut self.paying.0);
+                return level.run(
+                    #[inline(always)]
+                    || {
+                        paying::look(
+                            level, blocks, segments, rates, tariff, ask, halt, scratch, out,
+                        )
+                    },
+                );
+            }
+            if rates.fit::<u64>(&weights) {
+                let scratch = (&mut self.narrow, &mut self.paying.1);
+                return level.run(
+                    #[inline(always)]
+                    || {
+                        paying::look(
+                            level, blocks, segments, rates, tariff, ask, halt, scratch, out,
+                        )
+                    },
+                );
+            }
+        }
         let mut tally = ClassTally { level, blocks: &self.blocks, bits: self.bits, classes };
         let scratch = &mut self.wide;
         level.run(
             #[inline(always)]
-            || wide::look(&mut tally, ask, halt, scratch, out),
+            || wide::look(&mut tally, ask, tariff, halt, scratch, out),
         )
     }
 
@@ -299,7 +373,8 @@ impl<'a> Kernel<'a> {
         }
         let Some(classes) = self.classes else {
             let (n_labels, width) = (self.bits.n_stats, self.bits.width);
-            let mut costs = Costs { view, n_labels, width, scratch: &mut self.rows };
+            let scratch = &mut self.rows;
+            let mut costs = Costs { view, n_labels, width, tariff: None, scratch };
             return level.run(
                 #[inline(always)]
                 || costs.sum_pairs(ask),
@@ -337,9 +412,9 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The weight of the first two classes.
-    fn class_weights(&self, view: &View) -> [i64; 2] {
-        let mut weights = [0; 2];
+    /// The weight of every class.
+    fn class_weights(&self, view: &View) -> Vec<i64> {
+        let mut weights = vec![0; self.classes.map_or(0, ClassCosts::n_classes)];
         for (index, segment) in self.bits.segments.iter().enumerate() {
             weights[segment.class as usize] += view.segment(index).len() as i64 * segment.weight;
         }

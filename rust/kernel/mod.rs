@@ -5,6 +5,7 @@ mod depth_two;
 mod glance;
 mod lanes;
 mod narrow;
+mod paying;
 mod prints;
 pub mod ranks;
 mod rows;
@@ -13,4 +14,4 @@ mod squares;
 mod wide;
 
 pub use depth_one::Counts;
-pub use depth_two::{Ask, Kernel, Lookahead, Side, Unfinished};
+pub use depth_two::{Ask, Fee, Kernel, Lookahead, Side, Unfinished};

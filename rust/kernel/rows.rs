@@ -4,11 +4,11 @@
 //! is few pairs, a column that most rows have is *turned*: it stands for the rows that lack it. What the other
 //! three cells of a pair of splits hold follows from the sums over single columns.
 
-use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
+use super::depth_two::{Ask, Fee, Lookahead, Side, Unfinished, vec_bytes};
 use super::wide::Row;
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::view::View;
+use crate::view::{Tariff, View};
 
 /// Pairs of splits that are evaluated at a time: their costs stay in registers.
 const PAIRS: usize = 8;
@@ -47,12 +47,13 @@ impl Scratch {
     }
 }
 
-/// One look at a view. An entry's statistics are its costs by label, its worst cost, and its rows if they
-/// matter: `width` numbers.
+/// One look at a view. An entry's statistics are its costs by label, its worst cost, its rows if they matter,
+/// and its mass if questions cost something: `width` numbers.
 pub struct Costs<'a> {
     pub view: &'a View,
     pub n_labels: usize,
     pub width: usize,
+    pub tariff: Option<&'a Tariff>,
     pub scratch: &'a mut Scratch,
 }
 
@@ -125,6 +126,11 @@ impl Costs<'_> {
         }
     }
 
+    /// Where an entry's mass stands among its statistics.
+    fn mass_at(&self) -> usize {
+        self.n_labels + 2
+    }
+
     /// The bits of a block's columns in a row.
     #[inline(always)]
     fn word(&self, row: usize, block: usize) -> u32 {
@@ -168,6 +174,18 @@ impl Costs<'_> {
             let ones = &ones[column / LANES * self.width..][..self.width];
             sides[1 ^ turned] = self.side(|s| ones[s][lane]);
             sides[turned] = self.side(|s| totals[s] - ones[s][lane]);
+        }
+        if let Some(tariff) = self.tariff {
+            let mass = self.mass_at();
+            out.fee = totals[mass] * tariff.least;
+            out.fees.extend((0..out.sides.len()).map(|column| {
+                let one = ones[column / LANES * self.width + mass][column % LANES];
+                let masses = [totals[mass] - one, one];
+                [0, 1].map(|side| {
+                    let mass = masses[side ^ self.turned(column)];
+                    Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+                })
+            }));
         }
     }
 
@@ -242,7 +260,10 @@ impl Costs<'_> {
                 self.sum::<W>((i, j), self.summed(ask), halt)?;
                 for column in i * LANES..n.min((i + 1) * LANES) {
                     self.gather::<W>(column % LANES, self.summed(ask));
-                    self.evaluate(column, j, ask.min_rows);
+                    match self.tariff {
+                        Some(tariff) => self.evaluate::<true>(column, j, ask.min_rows, tariff),
+                        None => self.evaluate::<false>(column, j, ask.min_rows, &Tariff::default()),
+                    }
                     if ask.overlaps {
                         self.overlap(column, j, shift, out);
                     }
@@ -321,9 +342,15 @@ impl Costs<'_> {
         }
     }
 
-    /// Take in the stumps of one column with those of a block.
+    /// Take in the stumps of one column with those of a block. `PAYS`: whether questions cost something.
     #[inline(always)]
-    fn evaluate(&mut self, column: usize, block: usize, min_rows: i64) {
+    fn evaluate<const PAYS: bool>(
+        &mut self,
+        column: usize,
+        block: usize,
+        min_rows: i64,
+        tariff: &Tariff,
+    ) {
         let (own, lane) = (column / LANES, column % LANES);
         let first = if own == block { lane + 1 } else { 0 };
         let rows = (min_rows > 1).then_some(self.n_labels + 1);
@@ -351,18 +378,41 @@ impl Costs<'_> {
                 costs.iter_mut().for_each(|costs| costs[..first - from].fill(INFINITE));
             }
             let [e00, e01, e10, e11] = costs;
+            let (paid_i, paid_j) = match PAYS {
+                true => self.paid(tariff, column, block * LANES + from),
+                false => ([[0; PAIRS]; 2], [[0; PAIRS]; 2]),
+            };
             let of_j = &mut self.scratch.best[block];
             for l in 0..PAIRS {
-                best[0][l] = best[0][l].min(e00[l] + e01[l]);
-                best[1][l] = best[1][l].min(e10[l] + e11[l]);
-                of_j[0][from + l] = of_j[0][from + l].min(e00[l] + e10[l]);
-                of_j[1][from + l] = of_j[1][from + l].min(e01[l] + e11[l]);
+                best[0][l] = best[0][l].min(e00[l] + e01[l] + paid_i[0][l]);
+                best[1][l] = best[1][l].min(e10[l] + e11[l] + paid_i[1][l]);
+                of_j[0][from + l] = of_j[0][from + l].min(e00[l] + e10[l] + paid_j[0][l]);
+                of_j[1][from + l] = of_j[1][from + l].min(e01[l] + e11[l] + paid_j[1][l]);
             }
         }
         for side in 0..2 {
             let known = &mut self.scratch.best[own][side][lane];
             *known = best[side].iter().fold(*known, |a, &b| a.min(b));
         }
+    }
+
+    /// What both sides of a column, turned or not, pay for others, and both sides of these for it.
+    #[inline(always)]
+    fn paid(&self, tariff: &Tariff, column: usize, others: usize) -> ([Part; 2], [Part; 2]) {
+        let mass = self.mass_at();
+        let total = self.scratch.totals[mass];
+        let one =
+            |column: usize| self.scratch.ones[column / LANES * self.width + mass][column % LANES];
+        let (mut of_i, mut of_j) = ([[0; PAIRS]; 2], [[0; PAIRS]; 2]);
+        for l in 0..PAIRS {
+            let other = others + l;
+            let (then, before) = (tariff.after(column, other), tariff.after(other, column));
+            of_i[1][l] = one(column) * then;
+            of_i[0][l] = (total - one(column)) * then;
+            of_j[1][l] = one(other) * before;
+            of_j[0][l] = (total - one(other)) * before;
+        }
+        (of_i, of_j)
     }
 
     /// One statistic of the four cells of one column and several others.

@@ -41,12 +41,9 @@ impl Prices {
     }
 
     /// Whether all rows of a view with these class weights fit.
-    pub fn fit(&self, weights: [i64; 2]) -> bool {
-        self.worst(weights.map(i128::from)) < i128::from(NONE)
-    }
-
-    fn worst(&self, weights: [i128; 2]) -> i128 {
-        i128::from(self.of[0]) * weights[0] + i128::from(self.of[1]) * weights[1]
+    pub fn fit(&self, weights: &[i64]) -> bool {
+        let worst = self.of.iter().zip(weights).map(|(&of, &w)| i128::from(of) * i128::from(w));
+        worst.sum::<i128>() < i128::from(NONE)
     }
 
     fn side(&self, weights: [u16; 2], side: &Side) -> Side {

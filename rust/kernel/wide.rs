@@ -1,11 +1,11 @@
 //! The general path: 64-bit sums of the weights of any number of classes for each cell.
 
-use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
+use super::depth_two::{Ask, Fee, Lookahead, Side, Unfinished, vec_bytes};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Lanes, Level};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{ClassCosts, Task};
-use crate::view::{BitView, Segment};
+use crate::view::{BitView, Segment, Tariff};
 
 /// One statistic of 32 columns.
 pub type Row = [i64; LANES];
@@ -20,6 +20,8 @@ pub struct Scratch {
     tile: Vec<Tile>,
     cell: Vec<Row>,
     best: Vec<[Row; 2]>,
+    /// By block: the mass of both sides, where questions cost something.
+    masses: Vec<[Row; 2]>,
 }
 
 /// The look-ahead for any costs by class.
@@ -27,14 +29,31 @@ pub struct Scratch {
 pub fn look(
     tally: &mut ClassTally,
     ask: Ask,
+    tariff: Option<&Tariff>,
     halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
-    singles(tally, scratch, out);
+    singles(tally, scratch, tariff, out);
     if !ask.stumps || tally.n_columns() == 0 {
         return Ok(());
     }
+    match tariff {
+        Some(tariff) => pairs::<true>(tally, ask, tariff, halt, scratch, out),
+        None => pairs::<false>(tally, ask, &Tariff::default(), halt, scratch, out),
+    }
+}
+
+/// `PAYS`: whether questions cost something.
+#[inline(always)]
+fn pairs<const PAYS: bool>(
+    tally: &mut ClassTally,
+    ask: Ask,
+    tariff: &Tariff,
+    halt: &dyn Fn() -> bool,
+    scratch: &mut Scratch,
+    out: &mut Lookahead,
+) -> Result<(), Unfinished> {
     let (n, width) = (tally.n_columns(), tally.width());
     let n_blocks = n.div_ceil(LANES);
     let unit = (out.whole.worst >> 31) + 1;
@@ -67,12 +86,17 @@ pub fn look(
                     cost
                 });
                 let (mut best_0, mut best_1) = (INFINITE, INFINITE);
+                // What both sides of i pay for j, and both sides of j for i.
+                let (paid_i, paid_j) = match PAYS {
+                    true => scratch.paid(tariff, first + t, block),
+                    false => ([[0; LANES]; 2], [[0; LANES]; 2]),
+                };
                 let best_j = &mut scratch.best[block];
                 for l in 0..LANES {
-                    best_0 = best_0.min(e00[l] + e01[l]);
-                    best_1 = best_1.min(e10[l] + e11[l]);
-                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l]);
-                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l]);
+                    best_0 = best_0.min(e00[l] + e01[l] + paid_i[0][l]);
+                    best_1 = best_1.min(e10[l] + e11[l] + paid_i[1][l]);
+                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l] + paid_j[0][l]);
+                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l] + paid_j[1][l]);
                 }
                 let best_i = &mut scratch.best[first / LANES];
                 let lane = first % LANES + t;
@@ -118,6 +142,23 @@ impl Scratch {
             + vec_bytes(&self.tile)
             + vec_bytes(&self.cell)
             + vec_bytes(&self.best)
+            + vec_bytes(&self.masses)
+    }
+
+    /// What both sides of column i pay for a block's columns, and those columns' sides for i.
+    #[inline(always)]
+    fn paid(&self, tariff: &Tariff, i: usize, block: usize) -> ([Row; 2], [Row; 2]) {
+        let (mut of_i, mut of_j) = ([[0; LANES]; 2], [[0; LANES]; 2]);
+        let mass_i = [0, 1].map(|side| self.masses[i / LANES][side][i % LANES]);
+        for l in 0..LANES {
+            let j = block * LANES + l;
+            let (then, before) = (tariff.after(i, j), tariff.after(j, i));
+            for side in 0..2 {
+                of_i[side][l] = mass_i[side] * then;
+                of_j[side][l] = self.masses[block][side][l] * before;
+            }
+        }
+        (of_i, of_j)
     }
 
     /// Statistics of the rows on side `a` of column i and side `b` of a block's columns.
@@ -146,7 +187,12 @@ impl Scratch {
 }
 
 #[inline(always)]
-fn singles(tally: &mut ClassTally, scratch: &mut Scratch, out: &mut Lookahead) {
+fn singles(
+    tally: &mut ClassTally,
+    scratch: &mut Scratch,
+    tariff: Option<&Tariff>,
+    out: &mut Lookahead,
+) {
     let (n, width) = (tally.n_columns(), tally.width());
     scratch.totals.clear();
     scratch.totals.resize(width, 0);
@@ -156,6 +202,7 @@ fn singles(tally: &mut ClassTally, scratch: &mut Scratch, out: &mut Lookahead) {
     out.whole = side(tally, &totals, 0, least);
     scratch.ones.clear();
     scratch.ones.resize(n.div_ceil(LANES) * width, [0; LANES]);
+    scratch.masses.clear();
     for block in 0..n.div_ceil(LANES) {
         let ones = &mut scratch.ones[block * width..(block + 1) * width];
         tally.singles(block, ones);
@@ -169,6 +216,18 @@ fn singles(tally: &mut ClassTally, scratch: &mut Scratch, out: &mut Lookahead) {
                 side(tally, ones, l, least[l]),
             ];
         }
+        if tariff.is_some() {
+            scratch.masses.push([tally.mass(&zeros), tally.mass(ones)]);
+        }
+    }
+    if let Some(tariff) = tariff {
+        out.fee = tally.mass(&totals)[0] * tariff.least;
+        out.fees.extend((0..n).map(|column| {
+            [0, 1].map(|side| {
+                let mass = scratch.masses[column / LANES][side][column % LANES];
+                Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+            })
+        }));
     }
 }
 
@@ -279,6 +338,19 @@ impl ClassTally<'_> {
     #[inline(always)]
     fn rows(&self, stats: &[Row]) -> Row {
         stats[self.classes.n_classes()]
+    }
+
+    /// What the rows pay for a unit of price; only asked where questions cost something.
+    #[inline(always)]
+    fn mass(&self, stats: &[Row]) -> Row {
+        let mut mass = [0; LANES];
+        let of_class = self.bits.fares.as_ref().map_or(&[][..], |fares| &fares.of_class);
+        for (weight, &unit) in stats.iter().zip(of_class) {
+            for l in 0..LANES {
+                mass[l] += weight[l] * unit;
+            }
+        }
+        mass
     }
 
     /// Least cost of all rows, and of the rows with each column.

@@ -99,7 +99,8 @@ impl Constrained {
             )));
         }
         let task = Box::new(Grouped::new(classes.clone(), class_of));
-        let scaled = Scaled { task, leaf_cost: scaled.leaf_cost, scale: scaled.scale };
+        let scaled =
+            Scaled { task, leaf_cost: scaled.leaf_cost, scale: scaled.scale, test_costs: None };
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
         let limits =

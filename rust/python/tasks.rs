@@ -8,12 +8,22 @@ use super::table::PyPoints;
 use crate::error::Error;
 use crate::metric::{Metric, MetricInput, Scored};
 use crate::run::Run;
-use crate::task::{ClassInput, RowCosts};
+use crate::task::{ClassInput, PriceInput, PriceList, RowCosts, Weighed};
 
-/// Class structure: row weight by point and class, cost by class and label. `regrets`: by point, what a reference
-/// loses beyond the least, as a share of the objective; the tree is then the best if no tree is better than it anywhere.
+/// By test: its price, its discounted price, and its group; and by column: its test.
+type PriceParts = (Vec<(f64, f64, Option<u32>)>, Vec<Option<u32>>);
+
+fn read_prices(parts: Option<PriceParts>) -> PriceList {
+    let (tests, of_column) = parts.unwrap_or_default();
+    let price = |(full, discounted, group)| PriceInput { full, discounted, group };
+    PriceList { tests: tests.into_iter().map(price).collect(), of_column }
+}
+
+/// Class structure: row weight by point and class, cost by class and label, and what tests cost. `regrets`: by point, what a
+/// reference loses beyond the least, as a share of the objective; the tree is then the best if no tree is better than it
+/// anywhere.
 #[pyfunction]
-#[pyo3(signature = (columns, points, weights, costs, class_weights, balanced, leaf_penalty, shape, limits, pulse=None, regrets=None))]
+#[pyo3(signature = (columns, points, weights, costs, class_weights, balanced, prices, leaf_penalty, shape, limits, pulse=None, regrets=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_classes(
     py: Python<'_>,
@@ -23,6 +33,7 @@ pub(super) fn solve_classes(
     costs: Vec<f64>,
     class_weights: Vec<f64>,
     balanced: bool,
+    prices: Option<PriceParts>,
     leaf_penalty: f64,
     shape: ShapeParts,
     limits: LimitParts,
@@ -41,14 +52,15 @@ pub(super) fn solve_classes(
         leaf_penalty,
     };
     let data = (read_columns(py, columns)?, points.get().points.clone());
+    let prices = read_prices(prices);
     let regrets = regrets.map(|regrets| regrets.to_vec()).transpose()?;
-    solve(py, data, || input.build(), regrets, shape, limits, pulse)
+    solve(py, data, || input.build_with(&prices), regrets, shape, limits, pulse)
 }
 
 /// Costs by point and label (row-major), each summed over the point's rows. `error` bounds how far all of
-/// them together are from what they stand for. `regrets` as for classes.
+/// them together are from what they stand for. `weights`: by point, what pays for tests. `regrets` as for classes.
 #[pyfunction]
-#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, leaf_penalty, shape, limits, pulse=None, regrets=None))]
+#[pyo3(signature = (columns, points, costs, n_labels, error, normalizer, weights, prices, leaf_penalty, shape, limits, pulse=None, regrets=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_rows(
     py: Python<'_>,
@@ -58,6 +70,8 @@ pub(super) fn solve_rows(
     n_labels: usize,
     error: f64,
     normalizer: f64,
+    weights: Vec<f64>,
+    prices: Option<PriceParts>,
     leaf_penalty: f64,
     shape: ShapeParts,
     limits: LimitParts,
@@ -66,7 +80,9 @@ pub(super) fn solve_rows(
 ) -> PyResult<PyAnswer> {
     let costs = costs.to_vec()?;
     let data = (read_columns(py, columns)?, points.get().points.clone());
-    let build = || RowCosts::build_rounded(n_labels, &costs, error, normalizer, leaf_penalty, None);
+    let prices = &read_prices(prices);
+    let weighed = Weighed { costs: &costs, error, normalizer, weights: &weights, prices };
+    let build = || RowCosts::build_weighed(n_labels, weighed, leaf_penalty, None);
     let regrets = regrets.map(|regrets| regrets.to_vec()).transpose()?;
     solve(py, data, build, regrets, shape, limits, pulse)
 }

@@ -1,11 +1,12 @@
 //! The oracle: every tree, for tiny inputs. Readable, and nothing like the searches it judges.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Found;
 use crate::cost::{Cost, INFINITE};
-use crate::ids::FeatureId;
+use crate::ids::{ColumnId, FeatureId};
 use crate::problem::Problem;
+use crate::task::TestCosts;
 use crate::tree::Plan;
 
 /// The most points the oracle takes: a set of points is one word.
@@ -24,8 +25,14 @@ pub fn solve(problem: &Problem) -> Found {
 /// The oracle for any set of a problem's points.
 pub struct Brute<'a> {
     problem: &'a Problem,
-    memo: HashMap<(u64, u32, Option<u32>), (Cost, Plan)>,
+    memo: HashMap<Question, (Cost, Plan)>,
 }
+
+/// The points, and what their tree may have and need not pay for.
+type Question = (u64, u32, Option<u32>, Bought);
+
+/// The tests that a path has paid for.
+pub type Bought = BTreeSet<u32>;
 
 impl<'a> Brute<'a> {
     pub fn new(problem: &'a Problem) -> Self {
@@ -35,12 +42,23 @@ impl<'a> Brute<'a> {
 
     /// The best tree for some points (bits; at least one), of at most this depth and so many leaves.
     pub fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
+        self.best_after(set, depth, leaves, &Bought::new())
+    }
+
+    /// The same for points that have paid for some tests.
+    pub fn best_after(
+        &mut self,
+        set: u64,
+        depth: u32,
+        leaves: Option<u32>,
+        bought: &Bought,
+    ) -> (Cost, Plan) {
         // Every leaf holds a point, so a tree over m of them has at most m leaves and depth m - 1:
         // what may be spent beyond that makes no difference, and the memo need not tell it apart.
         let m = set.count_ones();
         let depth = depth.min(m - 1);
         let leaves = leaves.filter(|&leaves| leaves < m);
-        let key = (set, depth, leaves);
+        let key = (set, depth, leaves, bought.clone());
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -55,12 +73,14 @@ impl<'a> Brute<'a> {
                     if !self.allowed(left) || !self.allowed(right) {
                         continue;
                     }
+                    let paid = self.price(set, feature.column, bought);
+                    let bought = self.buy(feature.column, bought);
                     for (left_leaves, right_leaves) in shares(leaves) {
-                        let (a, plan_a) = self.best(left, depth - 1, left_leaves);
-                        let (b, plan_b) = self.best(right, depth - 1, right_leaves);
-                        if a + b < best.0 {
+                        let (a, plan_a) = self.best_after(left, depth - 1, left_leaves, &bought);
+                        let (b, plan_b) = self.best_after(right, depth - 1, right_leaves, &bought);
+                        if a + b + paid < best.0 {
                             let plan = Plan::split(FeatureId::from(index), cut, plan_a, plan_b);
-                            best = (a + b, plan);
+                            best = (a + b + paid, plan);
                         }
                     }
                 }
@@ -74,6 +94,32 @@ impl<'a> Brute<'a> {
         let stats = self.problem.stats(points_of(set));
         let cost = self.problem.task.leaf(&stats).cost + self.problem.leaf_cost;
         cost.min(INFINITE)
+    }
+
+    /// What the points pay to be asked for a column.
+    pub fn price(&self, set: u64, column: ColumnId, bought: &Bought) -> Cost {
+        let Some((costs, test)) = self.test_of(column) else { return 0 };
+        let price = costs.tests[test as usize];
+        let group = |other: &u32| costs.tests[*other as usize].group;
+        let each = match bought.contains(&test) {
+            true => 0,
+            false if bought.iter().any(|b| price.group.is_some() && group(b) == price.group) => {
+                price.discounted
+            }
+            false => price.full,
+        };
+        points_of(set).map(|point| costs.masses[point] * each).sum()
+    }
+
+    fn buy(&self, column: ColumnId, bought: &Bought) -> Bought {
+        let mut bought = bought.clone();
+        bought.extend(self.test_of(column).map(|(_, test)| test));
+        bought
+    }
+
+    fn test_of(&self, column: ColumnId) -> Option<(&TestCosts, u32)> {
+        let costs = self.problem.test_costs.as_ref()?;
+        Some((costs, costs.of_column[column.index()]?))
     }
 
     fn allowed(&self, set: u64) -> bool {

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use super::{Leaf, RowCosts, Scaled, Task};
+use super::rows::Weighed;
+use super::test_costs::{self, TestCosts};
+use super::{Leaf, PriceList, RowCosts, Scaled, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 
@@ -43,10 +45,19 @@ pub struct ClassCosts {
 impl ClassInput {
     /// Exact integers where the numbers allow it, else costs by point, each rounded once.
     pub fn build(&self) -> Result<Scaled> {
+        self.build_with(&PriceList::default())
+    }
+
+    /// The same where rows pay for the columns that they are asked for, in the unit of costs. A class's factor
+    /// is on what its rows pay, too.
+    pub fn build_with(&self, prices: &PriceList) -> Result<Scaled> {
         self.validate()?;
-        match self.exact() {
+        prices.validate()?;
+        let free = PriceList::default();
+        let prices = if prices.is_free() { &free } else { prices };
+        match self.exact(prices) {
             Some(scaled) => Ok(scaled),
-            None => self.rounded(),
+            None => self.rounded(prices),
         }
     }
 
@@ -85,10 +96,13 @@ impl ClassInput {
         Ok(())
     }
 
-    fn exact(&self) -> Option<Scaled> {
+    fn exact(&self, prices: &PriceList) -> Option<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let (weights, weight_denominator) = integers(&self.weights)?;
-        let (costs, cost_denominator) = integers(&self.costs)?;
+        // Costs and prices are added: one denominator for both.
+        let added = [&self.costs[..], &test_costs::numbers(&prices.tests)].concat();
+        let (mut costs, cost_denominator) = integers(&added)?;
+        let tests = test_costs::from_numbers(&prices.tests, &costs.split_off(k * l));
         let mut totals = vec![0i64; k];
         for point in weights.chunks_exact(k) {
             for (total, w) in totals.iter_mut().zip(point) {
@@ -133,6 +147,8 @@ impl ClassInput {
         let leaf_cost = p.checked_mul(base / common)?;
 
         let mut matrix = Vec::with_capacity(k * l);
+        let mut of_class = Vec::with_capacity(k);
+        let most_spent = TestCosts::most(&tests)?;
         let mut offset = 0i64;
         let mut worst = 0i64;
         for c in 0..k {
@@ -144,13 +160,23 @@ impl ClassInput {
             }
             offset = offset.checked_add(least.checked_mul(unit)?.checked_mul(totals[c])?)?;
             let most = *matrix[c * l..].iter().max()?;
-            worst = worst.checked_add(most.checked_mul(totals[c])?)?;
+            let spent = most_spent.checked_mul(unit)?;
+            worst = worst.checked_add(most.checked_add(spent)?.checked_mul(totals[c])?)?;
+            of_class.push(unit);
         }
         let units = base.checked_mul(up)?;
         if worst > MAX_TOTAL || leaf_cost > MAX_TOTAL || units > MAX_TOTAL {
             return None;
         }
         let uniform = uniform(k, l, &matrix);
+        let mass = |point: &[i64]| point.iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
+        let masses = || weights.chunks_exact(k).map(mass).collect();
+        let test_costs = (!prices.is_free()).then(|| TestCosts {
+            masses: masses(),
+            tests,
+            of_column: prices.of_column.clone(),
+            of_class: of_class.clone(),
+        });
         Some(Scaled {
             task: Box::new(ClassCosts {
                 n_classes: k,
@@ -163,11 +189,12 @@ impl ClassInput {
             }),
             leaf_cost,
             scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
+            test_costs,
         })
     }
 
     /// Costs by point in real numbers: label k costs a point Σ_c weight · factor · M[c][k].
-    fn rounded(&self) -> Result<Scaled> {
+    fn rounded(&self, prices: &PriceList) -> Result<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let mut factors = self.class_weights.clone();
         let totals: Vec<f64> =
@@ -191,9 +218,13 @@ impl ClassInput {
         let largest =
             |c: usize| self.costs[c * l..(c + 1) * l].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let size: f64 = (0..k).map(|c| totals[c] * factors[c] * largest(c)).sum();
-        let error = size * (k + 12) as f64 * f64::EPSILON;
+        let spent = normalizer * prices.everything();
+        let error = (size + spent) * (k + 12) as f64 * f64::EPSILON;
         let shown = Some((k, self.weights.as_slice()));
-        RowCosts::build_rounded(l, &costs, error, normalizer, self.leaf_penalty, shown)
+        let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
+        let weights: Vec<f64> = self.weights.chunks_exact(k).map(weigh).collect();
+        let weighed = Weighed { costs: &costs, error, normalizer, weights: &weights, prices };
+        RowCosts::build_weighed(l, weighed, self.leaf_penalty, shown)
     }
 }
 
@@ -201,7 +232,7 @@ impl ClassInput {
 const MOST_WHOLE: f64 = 1e15;
 
 /// The numbers over one denominator, if all are short decimals.
-fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
+pub(super) fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
     if values.iter().all(|&v| v as i64 as f64 == v && v.abs() <= MOST_WHOLE) {
         return Some((values.iter().map(|&v| v as i64).collect(), 1));
     }

@@ -3,7 +3,8 @@
 //! As classes: each label's regret is the weight of a class of its own, which costs one unit under that label and
 //! nothing under any other. The weight of each group of rows is a class that costs nothing.
 
-use super::{ClassCosts, ClassInput, RowCosts, Scaled, Task};
+use super::rows::Parts;
+use super::{ClassCosts, ClassInput, PriceList, RowCosts, Scaled, Task, Weighed};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 
@@ -28,14 +29,15 @@ pub struct CountedInput {
 impl CountedInput {
     /// Classes: one for each label, then one for each group.
     pub fn build(&self) -> Result<Scaled> {
-        let (rows, leaf_cost, scale) = RowCosts::scaled_to(
-            TARGET,
-            self.n_labels,
-            &self.costs,
-            self.error,
-            (self.normalizer, self.leaf_penalty),
-            None,
-        )?;
+        let weighed = Weighed {
+            costs: &self.costs,
+            error: self.error,
+            normalizer: self.normalizer,
+            weights: &[],
+            prices: &PriceList::default(),
+        };
+        let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
+        let Parts { rows, leaf_cost, scale, test_costs } = parts;
         let groups = ClassInput {
             n_classes: self.n_groups,
             n_labels: 1,
@@ -69,6 +71,6 @@ impl CountedInput {
             .collect();
         let units = scale.units / self.normalizer;
         let task = ClassCosts::of_integers(n_classes, self.n_labels, weights, costs, units);
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale })
+        Ok(Scaled { task: Box::new(task), leaf_cost, scale, test_costs })
     }
 }

@@ -9,13 +9,15 @@ mod counted;
 mod grouped;
 mod rows;
 mod squares;
+mod test_costs;
 mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
 pub use counted::CountedInput;
 pub use grouped::Grouped;
-pub use rows::RowCosts;
+pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
+pub use test_costs::{Price, PriceInput, PriceList, TestCosts};
 
 use crate::cost::{Cost, Scale};
 
@@ -100,4 +102,6 @@ pub struct Scaled {
     /// λ in units.
     pub leaf_cost: Cost,
     pub scale: Scale,
+    /// What splits cost beside their leaves, if they do.
+    pub test_costs: Option<TestCosts>,
 }

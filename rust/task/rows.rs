@@ -4,12 +4,32 @@
 //! short decimals. Each point's least cost is taken off and kept in the offset, so that what is
 //! searched is regret; each regret is rounded once (see `cost.rs`).
 
-use super::{Leaf, Scaled, Task};
+use super::classes::integers;
+use super::test_costs::{self, TestCosts};
+use super::{Leaf, PriceList, Scaled, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
 /// Total regret is scaled to about this many units.
 const TARGET: f64 = (1u64 << 56) as f64;
+
+/// What the rows of points cost in real numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed<'a> {
+    /// By point and label, summed over the point's rows.
+    pub costs: &'a [f64],
+    /// How far all costs together, prices included, are from what they stand for.
+    pub error: f64,
+    /// The total weight.
+    pub normalizer: f64,
+    /// By point: the weight that pays for columns; none without prices.
+    pub weights: &'a [f64],
+    /// In the unit of costs.
+    pub prices: &'a PriceList,
+}
+
+/// Rounding this down is no loss.
+const MANY: f64 = 1e6;
 
 /// The most units that the points' least costs may add up to, far within `i128`.
 const FARTHEST: f64 = (1u128 << 120) as f64;
@@ -59,20 +79,32 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
-        let (rows, leaf_cost, scale) =
-            Self::scaled_to(TARGET, n_labels, costs, error, (normalizer, leaf_penalty), shown)?;
-        Ok(Scaled { task: Box::new(rows), leaf_cost, scale })
+        let prices = &PriceList::default();
+        let weighed = Weighed { costs, error, normalizer, weights: &[], prices };
+        Self::build_weighed(n_labels, weighed, leaf_penalty, shown)
     }
 
-    /// The same with a total regret of about `target` units: the task, the leaf penalty in units, and the scale.
+    /// The same where rows pay for the columns that they are asked for.
+    pub fn build_weighed(
+        n_labels: usize,
+        weighed: Weighed,
+        leaf_penalty: f64,
+        shown: Option<(usize, &[f64])>,
+    ) -> Result<Scaled> {
+        let parts = Self::scaled_to(TARGET, n_labels, weighed, leaf_penalty, shown)?;
+        let Parts { rows, leaf_cost, scale, test_costs } = parts;
+        Ok(Scaled { task: Box::new(rows), leaf_cost, scale, test_costs })
+    }
+
+    /// The same with a total of about `target` units.
     pub(super) fn scaled_to(
         target: f64,
         n_labels: usize,
-        costs: &[f64],
-        error: f64,
-        (normalizer, leaf_penalty): (f64, f64),
+        weighed: Weighed,
+        leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
-    ) -> Result<(RowCosts, Cost, Scale)> {
+    ) -> Result<Parts> {
+        let Weighed { costs, error, normalizer, weights, prices } = weighed;
         if n_labels == 0 || costs.iter().any(|c| !c.is_finite()) {
             return Err(Error::invalid("costs must be finite, with at least one label"));
         }
@@ -88,7 +120,14 @@ impl RowCosts {
         if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
             return Err(Error::invalid("leaf_penalty must be finite and not negative"));
         }
+        prices.validate()?;
         let n_points = costs.len() / n_labels;
+        if !prices.is_free() && weights.len() != n_points {
+            return Err(Error::invalid(format!(
+                "weights are given for {} points, costs for {n_points}",
+                weights.len()
+            )));
+        }
         let mut leasts = Vec::with_capacity(n_points);
         let mut regrets = Vec::with_capacity(costs.len());
         let mut total = 0.0;
@@ -101,7 +140,9 @@ impl RowCosts {
         }
         // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a problem
         // without regret still needs a unit.
+        let total = total + sum(weights.iter().copied()) * prices.everything();
         let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
+        let (paying, up) = Paying::new(prices, weights, up);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
         let shared = sum(leasts.iter().copied());
@@ -110,6 +151,7 @@ impl RowCosts {
         let offset = shared * up - size * up * f64::EPSILON * 4.0;
         let error = error * up;
         let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
+        let error = error + paying.as_ref().map_or(0.0, |paying| paying.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
                 "these costs, their total weight and leaf_penalty={leaf_penalty} \
@@ -131,8 +173,49 @@ impl RowCosts {
                 + (target * f64::EPSILON * 4.0) as Cost
                 + error.ceil() as Cost,
         };
+        let test_costs = paying.map(|paying| paying.test_costs);
         let rows = RowCosts { n_labels, regrets, stats, width, shown_unit };
-        Ok((rows, leaf_cost.round() as Cost, scale))
+        Ok(Parts { rows, leaf_cost: leaf_cost.round() as Cost, scale, test_costs })
+    }
+}
+
+/// A task before it is boxed.
+pub(super) struct Parts {
+    pub rows: RowCosts,
+    /// The leaf penalty in units.
+    pub leaf_cost: Cost,
+    pub scale: Scale,
+    pub test_costs: Option<TestCosts>,
+}
+
+/// Test costs in units of cost.
+struct Paying {
+    test_costs: TestCosts,
+    /// How many units rounding may add up to.
+    error: f64,
+}
+
+impl Paying {
+    /// And how many units there are in a cost of 1: where they are many, a whole number for each unit of price, so
+    /// that rows of whole weight pay exactly what they should. `up`: about so many.
+    fn new(prices: &PriceList, weights: &[f64], up: f64) -> (Option<Paying>, f64) {
+        if prices.is_free() {
+            return (None, up);
+        }
+        let (tests, of_column) = (&prices.tests, prices.of_column.clone());
+        let whole = test_costs::whole(tests, integers(&test_costs::numbers(tests)));
+        let unit = up / whole.units;
+        let unit = if unit >= MANY { unit.floor() } else { unit };
+        // A row that weighs something pays something, or it would be split off for nothing.
+        let mass = |&w: &f64| if w > 0.0 { (w * unit).round().max(1.0) as Cost } else { 0 };
+        let masses: Vec<Cost> = weights.iter().map(mass).collect();
+        let spent = whole.prices.iter().map(|price| price.full as f64).sum::<f64>();
+        let off = sum(weights.iter().zip(&masses).map(|(w, &mass)| (w * unit - mass as f64).abs()));
+        let all = sum(masses.iter().map(|&mass| mass as f64));
+        let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
+        let tests = whole.prices;
+        let test_costs = TestCosts { tests, of_column, masses, of_class: Vec::new() };
+        (Some(Paying { test_costs, error }), unit * whole.units)
     }
 }
 

@@ -4,6 +4,7 @@
 //! form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of two:
 //! an entry of weight 5 stands in the segments of 4 and of 1.
 
+use super::Fares;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::ids::FeatureId;
@@ -40,11 +41,14 @@ pub struct BitView {
     /// Statistics by entry where the task is not one of classes: its cost by label, or its weight, sums and
     /// squares.
     pub n_stats: usize,
-    /// Numbers by entry: its statistics, its worst cost, and its rows if they matter. 0 for classes.
+    /// Numbers by entry: its statistics, its worst cost, its rows if they matter, and its mass if questions cost
+    /// something. 0 for classes.
     pub width: usize,
     /// What every tree pays beside what its leaves pay for entries: weight that a point has in all classes
     /// alike cancels out. So views say what a tree costs beyond it.
     pub certain: Cost,
+    /// What questions cost, if they do. Then all rows are here and are counted.
+    pub fares: Option<Fares>,
     pub root: View,
 }
 
@@ -73,6 +77,7 @@ impl BitView {
         self.root.bytes()
             + self.questions.capacity() * size_of::<Question>()
             + self.segments.capacity() * size_of::<Segment>()
+            + self.fares.as_ref().map_or(0, Fares::bytes)
     }
 }
 

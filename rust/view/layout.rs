@@ -2,10 +2,10 @@
 
 use super::bit_view::{BitView, Key, Question, Segment, View, from_key};
 use super::entries::{Entries, segment};
-use super::questions;
+use super::{Fares, questions};
 use crate::cost::Cost;
 use crate::data::{Features, Points};
-use crate::task::Task;
+use crate::task::{Task, TestCosts};
 
 /// The questions and the entries of a problem: small beside their product, the bits.
 pub struct Layout<'a> {
@@ -13,6 +13,7 @@ pub struct Layout<'a> {
     points: &'a Points,
     task: &'a dyn Task,
     count_rows: bool,
+    test_costs: Option<&'a TestCosts>,
     segments: Vec<Segment>,
     /// By segment: its points.
     entries: Vec<Vec<u32>>,
@@ -22,26 +23,30 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// `count_rows`: whether rows matter beside weights (a minimum leaf size). `halt` is asked now and
-    /// then; `None` once it says so.
+    /// `count_rows`: whether rows matter beside weights (a minimum leaf size). They do where questions cost
+    /// something: a row that no label is wrong for still pays. `halt` is asked now and then; `None` once it says so.
     pub fn new(
         features: &'a Features,
         points: &'a Points,
         task: &'a dyn Task,
         count_rows: bool,
+        test_costs: Option<&'a TestCosts>,
         halt: &dyn Fn() -> bool,
     ) -> Option<Layout<'a>> {
+        let count_rows = count_rows || test_costs.is_some();
         let Entries { segments, points: entries, certain } = segment(points, task, count_rows);
         let keys = keys(points.len());
         if halt() {
             return None;
         }
-        let questions = questions::distinct(features, points, &entries, &keys);
+        let class_of = alike(features, test_costs);
+        let questions = questions::distinct(features, points, &entries, &keys, &class_of);
         Some(Layout {
             features,
             points,
             task,
             count_rows,
+            test_costs,
             segments,
             entries,
             certain,
@@ -77,7 +82,10 @@ impl<'a> Layout<'a> {
     fn width(&self) -> usize {
         match self.task.classes() {
             Some(_) => 0,
-            None => self.n_stats() + 1 + usize::from(self.count_rows),
+            None => {
+                let beside = [self.count_rows, self.test_costs.is_some()];
+                self.n_stats() + 1 + beside.map(usize::from).iter().sum::<usize>()
+            }
         }
     }
 
@@ -136,12 +144,15 @@ impl<'a> Layout<'a> {
                     }
                     root.costs.push(self.task.worst(point));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
+                    root.costs.extend(self.test_costs.map(|costs| costs.masses[point]));
                 }
             }
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
+        let fares = |costs| Fares::new(costs, self.features, &self.questions);
         Some(BitView {
+            fares: self.test_costs.map(fares),
             questions: self.questions,
             segments: self.segments,
             n_stats,
@@ -155,11 +166,30 @@ impl<'a> Layout<'a> {
 impl BitView {
     /// Layout and view in one, without limits: for tests and benches.
     pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
+        BitView::with_costs(features, points, task, count_rows, None)
+    }
+
+    /// The same where questions cost something.
+    pub fn with_costs(
+        features: &Features,
+        points: &Points,
+        task: &dyn Task,
+        count_rows: bool,
+        test_costs: Option<&TestCosts>,
+    ) -> BitView {
         let never = || false;
-        Layout::new(features, points, task, count_rows, &never)
+        Layout::new(features, points, task, count_rows, test_costs, &never)
             .and_then(|layout| layout.fill(&never))
             .expect("memory for the view")
     }
+}
+
+/// By feature: questions of the same number may stand for each other if they split alike. Of those that cost
+/// something only the ones of one test may: which of two tests is the cheaper one depends on what was bought
+/// above, and on what is yet to be.
+fn alike(features: &Features, test_costs: Option<&TestCosts>) -> Vec<u32> {
+    let test = |column: usize| test_costs.and_then(|costs| costs.of_column[column]);
+    features.iter().map(|feature| test(feature.column.index()).map_or(0, |test| test + 1)).collect()
 }
 
 /// A fixed random key for each point: the same problem gives the same search.

@@ -12,12 +12,14 @@ use crate::ids::FeatureId;
 /// Points at a time: few enough to stay close by while the features pass.
 pub const BLOCK: usize = 1024;
 
-/// Questions that split the entries, the first of each set of equal or opposite ones.
+/// Questions that split the entries, the first of each set of equal or opposite ones whose features are of the
+/// same class.
 pub fn distinct(
     features: &Features,
     points: &Points,
     entries: &[Vec<u32>],
     keys: &[Key],
+    class_of: &[u32],
 ) -> Vec<Question> {
     // A point without entries leaves no mark.
     let mut marks = vec![0; points.len()];
@@ -30,12 +32,13 @@ pub fn distinct(
         || left_of_only_cuts(features, points, &marks),
     );
     let mut lefts = lefts.into_iter();
-    let mut seen: HashMap<Key, ()> = HashMap::new();
+    let mut seen: HashMap<(Key, u32), ()> = HashMap::new();
     let mut questions = Vec::new();
     for (index, feature) in features.iter().enumerate() {
         let mut ask = |cut: u32, left: Key| {
             let canonical = left.min(left ^ whole);
-            if left != 0 && left != whole && seen.insert(canonical, ()).is_none() {
+            if left != 0 && left != whole && seen.insert((canonical, class_of[index]), ()).is_none()
+            {
                 questions.push(Question { feature: FeatureId::from(index), cut });
             }
         };
@@ -178,7 +181,8 @@ mod tests {
                     }
                 }
             }
-            let found = distinct(&features, &points, std::slice::from_ref(&alive), &keys);
+            let one = vec![0; features.len()];
+            let found = distinct(&features, &points, std::slice::from_ref(&alive), &keys, &one);
             assert_eq!(found, wanted);
 
             let (mut bits, mut block) = (Vec::new(), Vec::new());

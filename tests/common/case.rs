@@ -3,7 +3,9 @@
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
-use certree::task::{ClassInput, RowCosts, SquaresInput};
+use certree::task::{ClassInput, PriceList, RowCosts, SquaresInput, Weighed};
+
+use super::naive;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -13,6 +15,8 @@ pub struct Case {
     pub rows: Vec<u64>,
     pub loss: Loss,
     pub shape: Shape,
+    /// None if questions are free.
+    pub prices: PriceList,
 }
 
 #[derive(Debug, Clone)]
@@ -64,13 +68,28 @@ impl Case {
     pub fn problem(&self) -> Result<Problem> {
         let points = Points::new(&self.columns, self.codes.clone(), self.rows.clone())?;
         let scaled = match &self.loss {
-            Loss::Classes(input) => input.build()?,
+            Loss::Classes(input) => input.build_with(&self.prices)?,
             Loss::Rows { n_labels, costs, normalizer, leaf_penalty } => {
-                RowCosts::build(*n_labels, costs, *normalizer, *leaf_penalty, None)?
+                let (normalizer, weights) = (*normalizer, &self.row_weights());
+                let prices = &self.prices;
+                let weighed = Weighed { costs, error: 0.0, normalizer, weights, prices };
+                RowCosts::build_weighed(*n_labels, weighed, *leaf_penalty, None)?
             }
             Loss::Squares(squares) => squares.input().build()?,
         };
         Problem::new(self.columns.clone(), points, scaled, self.shape)
+    }
+
+    /// What each point weighs when it pays for questions.
+    pub fn row_weights(&self) -> Vec<f64> {
+        match &self.loss {
+            Loss::Classes(input) => {
+                let factors = naive::class_factors(input);
+                let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
+                input.weights.chunks_exact(input.n_classes).map(weigh).collect()
+            }
+            _ => self.rows.iter().map(|&rows| rows as f64).collect(),
+        }
     }
 
     pub fn n_points(&self) -> usize {

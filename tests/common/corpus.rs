@@ -5,7 +5,7 @@ use std::path::Path;
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
-use certree::task::ClassInput;
+use certree::task::{ClassInput, PriceList};
 
 use super::{Case, Loss};
 
@@ -101,6 +101,7 @@ impl Data {
                 rows: self.rows.clone(),
                 loss: self.loss(leaf_penalty),
                 shape,
+                prices: PriceList::default(),
             },
             optimum: number(loss) + leaf_penalty * number(leaves),
         }

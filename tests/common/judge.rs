@@ -105,7 +105,9 @@ pub fn bounds_optimum(
 
 pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {
     let (columns, points) = (&problem.columns, &problem.points);
-    check::recompute(tree, columns, points, problem.task.as_ref(), problem.leaf_cost)
+    let cost = check::recompute(tree, columns, points, problem.task.as_ref(), problem.leaf_cost);
+    let spent = |costs| check::spent(tree, columns, points, costs);
+    cost + problem.test_costs.as_ref().map_or(0, spent)
 }
 
 /// The tree keeps depth, leaves and rows within the shape, and its nodes hold what they say.

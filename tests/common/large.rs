@@ -2,7 +2,7 @@
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::{Problem, Shape};
-use certree::task::ClassInput;
+use certree::task::{ClassInput, PriceList};
 
 use super::{Case, Loss, Random};
 
@@ -31,7 +31,14 @@ pub fn noise(n: usize, columns: usize, cuts: usize, n_classes: usize, seed: u64)
         balanced: false,
         leaf_penalty: 0.0,
     };
-    Case { columns, codes, rows: vec![1; n], loss: Loss::Classes(input), shape: Shape::default() }
+    Case {
+        columns,
+        codes,
+        rows: vec![1; n],
+        loss: Loss::Classes(input),
+        shape: Shape::default(),
+        prices: PriceList::default(),
+    }
 }
 
 /// The same, built, with a penalty and a depth.

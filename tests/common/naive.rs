@@ -3,14 +3,25 @@
 use std::collections::HashSet;
 
 use certree::data::ColumnKind;
+use certree::task::{ClassInput, PriceList};
 use certree::tree::{Test, Tree};
 
 use super::{Case, Loss, Squares};
 
 /// The leaf that a point of the case ends in.
 pub fn leaf_of(case: &Case, tree: &Tree, point: usize) -> usize {
-    let mut at = 0;
+    way_of(case, tree, point).0
+}
+
+fn columns_on_path(case: &Case, tree: &Tree, point: usize) -> Vec<usize> {
+    way_of(case, tree, point).1
+}
+
+/// The leaf, and the columns that are asked for before it.
+fn way_of(case: &Case, tree: &Tree, point: usize) -> (usize, Vec<usize>) {
+    let (mut at, mut asked) = (0, Vec::new());
     while let Some(split) = &tree.nodes[at].split {
+        asked.push(split.column.index());
         let column = split.column.index();
         let code = case.codes[column][point] as usize;
         let left = match (&split.test, &case.columns[column].kind) {
@@ -27,7 +38,7 @@ pub fn leaf_of(case: &Case, tree: &Tree, point: usize) -> usize {
         };
         at = if left { split.left } else { split.right }.index();
     }
-    at
+    (at, asked)
 }
 
 /// loss + leaf penalty · leaves, if point p ends in node `leaves[p]`.
@@ -36,16 +47,7 @@ pub fn objective(case: &Case, tree: &Tree, leaves: &[usize]) -> f64 {
     let loss = match &case.loss {
         Loss::Classes(input) => {
             let k = input.n_classes;
-            let mut factors = input.class_weights.clone();
-            let total = |class: usize| input.weights.iter().skip(class).step_by(k).sum::<f64>();
-            if input.balanced {
-                for (class, factor) in factors.iter_mut().enumerate() {
-                    if total(class) > 0.0 {
-                        *factor /= total(class);
-                    }
-                }
-            }
-            let everything: f64 = (0..k).map(|class| factors[class] * total(class)).sum();
+            let factors = class_factors(input);
             let mut cost = 0.0;
             for (point, &label) in labels.iter().enumerate() {
                 for (class, factor) in factors.iter().enumerate() {
@@ -53,7 +55,7 @@ pub fn objective(case: &Case, tree: &Tree, leaves: &[usize]) -> f64 {
                     cost += input.weights[point * k + class] * factor * each;
                 }
             }
-            cost / everything
+            cost / normalizer(case)
         }
         Loss::Rows { n_labels, costs, normalizer, .. } => {
             let paid = labels.iter().enumerate().map(|(p, &k)| costs[p * n_labels + k as usize]);
@@ -64,7 +66,55 @@ pub fn objective(case: &Case, tree: &Tree, leaves: &[usize]) -> f64 {
             if root > 0.0 { squared_errors(squares, leaves) / root } else { 0.0 }
         }
     };
-    loss + case.leaf_penalty() * tree.n_leaves() as f64
+    loss + test_costs(case, tree) + case.leaf_penalty() * tree.n_leaves() as f64
+}
+
+/// What each class's weight counts.
+pub fn class_factors(input: &ClassInput) -> Vec<f64> {
+    let total =
+        |class: usize| input.weights.iter().skip(class).step_by(input.n_classes).sum::<f64>();
+    let mut factors = input.class_weights.clone();
+    if input.balanced {
+        for (class, factor) in factors.iter_mut().enumerate() {
+            if total(class) > 0.0 {
+                *factor /= total(class);
+            }
+        }
+    }
+    factors
+}
+
+/// What costs are divided by.
+fn normalizer(case: &Case) -> f64 {
+    match &case.loss {
+        Loss::Classes(_) => case.row_weights().iter().sum(),
+        Loss::Rows { normalizer, .. } => *normalizer,
+        Loss::Squares(_) => 1.0,
+    }
+}
+
+/// The mean of what points pay for the columns on their way.
+fn test_costs(case: &Case, tree: &Tree) -> f64 {
+    let PriceList { tests, of_column } = &case.prices;
+    if of_column.is_empty() {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for (point, weight) in case.row_weights().into_iter().enumerate() {
+        let mut bought: Vec<usize> = Vec::new();
+        for test in columns_on_path(case, tree, point).into_iter().filter_map(|c| of_column[c]) {
+            let test = test as usize;
+            if bought.contains(&test) {
+                continue;
+            }
+            let price = tests[test];
+            let known = bought.iter().any(|&other| tests[other].group == price.group);
+            let known = known && price.group.is_some();
+            sum += weight * if known { price.discounted } else { price.full };
+            bought.push(test);
+        }
+    }
+    sum / normalizer(case)
 }
 
 /// Σ w·(y − mean of its leaf)² over all outputs.
@@ -100,5 +150,9 @@ pub fn magnitude(case: &Case) -> f64 {
         // Near the mean: `squared_errors` centres.
         Loss::Squares(_) => 1.0,
     };
-    costs + case.leaf_penalty() * case.n_points() as f64
+    let spent = match case.prices.tests.iter().map(|price| price.full).sum::<f64>() {
+        0.0 => 0.0,
+        each => each * case.row_weights().iter().sum::<f64>() / normalizer(case),
+    };
+    costs + spent + case.leaf_penalty() * case.n_points() as f64
 }

@@ -3,7 +3,7 @@
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
-use certree::task::ClassInput;
+use certree::task::{ClassInput, PriceInput, PriceList};
 
 use super::{Case, Loss, Random, Squares};
 
@@ -16,6 +16,8 @@ pub struct Options {
     pub loss: LossKind,
     pub columns: ColumnMix,
     pub limits: ShapeMix,
+    /// Whether questions cost something; never with squared errors.
+    pub prices: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Default for Options {
             loss: LossKind::Any,
             columns: ColumnMix::Any,
             limits: ShapeMix::Any,
+            prices: false,
         }
     }
 }
@@ -90,7 +93,7 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
             LossKind::Weighted,
             LossKind::CostMatrix,
             LossKind::Rows,
-            LossKind::Squares,
+            if options.prices { LossKind::CostMatrix } else { LossKind::Squares },
         ]),
         kind => kind,
     };
@@ -100,7 +103,41 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
         kind => Loss::Classes(class_input(rng, kind, &rows, &codes)),
     };
     let shape = random_shape(rng, options.limits, &rows);
-    Case { columns, codes, rows, loss, shape }
+    let mut prices = PriceList::default();
+    if options.prices {
+        prices = random_prices(rng, columns.len(), &loss);
+    }
+    Case { columns, codes, rows, loss, shape, prices }
+}
+
+/// Free columns, tests of several columns, shared fees, discounts that make it worth to buy what nobody needs, and
+/// prices near what an error costs.
+fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> PriceList {
+    let size = match loss {
+        Loss::Classes(input) => input.costs.iter().fold(0.0, |m: f64, c| m.max(c.abs())),
+        Loss::Rows { costs, .. } => costs.iter().fold(0.0, |m: f64, c| m.max(c.abs())),
+        Loss::Squares(_) => 1.0,
+    };
+    let (style, n_groups) = (rng.below(5), rng.below(3));
+    let tests: Vec<PriceInput> = (0..n)
+        .map(|_| {
+            let full = match style {
+                0 => rng.pick(&[0.0, 0.0, 0.01, 0.02, 0.05]),
+                1 => rng.pick(&[0.0, 0.1, 0.2, 0.3]),
+                2 => size * rng.pick(&[0.0, 0.05, 0.1, 0.25]),
+                3 => rng.unit() * 0.2 * size,
+                _ => 0.01 * rng.below(8) as f64,
+            };
+            let discounted = full * rng.pick(&[0.0, 0.1, 0.5, 1.0]);
+            let group = (n_groups > 0 && rng.chance(0.6)).then(|| 7 * rng.below(n_groups) as u32);
+            PriceInput { full, discounted, group }
+        })
+        .collect();
+    let own = rng.chance(0.5);
+    let test = |rng: &mut Random, column| if own { column } else { rng.below(n) };
+    let of_column =
+        (0..n).map(|column| (!rng.chance(0.15)).then(|| test(rng, column) as u32)).collect();
+    PriceList { tests, of_column }
 }
 
 fn random_column(

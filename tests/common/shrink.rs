@@ -20,6 +20,9 @@ fn smaller(case: &Case) -> Vec<Case> {
         let mut less = case.clone();
         less.columns.remove(column);
         less.codes.remove(column);
+        if !less.prices.of_column.is_empty() {
+            less.prices.of_column.remove(column);
+        }
         all.push(less);
     }
     if case.n_points() > 1 {
@@ -78,6 +81,12 @@ fn simpler_numbers(case: &Case) -> Vec<Case> {
                 continue;
             }
             *number = simple;
+            all.push(less);
+        }
+    }
+    for column in 0..case.prices.of_column.len() {
+        let mut less = case.clone();
+        if less.prices.of_column[column].take().is_some() {
             all.push(less);
         }
     }

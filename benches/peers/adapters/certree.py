@@ -9,8 +9,9 @@ def prepare(table, job):
 
     estimator, given = estimator_of(table, job["task"])
     fair = job["task"] in ("parity", "opportunity")
+    costs = job["task"].startswith("cost-")
     model = estimator(
-        "accuracy" if fair else job["task"],
+        "accuracy" if fair or costs else job["task"],
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
@@ -19,6 +20,8 @@ def prepare(table, job):
         **job["options"],
     )
     X = polars.DataFrame({name: table["X"][:, i] for i, name in enumerate(table["names"])})
+    if costs:
+        model.set_params(cost_matrix=table[job["task"]], feature_costs=feature_costs(table))
     if fair:
         X = X.with_columns(sensitive=polars.Series(table["sensitive"]))
         model.set_params(constraints=(constraint(job["task"]),))
@@ -32,6 +35,24 @@ def estimator_of(table, task):
     if task in ("dm", "ipw", "dr"):
         return OptimalPolicyTree, [table[name] for name in ("y", "outcome", "propensity", "predicted")]
     return OptimalTreeClassifier, [table["y"]]
+
+
+def feature_costs(table):
+    from certree import FeatureCost
+
+    costs = {}
+    for test, (full, discounted) in enumerate(table["prices"].tolist()):
+        columns = tuple(name for name, of in zip(table["names"], table["test_of"]) if of == test)
+        group = int(table["group"][test])
+        costs[columns] = FeatureCost(full) if group < 0 else FeatureCost(full, str(group), discounted)
+    return costs
+
+
+def as_lists(tree, at):
+    node = tree.nodes[at]
+    if node.split is None:
+        return list(tree.labels).index(node.label)
+    return [node.split.column_index, as_lists(tree, node.split.left), as_lists(tree, node.split.right)]
 
 
 def constraint(task):
@@ -54,6 +75,7 @@ def answer(model, prepared):
     return {
         "predictions": model.predict(X),
         "leaves": int(model.get_n_leaves()),
+        "tree": as_lists(model.tree_, 0),
         "optimal": model.status_ == "optimal",
         "detail": {
             "status": model.status_,

@@ -8,7 +8,12 @@ FAIRNESS = {"parity": "group-fairness", "opportunity": "equality-of-opportunity"
 
 def prepare(table, job):
     import numpy
-    from pystreed import STreeDClassifier, STreeDGroupFairnessClassifier, STreeDPrescriptivePolicyGenerator
+    from pystreed import (
+        STreeDClassifier,
+        STreeDCostSensitiveClassifier,
+        STreeDGroupFairnessClassifier,
+        STreeDPrescriptivePolicyGenerator,
+    )
 
     from peers.tasks import MOST_DIFFERENCE
 
@@ -18,7 +23,11 @@ def prepare(table, job):
     limits = dict(max_depth=job["max_depth"], time_limit=job["limit"], **job["options"])
     # Its own type, so that fit has nothing to convert.
     X, y = table["X"].astype("int32"), table["y"].astype("int32")
-    if job["task"] in ("dm", "ipw", "dr"):
+    more = ()
+    if job["task"].startswith("cost-"):
+        model = STreeDCostSensitiveClassifier(**limits)
+        more = (cost_specifier(table, job["task"]),)
+    elif job["task"] in ("dm", "ipw", "dr"):
         # Known to return trees that are not the best, and to call them optimal, where scores are not 0 or 1.
         model = STreeDPrescriptivePolicyGenerator(teacher_method=job["task"].upper(), **limits)
         y = numpy.column_stack([y, table["outcome"], table["propensity"], table["predicted"]])
@@ -29,24 +38,46 @@ def prepare(table, job):
     else:
         task = {"f1": "f1-score"}.get(job["task"], job["task"])
         model = STreeDClassifier(optimization_task=task, **limits)
-    return model, X, y
+    return model, X, y, more
+
+
+def cost_specifier(table, task):
+    from pystreed.data import CostSpecifier, FeatureCostSpecifier
+
+    tests = []
+    for test, (full, discounted) in enumerate(table["prices"].tolist()):
+        columns = [column for column, of in enumerate(table["test_of"].tolist()) if of == test]
+        group = int(table["group"][test])
+        # A test alone is a group of its own. Its columns stand together: the first and the last are named.
+        name = "test %d" % test if group < 0 else "group %d" % group
+        assert columns == list(range(columns[0], columns[-1] + 1))
+        tests.append(FeatureCostSpecifier(full, discounted, name, columns[0], columns[-1]))
+    return CostSpecifier(table[task].tolist(), tests)
 
 
 def fit(prepared):
-    model, X, y = prepared
-    return model.fit(X, y)
+    model, X, y, more = prepared
+    return model.fit(X, y, *more)
 
 
 def answer(model, prepared):
-    _, X, _ = prepared
+    _, X, *_ = prepared
     if not model.is_fitted():
         return {"predictions": None, "leaves": None, "optimal": False, "detail": {}}
     return {
         "predictions": model.predict(X),
         "leaves": count_leaves(model.get_tree()),
+        "tree": as_lists(model.get_tree()),
         "optimal": bool(model.fit_result.is_optimal()),
         "detail": {},
     }
+
+
+def as_lists(node):
+    if node.is_leaf_node():
+        label = node.label
+        return int(label) if isinstance(label, (int, float)) else None
+    return [int(node.feature), as_lists(node.left_child), as_lists(node.right_child)]
 
 
 def count_leaves(node):

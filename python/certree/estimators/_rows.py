@@ -13,6 +13,7 @@ from certree import _core, ingest
 from certree.constraints import Capacity, Met
 from certree.estimators import _constrained, _reference
 from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.feature_costs import Prices
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
 from certree.tree import Tree
@@ -35,6 +36,7 @@ class RowTreeEstimator(TreeEstimator):
         task: Task,
         loss: str,
         sign: float = 1.0,
+        prices: Prices | None = None,
     ) -> None:
         """Search for the tree with the least mean of ``sign * given``; its nodes show the mean of ``given``."""
         kept = given if training.kept is None else given[training.kept]
@@ -44,8 +46,13 @@ class RowTreeEstimator(TreeEstimator):
             sizes = np.abs(kept).sum(axis=1)
             size = float((sizes if weights is None else sizes * weights).sum())
         costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
-        error = size * ROUNDING
         normalizer = float(len(kept) if weights is None else weights.sum())
+        paying: list[float] = []
+        if prices is not None:
+            ones = np.ones((len(kept), 1))
+            paid = _core.sum_by_point(located.point_of, points.n_points, ones, weights)
+            paying, size = paid.ravel().tolist(), size + prices.everything * normalizer
+        error = size * ROUNDING
         regrets = reference = None
         met: list[Met] = []
         if self.constraints:
@@ -63,6 +70,8 @@ class RowTreeEstimator(TreeEstimator):
                 len(labels),
                 error,
                 normalizer,
+                paying,
+                None if prices is None else prices.parts(),
                 *self._asked(),
                 regrets,
             )

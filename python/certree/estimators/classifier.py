@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
-from certree.estimators import _constrained, _metrics, _ranking, _reference, parameters
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree import feature_costs as prices_of
+from certree.estimators import _constrained, _metrics, _paying, _ranking, _reference, parameters
+from certree.estimators._base import as_core_takes
 from certree.estimators.parameters import Rule, is_number
 
 LOSSES = {
@@ -21,7 +22,7 @@ LOSSES = {
 }
 
 
-class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
+class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     """A decision tree with the lowest objective of all trees within its limits.
 
     The objective is the loss on the training rows plus ``leaf_penalty`` for each leaf. After a fit,
@@ -50,6 +51,13 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
     cost_matrix : array of shape (n_classes, n_classes) or None, default=None
         ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs when it
         is given a label. The loss is then the mean cost.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column: a dict of column names to costs, in the unit of
+        ``cost_matrix`` (else an error costs 1).
+        Columns left out are free. A row pays for a column once, wherever in the tree it is first asked. A
+        tuple of names stands for columns that one test measures (a category as several columns, say); a
+        :class:`certree.FeatureCost` for tests that are cheaper after another one of their group. What rows pay on
+        average is added to the loss; ``test_costs`` says it for each row.
     max_fpr : float or None, default=None
         For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at most 1. The
         area below it is divided by it, so that a perfect ranking has 1.
@@ -140,6 +148,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         "reference": _reference.RULE,
         "max_fpr": parameters.or_none(_ranking.RULE),
         "constraints": _constrained.RULE,
+        "feature_costs": parameters.FEATURE_COSTS,
         "beta": parameters.positive("weight"),
         "class_weight": Rule(
             lambda value: (
@@ -161,6 +170,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         min_samples_leaf: int = 1,
         class_weight: Any = None,
         cost_matrix: Any = None,
+        feature_costs: Any = None,
         max_fpr: float | None = None,
         constraints: Any = (),
         beta: float = 1.0,
@@ -181,6 +191,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
+        self.feature_costs = feature_costs
         self.max_fpr = max_fpr
         self.constraints = constraints
         self.beta = beta
@@ -213,12 +224,16 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         parameters.check(self, self._rules)
         _ranking.check(self)
         if self.constraints:
+            _paying.refuse(self, "constraints")
             _metrics.refuse_constraints(self)
             _reference.refuse(self, "the choice of labels under constraints")
             return self._fit_constrained(X, y, sample_weight)
         if self.objective not in LOSSES or self.objective in _ranking.LOSSES:
             _reference.refuse(self, f"objective={self.objective!r}")
+            _paying.refuse(self, f"objective={self.objective!r}")
         guesses = self.reference is not None
+        if guesses:
+            _paying.refuse(self, "reference=")
         read = ingest.read_labelled if guesses else ingest.read_training
         training = read(X, y, sample_weight)
         thresholds = self._guess(X, y, sample_weight, self._guess_weight())
@@ -227,7 +242,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
         data = (*as_core_takes(cuts, points), points.weights.ravel())
         limits = self._asked()
         factors = class_factors(self.class_weight, labels)
-        regrets = reference = None
+        regrets = reference = prices = None
         if self.objective in _metrics.NAMES:
             answer = _metrics.solve(self, labels, data, factors, limits)
         elif self.objective in _ranking.LOSSES:
@@ -239,10 +254,13 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
                 regrets, reference = _reference.of_classes(
                     self, features, training, thresholds, *costs
                 )
-            answer = _core.solve_classes(*data, *costs, *limits, regrets)
+            prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
+            parts = prices.parts() if prices else None
+            answer = _core.solve_classes(*data, *costs, parts, *limits, regrets)
         self.classes_ = labels
         self.n_classes_ = len(labels)
-        loss = self._loss_in_words()
+        loss = _paying.in_words(self._loss_in_words(), prices)
+        self._prices = prices
         self._keep(answer, training, cuts, points, labels, loss, reference=reference)
         return self
 
@@ -262,6 +280,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeEstimator):
             class_factors(self.class_weight, labels),
             self._is_balanced(),
         )
+        self._prices = None
         self.classes_ = labels
         self.n_classes_ = len(labels)
         self._keep(

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree import feature_costs as prices_of
 from certree import ingest, progress
-from certree.estimators import _constrained, _reference, parameters
+from certree.estimators import _constrained, _paying, _reference, parameters
 from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 
 
-class OptimalCostTree(RowTreeEstimator):
+class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
     Every row has a cost for each label, such as the time that each of several algorithms takes for an
@@ -32,6 +33,13 @@ class OptimalCostTree(RowTreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
         weigh nothing do not count.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column: a dict of column names to costs, in the unit
+        of ``costs``.
+        Columns left out are free. A row pays for a column once, wherever in the tree it is first asked. A
+        tuple of names stands for columns that one test measures (a category as several columns, say); a
+        :class:`certree.FeatureCost` for tests that are cheaper after another one of their group. What rows pay on
+        average is added to the loss; ``test_costs`` says it for each row.
     constraints : tuple of Capacity, default=()
         ``Capacity(label, max_fraction)``: at most this share of the row weight is given the label. If no tree keeps
         to them, the error says how far they must be loosened.
@@ -82,6 +90,7 @@ class OptimalCostTree(RowTreeEstimator):
         **parameters.COMMON,
         "constraints": _constrained.CAPACITIES,
         "reference": _reference.RULE,
+        "feature_costs": parameters.FEATURE_COSTS,
     }
 
     def __init__(
@@ -91,6 +100,7 @@ class OptimalCostTree(RowTreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        feature_costs: Any = None,
         constraints: Any = (),
         thresholds: Any = "all",
         reference: Any = None,
@@ -105,6 +115,7 @@ class OptimalCostTree(RowTreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.feature_costs = feature_costs
         self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
@@ -135,7 +146,14 @@ class OptimalCostTree(RowTreeEstimator):
         parameters.check(self, self._rules)
         read = ingest.read_matrix(X, costs, "costs", "label")
         training = open_rows(X, len(read.values), "costs", sample_weight, read.named)
-        self._fit_rows(X, training, read.values, read.labels, "costs", "mean cost")
+        if self.reference is not None:
+            _paying.refuse(self, "reference=")
+        if self.constraints:
+            _paying.refuse(self, "constraints")
+        prices = prices_of.read(self.feature_costs, training.columns)
+        loss = _paying.in_words("mean cost", prices)
+        self._fit_rows(X, training, read.values, read.labels, "costs", loss, prices=prices)
+        self._prices = prices
         return self
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:

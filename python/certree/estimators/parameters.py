@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from certree import feature_costs
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -97,6 +99,15 @@ GUESSES = Rule(
         or THRESHOLDS.holds(value)
     ),
     f"'guess', {THRESHOLDS.allowed}, or a ThresholdGuesser",
+)
+
+#: Of estimators whose rows may pay for what they are asked.
+FEATURE_COSTS = or_none(
+    Rule(
+        feature_costs.holds,
+        "a dict of column names, or tuples of the names of columns that one test measures, to costs: numbers or "
+        "FeatureCost(...) objects",
+    )
 )
 
 #: Parameters that every kind of tree has.

@@ -10,6 +10,7 @@ use crate::cost::Cost;
 /// A split that may still be best. Its children are virtual, bounds only, until they are chosen.
 #[derive(Debug, Clone)]
 pub struct Alternative {
+    /// Of each child with what its rows pay for this split.
     pub lower: [Cost; 2],
     pub upper: [Cost; 2],
     /// Views of the same rows differ in the columns that repeat others, by the path that led to them, but
@@ -100,6 +101,8 @@ pub struct Pick {
     pub target: Cost,
     /// What is known of the child.
     pub lower: Cost,
+    /// What its rows pay for the split, which is in neither of the two.
+    pub fee: Cost,
 }
 
 /// What a node should do next.
@@ -202,7 +205,13 @@ impl Alternatives {
     /// bound counts too, since it lowers the target for all others.
     ///
     /// Also gives the least lower bound of all.
-    pub fn pick(&mut self, target: Cost, budget: Budget, patience: Cost) -> (Cost, Next) {
+    pub fn pick(
+        &mut self,
+        frame: &Frame,
+        target: Cost,
+        budget: Budget,
+        patience: Cost,
+    ) -> (Cost, Next) {
         let weight = Cost::from(budget.depth != UNLIMITED);
         loop {
             let mut first: Option<(u32, Cost, usize)> = None;
@@ -226,12 +235,13 @@ impl Alternatives {
                 return (floor, Next::Widen);
             }
             let Some((.., index)) = first else { return (floor, Next::Done) };
-            self.refresh(index);
+            self.refresh(frame, index);
             let alternative = &self.list[index];
             if alternative.sum_lower() > least {
                 continue;
             }
             let side = alternative.weaker(budget);
+            let fee = frame.fee(alternative.question, side);
             let reach = target.min(second.saturating_add(1).max(least + patience));
             let pick = Pick {
                 child: self.children.get(index).and_then(|children| children[side].clone()),
@@ -239,8 +249,9 @@ impl Alternatives {
                 side,
                 question: alternative.question,
                 budget: child_budgets(budget, alternative.left_leaves)[side],
-                target: scope::of_child(reach, alternative.lower[1 - side]),
-                lower: alternative.lower[side],
+                target: scope::of_child(reach - fee, alternative.lower[1 - side]),
+                lower: alternative.lower[side] - fee,
+                fee,
             };
             return (floor, Next::Work(pick));
         }
@@ -253,13 +264,13 @@ impl Alternatives {
     }
 
     /// Take over what other paths have proved about the children.
-    fn refresh(&mut self, index: usize) {
+    fn refresh(&mut self, frame: &Frame, index: usize) {
         let Some(children) = self.children.get(index) else { return };
         let alternative = &mut self.list[index];
         for (side, child) in children.iter().enumerate() {
             if let Some(node) = child {
-                alternative.lower[side] = alternative.lower[side].max(node.lower());
-                alternative.upper[side] = alternative.upper[side].min(node.upper());
+                let fee = frame.fee(alternative.question, side);
+                alternative.tighten(side, node.lower() + fee, node.upper() + fee);
             }
         }
     }

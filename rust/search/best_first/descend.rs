@@ -91,7 +91,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         frame.sibling_bytes = 0;
         node.arrive(self.shared.run.clock());
         while self.goes_on() {
-            match self.pick(node, target) {
+            match self.pick(&frame, node, target) {
                 Next::Work(pick) => {
                     let bounds = self.child(at, &mut frame, &pick);
                     self.tighten(&frame, node, &pick, bounds.ok());
@@ -109,7 +109,7 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 
     /// Choose what to do next, and mark it.
-    fn pick(&self, node: &Node, target: Cost) -> Next {
+    fn pick(&self, frame: &Frame, node: &Node, target: Cost) -> Next {
         let mut state = lock(&node.state);
         let target = target.min(node.upper());
         if node.lower() >= target {
@@ -123,7 +123,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             _ => gap,
         };
         let Some(all) = state.alternatives.as_mut() else { return Next::Done };
-        let (lower, next) = all.pick(target, node.key.budget, patience);
+        let (lower, next) = all.pick(frame, target, node.key.budget, patience);
         node.raise(lower.min(node.upper()));
         if let Next::Work(pick) = &next {
             all.list[pick.index].busy += 1;
@@ -143,7 +143,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let child = match &pick.child {
             Some(child) => child.clone(),
             None => {
-                let rows = frame.fingerprints(column, self.level)[pick.side];
+                let rows = self.fingerprints(frame, column)[pick.side];
                 let key = NodeKey { rows, budget: pick.budget };
                 match self.shared.table.get(&key) {
                     Some(Entry::Solved(value)) => return Ok((value, value, None)),
@@ -205,7 +205,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let alternative = &mut all.list[pick.index];
         alternative.busy -= 1;
         let Some((lower, upper, child)) = bounds else { return };
-        alternative.tighten(pick.side, lower, upper);
+        alternative.tighten(pick.side, lower + pick.fee, upper + pick.fee);
         // Other paths may have lowered it before: compare with the node, not with what it was.
         let sum = alternative.sum_upper();
         if sum < node.upper() {

@@ -12,6 +12,7 @@ use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
+use crate::view::Key;
 
 /// The overlaps of more columns than this are not asked for: they take the square of it in memory, and
 /// what they save does not grow likewise.
@@ -27,7 +28,9 @@ impl Worker<'_, '_> {
         budget: Budget,
     ) -> Result<(), Unfinished> {
         let keys = !budget.is_small();
-        let keep = keys && budget.depth != UNLIMITED;
+        // What is constant costs nothing, or so it would seem to the bounds.
+        let fares = self.shared.bits.fares.as_ref();
+        let keep = keys && (budget.depth != UNLIMITED || fares.is_some());
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
@@ -37,6 +40,9 @@ impl Worker<'_, '_> {
         } else if !self.reserve(more) {
             self.shared.run.stop(Status::MemoryLimit);
             return Err(Unfinished::NoMemory);
+        }
+        if let Some(fares) = fares {
+            self.frames[at].context = fares.buy(&parent.context, parent.view.columns[column]);
         }
         let view = &mut self.frames[at].view;
         parent.view.child((column, side), keys, self.level, view, &mut self.mask);
@@ -59,7 +65,8 @@ impl Worker<'_, '_> {
         let mut frame = std::mem::take(&mut self.frames[at]);
         let expanded = lock(&node.state).expanded;
         let mut result = Ok(());
-        if expanded && node.key.budget.depth == UNLIMITED {
+        // What questions cost is known from looking.
+        if expanded && node.key.budget.depth == UNLIMITED && !self.shared.rules.paid {
             frame.look.clear(0);
             frame.index();
         } else {
@@ -157,7 +164,11 @@ impl Worker<'_, '_> {
         };
         let more = Kernel::bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
         self.require(more)?;
-        let result = self.kernel.look(&frame.view, ask, halt, &mut frame.look);
+        let tariff = self.shared.bits.fares.as_ref().map(|fares| {
+            fares.tariff(&frame.context, &frame.view.columns, &mut frame.tariff);
+            &frame.tariff
+        });
+        let result = self.kernel.look_paying(&frame.view, ask, tariff, halt, &mut frame.look);
         if result == Err(Unfinished::NoMemory) {
             run.stop(Status::MemoryLimit);
         }
@@ -225,6 +236,18 @@ impl Worker<'_, '_> {
     pub(super) fn settle(&self, state: &mut State, node: &Node) {
         if let Some(all) = &state.alternatives {
             node.raise(all.lower().min(node.upper()));
+        }
+    }
+
+    /// The names of both children of a split: their rows, and what these have bought.
+    pub(super) fn fingerprints(&self, frame: &mut Frame, column: usize) -> [Key; 2] {
+        let rows = frame.fingerprints(column, self.level);
+        match &self.shared.bits.fares {
+            Some(fares) => {
+                let context = fares.buy(&frame.context, frame.view.columns[column]).key();
+                rows.map(|rows| rows ^ context)
+            }
+            None => rows,
         }
     }
 

@@ -7,13 +7,16 @@ use super::node::{Budget, Choice};
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::kernel::Lookahead;
-use crate::view::{Key, View};
+use crate::view::{Context, Key, Tariff, View};
 
 /// The rows and the look-ahead of the node at one depth of the path.
 #[derive(Default)]
 pub struct Frame {
     pub view: View,
     pub look: Lookahead,
+    /// What the rows have bought, and what their questions cost now.
+    pub context: Context,
+    pub(super) tariff: Tariff,
     /// Columns that repeat an earlier one on these rows.
     pub(super) repeats: Vec<bool>,
     /// By question: its column in the view, if it is there.
@@ -65,9 +68,16 @@ impl Frame {
         }
     }
 
+    /// What a child's rows pay for a split.
+    pub(super) fn fee(&self, question: u32, side: usize) -> Cost {
+        if self.look.fees.is_empty() { 0 } else { self.look.fee(self.column(question), side).this }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.view.bytes()
             + self.look.bytes()
+            + self.context.bytes()
+            + self.tariff.bytes()
             + self.repeats.capacity()
             + self.columns.capacity() * size_of::<u32>()
             + self.prints.capacity() * size_of::<Option<[Key; 2]>>()

@@ -3,7 +3,7 @@
 use super::node::{Budget, UNLIMITED};
 use crate::bounds::{child_support, equivalent_points, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::{Lookahead, Side};
+use crate::kernel::{Fee, Lookahead, Side};
 
 /// What the bounds need to know of the problem.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub struct Rules {
     pub child_support: bool,
     pub similarity: bool,
     pub three_leaves: bool,
+    /// Questions cost something.
+    pub paid: bool,
 }
 
 /// lower <= optimum <= upper.
@@ -32,7 +34,14 @@ impl Rules {
 
     /// Whether both sides of a column are large enough to be split off.
     pub fn allows(&self, sides: &[Side; 2]) -> bool {
-        self.min_rows <= 1 || sides.iter().all(|side| side.rows >= self.min_rows)
+        let any = self.min_rows <= 1 && !self.paid;
+        any || sides.iter().all(|side| side.rows >= self.min_rows.max(1))
+    }
+
+    /// Whether a split may be of use: a side where nothing can go wrong is as well off anywhere, unless it pays
+    /// for what it is asked there.
+    fn matters(&self, sides: &[Side; 2]) -> bool {
+        self.paid || sides.iter().all(|side| side.worst > 0)
     }
 
     /// Whether both sides may be worth a leaf; if not, there is a tree as good without the split.
@@ -42,8 +51,15 @@ impl Rules {
         !self.child_support || sides.iter().all(may_pay)
     }
 
-    /// A child of a split, from its leaf, its best stump, and what trees of three leaves lose.
-    pub fn child(&self, side: &Side, [stump, three]: [Cost; 2], budget: Budget) -> Bounds {
+    /// A child of a split and what it pays for that, from its leaf, its best stump, and what trees of three leaves
+    /// lose.
+    pub fn child(
+        &self,
+        side: &Side,
+        [stump, three]: [Cost; 2],
+        fee: Fee,
+        budget: Budget,
+    ) -> Bounds {
         let mut upper = leaf::at_most(side.leaf, self.leaf_cost);
         if budget.allows(1, 2) && stump < INFINITE {
             upper = upper.min(stump + 2 * self.leaf_cost);
@@ -52,10 +68,11 @@ impl Rules {
             upper
         } else {
             let (least, leaf_cost) = (self.least(side), self.leaf_cost);
-            let three = equivalent_points::at_least(least.max(three), 3, leaf_cost);
-            look_ahead::at_least(upper.min(three), least, look_ahead::BEYOND_DEPTH_TWO, leaf_cost)
+            let three = equivalent_points::at_least(least.max(three), 3, leaf_cost) + fee.next;
+            let known = upper.min(three);
+            look_ahead::at_least(known, least + fee.next, look_ahead::BEYOND_DEPTH_TWO, leaf_cost)
         };
-        Bounds { lower, upper }
+        Bounds { lower: lower + fee.this, upper: upper + fee.this }
     }
 
     /// The node itself, from the best tree of depth two.
@@ -70,7 +87,7 @@ impl Rules {
         } else if budget.is_small() {
             upper
         } else {
-            let least = self.least(&look.whole);
+            let least = self.least(&look.whole) + look.fee;
             look_ahead::at_least(upper, least, look_ahead::BEYOND_DEPTH_TWO, self.leaf_cost)
         };
         Bounds { lower, upper }
@@ -84,7 +101,7 @@ impl Rules {
         })
     }
 
-    /// Bounds on both children of a split.
+    /// Bounds on both children of a split, each with what it pays for it.
     pub fn children(
         &self,
         look: &Lookahead,
@@ -95,7 +112,8 @@ impl Rules {
         let budgets = child_budgets(budget, left_leaves);
         let (sides, stumps) = (&look.sides[column], &look.stumps[column]);
         let three = &look.three_leaves[column];
-        [0, 1].map(|s| self.child(&sides[s], [stumps[s], three[s]], budgets[s]))
+        [0, 1]
+            .map(|s| self.child(&sides[s], [stumps[s], three[s]], look.fee(column, s), budgets[s]))
     }
 
     /// What the node's rows cost with a child's budget, at least: a child costs that less the worst loss of
@@ -129,8 +147,7 @@ impl Rules {
         let n = if budget.depth == 0 { 0 } else { look.sides.len() };
         (0..n)
             .filter(|&column| self.allows(&look.sides[column]))
-            // A side where nothing can go wrong is as well off anywhere.
-            .filter(|&column| look.sides[column].iter().all(|side| side.worst > 0))
+            .filter(|&column| self.matters(&look.sides[column]))
             .flat_map(move |column| shares(budget).map(move |share| (column, share)))
     }
 }

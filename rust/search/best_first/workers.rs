@@ -120,14 +120,17 @@ pub fn share<'a, 'run>(
     threads: usize,
 ) -> Shared<'a, 'run> {
     let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
+    let paid = problem.test_costs.is_some();
     let rules = Rules {
         leaf_cost: problem.leaf_cost,
         min_rows,
         equivalent_points: options.equivalent_points,
-        child_support: options.child_support,
+        // Where rows pay for questions, it is not all the same which other tree they are sent to.
+        child_support: options.child_support && !paid,
         // A superset's leaves may be large enough where a subset's are not.
-        similarity: options.similarity && min_rows <= 1,
-        three_leaves: options.three_leaves,
+        similarity: options.similarity && min_rows <= 1 && !paid,
+        three_leaves: options.three_leaves && !paid,
+        paid,
     };
     let table = Table::new();
     let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)

@@ -33,10 +33,12 @@ pub fn applies(problem: &Problem) -> bool {
 }
 
 /// Whether `solve` can take the problem without limits of leaves and of their rows, which are left out, but for
-/// cuts that leave too few of all rows on a side. Its kernels choose labels or means.
+/// cuts that leave too few of all rows on a side. Its kernels choose labels or means, and know of no costs of
+/// questions, which bounds of neighbouring cuts would not survive.
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     (task.squares().is_some() || (1..=MOST_LABELS).contains(&task.n_labels()))
+        && problem.test_costs.is_none()
         && (problem.shape.max_depth.is_some() || problem.leaf_cost > 0)
 }
 

@@ -3,7 +3,7 @@
 //! Statement: then the least cost is the sum, over the groups of points that no question tells apart, of
 //! what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and one answer for all
 //! of them costs no less than the best answer for each; a tree with a leaf for every group attains it.
-//! Invalid as soon as leaves cost something or are limited.
+//! Invalid as soon as leaves or splits cost something or leaves are limited.
 //!
 //! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared errors that are
 //! left, to keep the tree small.
@@ -28,6 +28,7 @@ const DEEP: u32 = 40;
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     problem.leaf_cost == 0
+        && problem.test_costs.is_none()
         && shape.max_depth.is_none()
         && shape.max_leaves.is_none()
         && shape.min_leaf_rows <= 1

@@ -1,0 +1,41 @@
+"""What trees have in common whose rows may pay for the columns that they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import feature_costs
+from certree.estimators._base import TreeEstimator
+
+
+class PayingEstimator(TreeEstimator):
+    """A tree with ``feature_costs``."""
+
+    #: As they were when the tree was fitted.
+    _prices: feature_costs.Prices | None
+
+    def test_costs(self, X: Any) -> NDArray[np.float64]:
+        """What each row pays for the columns that its path in the tree asks for; 0 without ``feature_costs``.
+
+        The mean over the training rows, by weight, is a part of ``objective_``.
+        """
+        leaves = self.apply(X)
+        if self._prices is None:
+            return np.zeros(len(leaves))
+        return self._prices.by_node(self.tree_)[leaves]
+
+
+def refuse(model: Any, other: str) -> None:
+    """One error for what does not go together with costs of columns."""
+    if model.feature_costs:
+        raise ValueError(
+            f"feature_costs cannot be combined with {other}: leave one of them out"
+        )
+
+
+def in_words(loss: str, prices: feature_costs.Prices | None) -> str:
+    """The loss for the certificate."""
+    return loss if prices is None else f"{loss}, test costs included,"

@@ -1,0 +1,145 @@
+"""What it costs to ask for a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.schema import Column
+from certree.tree import Tree
+
+#: By test: its price, its discounted price, and the number of its group; and by column: its test.
+PriceParts = tuple[list[tuple[float, float, int | None]], list[int | None]]
+
+
+@dataclass(frozen=True)
+class FeatureCost:
+    """What a row pays for a test: ``cost``, or ``discounted`` if it has paid for another test of ``group`` before.
+
+    Examples
+    --------
+    Blood is drawn once: who pays for the first of two laboratory tests gets the second one for less.
+
+    >>> import polars as pl
+    >>> from certree import FeatureCost, OptimalTreeClassifier
+    >>> X = pl.DataFrame({"iron": [3, 3, 9, 9, 9, 9], "sugar": [5, 9, 5, 9, 5, 9]})
+    >>> costs = {name: FeatureCost(0.05, group="blood", discounted=0.01) for name in X.columns}
+    >>> model = OptimalTreeClassifier(leaf_penalty=0, feature_costs=costs)
+    >>> model.fit(X, ["well", "well", "well", "ill", "well", "ill"]).test_costs(X)
+    array([0.05, 0.06, 0.05, 0.06, 0.05, 0.06])
+    """
+
+    cost: float
+    group: str | None = None
+    discounted: float | None = None
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The prices of all tests, as they were given."""
+
+    tests: tuple[FeatureCost, ...]
+    #: By column: the number of its test.
+    test_of: tuple[int | None, ...]
+
+    def parts(self) -> PriceParts:
+        """As the core takes them."""
+        groups = list(dict.fromkeys(test.group for test in self.tests if test.group is not None))
+        return [
+            (
+                float(test.cost),
+                float(test.cost if test.discounted is None else test.discounted),
+                None if test.group is None else groups.index(test.group),
+            )
+            for test in self.tests
+        ], list(self.test_of)
+
+    @property
+    def everything(self) -> float:
+        """What a row pays that is asked for all there is."""
+        return float(sum(test.cost for test in self.tests))
+
+    def by_node(self, tree: Tree) -> NDArray[np.float64]:
+        """What a row has paid that arrives at each node."""
+        tests, test_of = self.parts()
+        spent = np.zeros(len(tree.nodes))
+        bought: list[tuple[int, ...]] = [()] * len(tree.nodes)
+        for node in tree.nodes:
+            if node.split is None:
+                continue
+            before, price = bought[node.id], 0.0
+            test = test_of[node.split.column_index]
+            if test is not None and test not in before:
+                full, discounted, group = tests[test]
+                known = group is not None and any(tests[other][2] == group for other in before)
+                price = discounted if known else full
+                before = (*before, test)
+            for child in (node.split.left, node.split.right):
+                spent[child], bought[child] = spent[node.id] + price, before
+        return spent
+
+
+def read(given: Any, columns: Sequence[Column]) -> Prices | None:
+    """The prices of these columns; None if nothing is priced."""
+    if not given:
+        return None
+    names = [column.name for column in columns]
+    test_of: list[int | None] = [None] * len(names)
+    tests = []
+    for key, value in given.items():
+        members = key if isinstance(key, tuple) else (key,)
+        for name in members:
+            if name not in names:
+                raise ValueError(
+                    f"feature_costs names {name!r}, which is no feature column: there are {_listed(names)}"
+                )
+            if test_of[names.index(name)] is not None:
+                raise ValueError(f"feature_costs names the column {name!r} twice")
+            test_of[names.index(name)] = len(tests)
+        tests.append(_read_one(key, value))
+    return Prices(tuple(tests), tuple(test_of))
+
+
+def _read_one(key: Any, value: Any) -> FeatureCost:
+    test = value if isinstance(value, FeatureCost) else FeatureCost(value)
+    here = f"feature_costs[{key!r}]"
+    for role, price in (("cost", test.cost), ("discounted cost", test.discounted)):
+        if price is None and role == "discounted cost":
+            continue
+        if not isinstance(price, Real) or isinstance(price, (bool, np.bool_)) or not (
+            math.isfinite(price) and price >= 0
+        ):
+            raise ValueError(
+                f"{here} has the {role} {price!r}, but costs must be finite numbers of at least 0"
+            )
+    if test.group is not None and not isinstance(test.group, str):
+        raise ValueError(f"{here} has the group {test.group!r}, but a group is a name")
+    if test.discounted is not None and test.group is None:
+        raise ValueError(
+            f"{here} has a discounted cost, but no group: say whose other tests make it cheaper"
+        )
+    if test.discounted is not None and test.discounted > test.cost:
+        raise ValueError(
+            f"{here} has the discounted cost {test.discounted!r}, which is above its cost {test.cost!r}"
+        )
+    return test
+
+
+def holds(value: Any) -> bool:
+    """Whether this has the form of costs: what they are is checked once columns are known."""
+    return isinstance(value, Mapping) and all(
+        isinstance(key, str)
+        or (isinstance(key, tuple) and len(key) > 0 and all(isinstance(name, str) for name in key))
+        for key in value
+    )
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
