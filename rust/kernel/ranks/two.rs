@@ -33,8 +33,6 @@ pub struct Two<T> {
     lines: Vec<Line<T>>,
     /// Ranks of axis f in the order of axis g, at f·p + g; made when first needed.
     seen: Vec<Vec<u16>>,
-    /// Axes by what their bounds add up to, while a cut is looked at.
-    order: Vec<(Cost, usize)>,
     /// What may still be below `upper`; empty until the first refinement.
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
@@ -379,12 +377,9 @@ impl<T: Unit> Two<T> {
             let at = (axis * p + g) * two.width;
             [split(two.by[0][at + before]), split(two.by[1][at + behind])]
         };
-        // The least bounds first: their stumps are likely to be the best, and then the others need no look.
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend((0..p).map(|g| (bound(self, g).iter().sum::<Cost>(), g)));
-        order.sort_unstable();
-        for &(_, g) in &order {
+        // The least bounds first: that stump is likely to be the best, and then others need no look.
+        let first = (0..p).min_by_key(|&g| bound(self, g).iter().sum::<Cost>());
+        for g in first.into_iter().chain((0..p).filter(|&g| Some(g) != first)) {
             let lower = bound(self, g);
             let enough = [0, 1].map(|side| {
                 let best = if stump[side] < T::MAX { split(stump[side]) } else { INFINITE };
@@ -417,7 +412,6 @@ impl<T: Unit> Two<T> {
                 )
             };
         }
-        self.order = order;
         for side in 0..2 {
             if stump[side] < T::MAX {
                 best[side] = best[side].min(split(stump[side]));
@@ -471,7 +465,6 @@ impl<T: Unit> Two<T> {
             + self.seen.iter().map(|seen| 2 * seen.capacity()).sum::<usize>()
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
-            + self.order.capacity() * size_of::<(Cost, usize)>()
             + (by + self.sums.cells.capacity()) * size_of::<T>()
             + self.many.bytes()
             + self.whole.bytes()
