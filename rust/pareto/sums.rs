@@ -6,7 +6,7 @@
 
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};
-use crate::search::fronts::{Candidate, Front};
+use crate::search::fronts::{Alike, Candidate, Front};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Value<const N: usize> {
@@ -94,14 +94,25 @@ impl<const N: usize> Sums<'_, N> {
     /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its own sum
     /// or the first one that is safe above, to its own or the last one that is safe below.
     fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
-        // Small and in order of sums: candidates themselves are large to move.
+        let (above, below) = (window.safe_above, window.safe_below);
+        let mut keep = vec![false; list.len()];
+        let mut alike = Alike::default();
+        for (index, c) in list.iter().enumerate() {
+            let known = alike.known(c.value.sums[0], index as u32);
+            let other = *known as usize;
+            if other == index || self.total(c) < self.total(&list[other]) {
+                keep[other] = false;
+                keep[index] = true;
+                *known = index as u32;
+            }
+        }
+        // Sums that may break either limit are all needed; the others by sum.
+        let safe = |sum: &i64| *sum <= below || *sum >= above;
         let mut order: Vec<(i64, Cost, u32)> = (list.iter().enumerate())
+            .filter(|(index, c)| keep[*index] && safe(&c.value.sums[0]))
             .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32))
             .collect();
         order.sort_unstable();
-        order.dedup_by_key(|(sum, ..)| *sum);
-        let (above, below) = (window.safe_above, window.safe_below);
-        let mut keep = vec![false; list.len()];
         // Up to the last that is safe below, from there down; then from the first that is safe above up.
         let mut least = Cost::MAX;
         for &(_, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
@@ -115,9 +126,6 @@ impl<const N: usize> Sums<'_, N> {
             keep[index as usize] = kept;
             // What was dropped already has a reason that drops these too.
             least = if kept { total } else { least };
-        }
-        for &(sum, _, index) in &order {
-            keep[index as usize] |= below < sum && sum < above;
         }
         let mut index = 0;
         list.retain(|_| {
@@ -171,6 +179,12 @@ impl<const N: usize> Front for Sums<'_, N> {
             *sum += more;
         }
         Value { loss: a.loss + b.loss, sums }
+    }
+
+    /// Of one limit; the number of leaves is then only a part of the cost.
+    fn alike(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
+        let one = self.limits.len() == 1 && !self.few_leaves;
+        one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
     fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Front;
+use super::{Alike, Front};
 use crate::cost::Cost;
 use crate::tree::Plan;
 use crate::view::Question;
@@ -112,6 +112,8 @@ pub struct Pile<'a, F: Front> {
     /// Class weights of the node's rows.
     weights: &'a [i64],
     list: Vec<Candidate<F::Value>>,
+    /// Their places, by key.
+    alike: Alike,
     /// Thin at this length.
     full: usize,
 }
@@ -120,14 +122,31 @@ const FIRST_FULL: usize = 256;
 
 impl<'a, F: Front> Pile<'a, F> {
     pub fn new(front: &'a F, weights: &'a [i64]) -> Self {
-        Pile { front, weights, list: Vec::new(), full: FIRST_FULL }
+        Pile { front, weights, list: Vec::new(), alike: Alike::default(), full: FIRST_FULL }
     }
 
-    pub fn push(&mut self, candidate: Candidate<F::Value>) {
-        self.list.push(candidate);
+    /// `made`: asked only if the value is needed.
+    pub fn push(&mut self, bound: Cost, leaves: u32, value: F::Value, made: impl FnOnce() -> Made) {
+        if let Some((key, cost)) = self.front.alike(&value, leaves) {
+            let place = *self.alike.known(key, self.list.len() as u32) as usize;
+            if let Some(known) = self.list.get_mut(place) {
+                let dearer = |(_, other)| cost < other;
+                if self.front.alike(&known.value, known.leaves).is_some_and(dearer) {
+                    *known = Candidate { bound, leaves, value, made: made() };
+                }
+                return;
+            }
+        }
+        self.list.push(Candidate { bound, leaves, value, made: made() });
         if self.list.len() >= self.full {
             self.front.thin(self.weights, &mut self.list);
             self.full = (2 * self.list.len()).max(FIRST_FULL);
+            self.alike = Alike::default();
+            for (place, kept) in self.list.iter().enumerate() {
+                if let Some((key, _)) = self.front.alike(&kept.value, kept.leaves) {
+                    self.alike.known(key, place as u32);
+                }
+            }
         }
     }
 

@@ -13,11 +13,13 @@
 //!
 //! Reading order: this file, `front` (lists of values), `node` (one node), `solve` (the root, workers).
 
+mod alike;
 mod front;
 mod memo;
 mod node;
 mod solve;
 
+pub use alike::Alike;
 pub use front::{Candidate, Grown, Made};
 pub use solve::{Best, Start, solve};
 
@@ -40,6 +42,11 @@ pub trait Front: Sync {
 
     /// The value of two subtrees side by side.
     fn join(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
+
+    /// A key and a cost, if of all values of a node with the same key only one that costs least is needed.
+    fn alike(&self, _value: &Self::Value, _leaves: u32) -> Option<(i64, Cost)> {
+        None
+    }
 
     /// Drop what no whole tree needs. All candidates are values of rows with these class weights.
     fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Self::Value>>);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Front;
-use super::front::{Candidate, List, Made, Pile};
+use super::front::{List, Made, Pile};
 use super::solve::Shared;
 use crate::bits::Level;
 use crate::bounds::{leaf, look_ahead};
@@ -186,7 +186,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         shared.front.leaf(&weights, &mut |label, bound, value| {
             let bound = bound + leaf_cost;
             if bound <= budget {
-                pile.push(Candidate { bound, leaves: 1, value, made: Made::Leaf(label) });
+                pile.push(bound, 1, value, || Made::Leaf(label));
             }
         });
         match shared.levels(depth, least, budget) {
@@ -200,12 +200,10 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
                     pairs(&left, &right, budget, |a, b| {
                         let leaves = a.leaves + b.leaves;
                         if leaves < shared.max_leaves {
-                            let children = [a.tree.clone(), b.tree.clone()];
-                            pile.push(Candidate {
-                                bound: a.bound + b.bound,
-                                leaves,
-                                value: shared.front.join(&a.value, &b.value),
-                                made: Made::Split { question, children },
+                            let value = shared.front.join(&a.value, &b.value);
+                            pile.push(a.bound + b.bound, leaves, value, || {
+                                let children = [a.tree.clone(), b.tree.clone()];
+                                Made::Split { question, children }
                             });
                         }
                     });
@@ -260,11 +258,10 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
                 for (left, left_bound, left_value) in &lefts {
                     if left_bound + bound <= within {
                         let labels = [*left, label];
-                        pile.push(Candidate {
-                            bound: left_bound + bound + 2 * leaf_cost,
-                            leaves: 2,
-                            value: front.join(left_value, &value),
-                            made: Made::Stump { question, labels },
+                        let bound = left_bound + bound + 2 * leaf_cost;
+                        pile.push(bound, 2, front.join(left_value, &value), || Made::Stump {
+                            question,
+                            labels,
                         });
                     }
                 }

@@ -1,0 +1,53 @@
+//! Places of candidates by a key: where two have the same, one of them is enough.
+
+/// A hash table from keys to places in a list.
+#[derive(Debug, Default)]
+pub struct Alike {
+    /// A power of two of them, more than half of them free.
+    slots: Vec<Option<(i64, u32)>>,
+    len: usize,
+}
+
+impl Alike {
+    /// The place known for this key, to be changed by who finds a better one; `place` if none was.
+    pub fn known(&mut self, key: i64, place: u32) -> &mut u32 {
+        if 2 * (self.len + 1) > self.slots.len() {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![None; (4 * (self.len + 1)).next_power_of_two()];
+            for (key, place) in old.into_iter().flatten() {
+                let slot = self.slot(key);
+                self.slots[slot] = Some((key, place));
+            }
+        }
+        let slot = self.slot(key);
+        self.len += usize::from(self.slots[slot].is_none());
+        &mut self.slots[slot].get_or_insert((key, place)).1
+    }
+
+    /// Where the key is or may be put.
+    fn slot(&self, key: i64) -> usize {
+        // The high bits of a product with an odd number are as good as random.
+        let bits = self.slots.len().trailing_zeros();
+        let mut slot = ((key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
+        while self.slots[slot].is_some_and(|(known, _)| known != key) {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_each_key_is_kept() {
+        let mut alike = Alike::default();
+        for place in 0..10_000u32 {
+            let key = i64::from(place % 3_000) * 7 - 9_000;
+            assert_eq!(*alike.known(key, place), place % 3_000);
+        }
+        *alike.known(-9_000, 0) = 5;
+        assert_eq!(*alike.known(-9_000, 7), 5);
+    }
+}
