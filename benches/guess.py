@@ -1,16 +1,19 @@
-"""Guessed cuts: how long guessing and fitting take, and how well the trees do, beside published figures.
+"""Guessed cuts and bounds: how long guessing and fitting take, and how well the trees do, beside published figures.
 
     python benches/guess.py --data DIR [--peer gosdt --limit 60 --peer-folds 1]
 
 `DIR` holds the four tables in `SETS` as Parquet files: a column `target`, then features. For each and for each reference
 (gradient boosting of so many trees of such a depth): cuts guessed on the training rows of a fold, then the best
-tree of depth 5 over them. What is printed are means over the folds. McTavish et al., "Fast Sparse Decision Tree
-Optimization via Reference Ensembles" (AAAI 2022), give the figures beside them in tables 4 and 6: mean ± deviation
-over five folds of their own, `th` with guessed cuts, `lb` with guessed lower bounds besides. A figure is marked
+tree of depth 5 over them (`th`), and the best one if no tree is better than the reference anywhere (`lb`); for the latter also the
+guarantee, and the seconds of `certify()` beside those of the fit without a guess (`th`). What is printed are means over the
+folds. McTavish et al., "Fast Sparse Decision Tree Optimization via Reference Ensembles" (AAAI 2022), give the figures
+beside them in tables 4 and 6: mean ± deviation over five folds of their own. A figure is marked
 `<` where it is below the paper's mean by more than that deviation.
 
 With `--peer`, certree and the peer also fit the answers to the guessed questions, side by side, as `benches/peers.py` does it:
-same cuts, same objective. This interpreter needs certree; the peer gets an environment of its own under `--envs`.
+same cuts, same objective; once without and once with the same reference labels, which say nothing where they are of one
+class (the peer refuses those). With labels the two may find different trees: theirs are different searches under the same guess.
+This interpreter needs certree; the peer gets an environment of its own under `--envs`.
 """
 
 import argparse
@@ -75,7 +78,8 @@ class Limits:
 def main():
     arguments = parse()
     clock = time.process_time if arguments.clock == "cpu" else time.perf_counter
-    ratios = []
+    ratios = {"th": [], "lb": []}
+    certified = []
     print(f"seconds are {arguments.clock} time; one thread; depth {DEPTH}; {arguments.folds} folds")
     for name in arguments.sets or SETS:
         penalty, paper = SETS[name]
@@ -89,12 +93,21 @@ def main():
             for fold, (train, test) in enumerate(folds):
                 found.append(one_fold(X, y, train, test, reference, penalty, arguments, clock))
                 if arguments.peer and fold < arguments.peer_folds:
-                    ratios += side_by_side(name, X, y, train, found[-1]["model"], arguments)
+                    for bounds, values in side_by_side(name, X, y, train, found[-1], arguments).items():
+                        ratios[bounds] += values
             print_figures(reference, found, paper[reference])
-    if ratios:
+            certified += [(fold["lb"]["certify"], fold["th"]["fit"]) for fold in found]
+    for bounds, of_kind in ratios.items():
+        if of_kind:
+            print(
+                f"\n{arguments.peer} s / certree s on the same cuts, {bounds}, over the {len(of_kind)} folds where the peer needs "
+                f"at least {arguments.threshold:g} s: geometric mean {geometric_mean(of_kind):.0f}, least {min(of_kind):.1f}"
+            )
+    shares = [certify / fit for certify, fit in certified if fit >= SHORT]
+    if shares:
         print(
-            f"\n{arguments.peer} s / certree s on the same cuts, over the {len(ratios)} folds where the peer needs at least "
-            f"{arguments.threshold:g} s: geometric mean {geometric_mean(ratios):.0f}, least {min(ratios):.1f}"
+            f"\ncertify() s / fit s without a guess, over the {len(shares)} folds where that takes at least {SHORT:g} s: geometric "
+            f"mean {geometric_mean(shares):.2f}, most {max(shares):.2f}"
         )
 
 
@@ -109,31 +122,51 @@ def one_fold(X, y, train, test, reference, penalty, arguments, clock):
         # References that predict one class for all rows.
         warnings.simplefilter("ignore", UserWarning)
         guesser.fit(X[train], y[train])
-    guessed = clock()
-    model = OptimalTreeClassifier(
-        thresholds=guesser, leaf_penalty=penalty, max_depth=DEPTH, time_limit=arguments.limit
-    ).fit(X[train], y[train])
-    fitted = clock()
-    return {
-        "model": model,
-        "guess": guessed - start,
-        "fit": fitted - guessed,
+    guessed = clock() - start
+    answers = guesser.transform(X[train]).astype("float32")
+    labels = guesser.classes_[guesser.reference_.predict(answers)]
+    found = {
+        "guesser": guesser,
+        "labels": labels,
+        "penalty": penalty,
+        "guess": guessed,
         "found": guesser.n_found_,
         "kept": guesser.n_kept_,
         "refits": guesser.n_fits_,
         "reference": guesser.reference_score_,
-        "train": model.score(X[train], y[train]),
-        "test": model.score(X[test], y[test]),
-        "leaves": model.get_n_leaves(),
-        "proved": model.status_ == "optimal",
     }
+    for bounds, given in (("th", None), ("lb", labels)):
+        model = OptimalTreeClassifier(
+            thresholds=guesser, reference=given, leaf_penalty=penalty, max_depth=DEPTH, time_limit=arguments.limit
+        )
+        start = clock()
+        model.fit(X[train], y[train])
+        fitted = clock()
+        found[bounds] = {
+            "fit": fitted - start,
+            "train": model.score(X[train], y[train]),
+            "test": model.score(X[test], y[test]),
+            "leaves": model.get_n_leaves(),
+            "objective": model.objective_,
+            "proved": model.status_ in ("optimal", "optimal_given_guess"),
+            "guarantee": model.certificate_.guarantee or 0.0,
+        }
+        start = clock()
+        model.certify()
+        found[bounds]["certify"] = clock() - start
+    cost = found["lb"]["objective"] - model.objective_
+    assert cost <= found["lb"]["guarantee"] + 1e-12, "the guarantee does not hold"
+    found["lb"]["cost"] = cost
+    return found
 
 
+#: Fits that take less are mostly Python.
+SHORT = 0.01
 HEAD = (
-    "guess s (most)", "refits", "cuts", "kept", "fit s (most)", "proved", "leaves", "reference", "train", "paper th",
-    "test", "paper th", "paper s: th", "lb", "paper lb: train", "test",
+    "bounds", "guess s (most)", "refits", "cuts", "kept", "fit s (most)", "complete", "paper s", "leaves", "reference", "train",
+    "paper", "test", "paper", "cost", "guarantee", "certify s",
 )  # fmt: skip
-WIDTHS = (14, 6, 5, 5, 15, 6, 6, 9, 15, 13, 15, 13, 11, 8, 15, 13)
+WIDTHS = (6, 14, 6, 5, 5, 15, 8, 10, 6, 9, 15, 13, 15, 13, 6, 9, 9)
 
 
 def print_row(label, cells):
@@ -142,59 +175,70 @@ def print_row(label, cells):
 
 
 def print_figures(reference, found, paper):
-    seconds, train, test, lb_seconds, lb_train, lb_test = paper
+    for bounds, (seconds, train, test) in (("th", paper[:3]), ("lb", paper[3:])):
 
-    def of(key):
-        return numpy.array([float(fold[key]) for fold in found])
+        def of(key):
+            kind = found[0][bounds]
+            return numpy.array([float((fold[bounds] if key in kind else fold)[key]) for fold in found])
 
-    def accuracy(key, published):
-        mean = of(key).mean()
-        mark = "<" if published and mean < published[0] - published[1] - 5e-4 else ""
-        return f"{mean:.3f} ± {of(key).std():.3f} {mark}"
+        def accuracy(key, published):
+            mean = of(key).mean()
+            mark = "<" if published and mean < published[0] - published[1] - 5e-4 else ""
+            return f"{mean:.3f} ± {of(key).std():.3f} {mark}"
 
-    def published(pair):
-        return "-" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}"
+        def published(pair):
+            return "-" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}"
 
-    def took(time):
-        return "not solved" if time is None else f"{time:g}"
+        guessed = bounds == "lb"
+        unsolved = "-" if train is None else "not solved"
+        print_row(
+            f"{reference[0]} × {reference[1]}",
+            (
+                bounds,
+                f"{of('guess').mean():.2f} ({of('guess').max():.2f})",
+                f"{of('refits').mean():.0f}",
+                f"{of('found').mean():.0f}",
+                f"{of('kept').mean():.0f}",
+                f"{of('fit').mean():.3f} ({of('fit').max():.3f})",
+                f"{of('proved').sum():.0f}/{len(found)}",
+                unsolved if seconds is None else f"{seconds:g}",
+                f"{of('leaves').mean():.1f}",
+                f"{of('reference').mean():.3f}",
+                accuracy("train", train),
+                published(train),
+                accuracy("test", test),
+                published(test),
+                f"{of('cost').mean():.4f}" if guessed else "",
+                f"{of('guarantee').mean():.4f}" if guessed else "",
+                f"{of('certify').mean():.3f}" if guessed else "",
+            ),
+        )
 
-    print_row(
-        f"{reference[0]} × {reference[1]}",
-        (
-            f"{of('guess').mean():.2f} ({of('guess').max():.2f})",
-            f"{of('refits').mean():.0f}",
-            f"{of('found').mean():.0f}",
-            f"{of('kept').mean():.0f}",
-            f"{of('fit').mean():.3f} ({of('fit').max():.3f})",
-            f"{of('proved').sum():.0f}/{len(found)}",
-            f"{of('leaves').mean():.1f}",
-            f"{of('reference').mean():.3f}",
-            accuracy("train", train),
-            published(train),
-            accuracy("test", test),
-            published(test),
-            took(seconds),
-            took(lb_seconds),
-            published(lb_train),
-            published(lb_test),
-        ),
-    )
 
-
-def side_by_side(name, X, y, train, model, arguments):
-    """The peer's seconds over certree's on the answers to the guessed questions, if the peer needs long enough."""
-    guesser, certificate = model.thresholds, model.certificate_
-    answers = guesser.transform(X[train])
+def side_by_side(name, X, y, train, fold, arguments):
+    """By bounds: the peer's seconds over certree's on the answers to the guessed questions, if the peer needs long enough."""
+    answers = fold["guesser"].transform(X[train])
     _, labels = numpy.unique(y[train], return_inverse=True)
-    case = Case("guess", name, DEPTH, certificate.leaf_penalty)
+    _, reference = numpy.unique(numpy.append(fold["labels"], numpy.unique(y)), return_inverse=True)
+    given = {"th": {}, "lb": {"reference": reference[: len(labels)].astype("int64")}}
+    if len(numpy.unique(fold["labels"])) == 1:
+        del given["lb"]
+    case = Case("guess", name, DEPTH, fold["penalty"])
     limits = Limits(arguments.limit, arguments.memory)
-    records = {}
-    with tempfile.TemporaryDirectory() as folder:
-        questions = [f"q{i}" for i in range(answers.shape[1])]
-        table = save(name, questions, Path(folder), X=answers, y=labels.astype("int64"))
-        for solver in (SOLVERS[arguments.peer], SOLVERS["certree"]):
-            python = environments.python_for(solver, arguments.envs, arguments.python, sys.executable)
-            records[solver.name] = run(solver, python, case, table, limits)
+    ratios = {}
+    for bounds, more in given.items():
+        records = {}
+        with tempfile.TemporaryDirectory() as folder:
+            questions = [f"q{i}" for i in range(answers.shape[1])]
+            table = save(name, questions, Path(folder), X=answers, y=labels.astype("int64"), **more)
+            for solver in (SOLVERS[arguments.peer], SOLVERS["certree"]):
+                python = environments.python_for(solver, arguments.envs, arguments.python, sys.executable)
+                records[solver.name] = run(solver, python, case, table, limits)
+        ratios[bounds] = compare(name, bounds, table, records, arguments)
+    return ratios
+
+
+def compare(name, bounds, table, records, arguments):
     peer, own = records[arguments.peer], records["certree"]
     key = "cpu_seconds" if arguments.clock == "cpu" else "seconds"
     # A peer that was stopped has taken at least this long. Of one that had to be killed, processor time is unknown.
@@ -203,6 +247,7 @@ def side_by_side(name, X, y, train, model, arguments):
     ratio = theirs / own[key] if counts else None
     line = {
         "set": name,
+        "bounds": bounds,
         "rows": table.rows,
         "questions": table.features,
         "peer": [peer["outcome"], theirs and round(theirs, 4), peer["objective"]],
@@ -212,7 +257,7 @@ def side_by_side(name, X, y, train, model, arguments):
     print("  " + json.dumps(line), flush=True)
     if "message" in peer:
         print(peer["message"][-500:], file=sys.stderr)
-    if peer["outcome"] == own["outcome"] == "optimal":
+    if bounds == "th" and peer["outcome"] == own["outcome"] == "optimal":
         if abs(peer["objective"] - own["objective"]) > 1e-9:
             print("  !!! the proved objectives differ", flush=True)
     return [ratio] if ratio is not None and theirs >= arguments.threshold else []

@@ -15,8 +15,9 @@ class Table:
     features: int
     path: Path
     # What the tasks read: `y`, the class or treatment of each row; for policies `outcome`, `propensity` and
-    # `predicted`; for fairness `sensitive`; for test costs `cost-<level>` by class and label, the `test_of` each
-    # column, and for each test `prices` (full, discounted) and its `group`, -1 if it has none.
+    # `predicted`; for fairness `sensitive`; for guessed bounds `reference`, the labels that a model predicts; for test
+    # costs `cost-<level>` by class and label, the `test_of` each column, and for each test `prices` (full,
+    # discounted) and its `group`, -1 if it has none.
     arrays: dict
 
 

@@ -19,6 +19,8 @@ def prepare(table, job):
         memory_limit=0.9 * job["memory"],
         **job["options"],
     )
+    if "reference" in table:
+        model.set_params(reference=table["reference"])
     X = polars.DataFrame({name: table["X"][:, i] for i, name in enumerate(table["names"])})
     if costs:
         model.set_params(cost_matrix=table[job["task"]], feature_costs=feature_costs(table))
@@ -76,7 +78,7 @@ def answer(model, prepared):
         "predictions": model.predict(X),
         "leaves": int(model.get_n_leaves()),
         "tree": as_lists(model.tree_, 0),
-        "optimal": model.status_ == "optimal",
+        "optimal": model.status_ in ("optimal", "optimal_given_guess"),
         "detail": {
             "status": model.status_,
             "objective": float(model.objective_),

@@ -18,16 +18,16 @@ def prepare(table, job):
         **job["options"],
     )
     X = pandas.DataFrame(table["X"], columns=table["names"])
-    return model, X, table["y"]
+    return model, X, table["y"], table.get("reference")
 
 
 def fit(prepared):
-    model, X, y = prepared
-    return model.fit(X, y)
+    model, X, y, reference = prepared
+    return model.fit(X, y, y_ref=reference)
 
 
 def answer(model, prepared):
-    _, X, _ = prepared
+    _, X, *_ = prepared
     result = model.result_
     return {
         "predictions": model.predict(X),
