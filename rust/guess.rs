@@ -11,7 +11,8 @@
 //! R ≥ E + L, where L ≤ min (R′ − Σ r). What t costs beyond that is the guarantee. It is at most the regret
 //! of the reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows.
 
-use crate::cost::Cost;
+use crate::check;
+use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
@@ -37,7 +38,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         let pulse =
             |p: &Progress| run.report((p.lower_cost + guess.more).min(leaf), leaf).is_none();
         let part = run.part(problem.scale, Box::new(pulse));
-        let found = search(&guess.problem, &part, crate::cost::INFINITE)?;
+        let found = search(&guess.problem, &part, INFINITE)?;
         run.absorb(&part);
         let (lower, solved) = (found.lower + guess.more, found.lower == found.upper);
         let claimed = found.upper;
@@ -45,15 +46,15 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
             let points = (0..problem.points.len() as u32).collect();
             cut_back(problem, &guess.problem, &plan, points)
         })?;
-        crate::check::confirm(claimed, guessed)?;
+        check::confirm(claimed, guessed)?;
         let tree = grow(problem, plan)?;
         confirm(problem, &tree, upper)?;
         let lower = lower.min(upper);
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }
-        let known = Known { tree, upper, lower };
-        Ok((conclude(known.tree.clone(), (lower, upper), problem.scale, run), known))
+        let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
+        Ok((answer, Known::new(tree, (lower, upper), None)))
     })
 }
 

@@ -27,12 +27,29 @@ pub struct Answer {
 }
 
 /// A tree and what is proved of the best one, for a search that goes on.
-#[derive(Debug, Clone)]
 pub struct Known {
     pub tree: Tree,
     pub upper: Cost,
     /// No tree costs less.
     pub lower: Cost,
+    /// Whoever goes on first takes it.
+    rest: Mutex<Option<Rest>>,
+}
+
+/// What a search leaves behind: no node is searched twice.
+pub enum Rest {
+    Nodes(best_first::Table),
+    Cuts(intervals::Rest),
+}
+
+impl Known {
+    pub fn new(tree: Tree, (lower, upper): (Cost, Cost), rest: Option<Rest>) -> Known {
+        Known { tree, upper, lower: lower.min(upper), rest: Mutex::new(rest) }
+    }
+
+    fn take(&self) -> Option<Rest> {
+        self.rest.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
 }
 
 /// A panic anywhere below is an error here.
@@ -44,17 +61,16 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
 pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let below = known.map_or(INFINITE, |known| known.upper);
-        let found = search(problem, run, below)?;
+        let (found, rest) = search_on(problem, run, below, known.and_then(Known::take))?;
+        let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
         let known = match known {
             Some(known) if found.upper >= known.upper => {
-                let lower = found.lower.max(known.lower).min(known.upper);
-                Known { tree: known.tree.clone(), upper: known.upper, lower }
+                Known::new(known.tree.clone(), (lower, known.upper), rest)
             }
             _ => {
                 let tree = grow(problem, found.plan)?;
                 confirm(problem, &tree, found.upper)?;
-                let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
-                Known { tree, upper: found.upper, lower: lower.min(found.upper) }
+                Known::new(tree, (lower, found.upper), rest)
             }
         };
         let bounds = (known.lower, known.upper);
@@ -65,14 +81,36 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
 /// The search for a problem. Trees that cost `below` or more are of no use: where there is no other, the plan is
 /// any, and costs no less.
 pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+    Ok(search_on(problem, run, below, None)?.0)
+}
+
+/// The same from what an earlier search of this very problem left behind.
+fn search_on(
+    problem: &Problem,
+    run: &Run,
+    below: Cost,
+    rest: Option<Rest>,
+) -> Result<(Found, Option<Rest>)> {
     if separate::applies(problem) {
-        Ok(separate::solve(problem, run))
+        Ok((separate::solve(problem, run), None))
     } else if takes_intervals(problem) {
-        intervals::solve(problem, run, &intervals::Options { below, ..Default::default() })
+        let options = intervals::Options { below, ..Default::default() };
+        let rest = match rest {
+            Some(Rest::Cuts(rest)) => rest,
+            _ => Default::default(),
+        };
+        let (found, rest) = intervals::go_on(problem, run, &options, rest)?;
+        Ok((found, Some(Rest::Cuts(rest))))
     } else if relax::applies(problem) && has_many_cuts(problem) {
-        relax::solve(problem, run, below)
+        Ok((relax::solve(problem, run, below)?, None))
     } else {
-        best_first::solve(problem, run, &Options { below, ..Default::default() })
+        let options = Options { below, ..Default::default() };
+        let table = match rest {
+            Some(Rest::Nodes(table)) => table,
+            _ => Default::default(),
+        };
+        let (found, table) = best_first::go_on(problem, run, &options, table)?;
+        Ok((found, table.map(Rest::Nodes)))
     }
 }
 

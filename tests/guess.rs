@@ -180,6 +180,36 @@ fn searches_that_are_stopped_go_on() {
     assert_eq!(last.1, best.objective);
 }
 
+/// A search in many pieces does hardly more than one in one piece.
+#[test]
+fn no_node_is_searched_twice() {
+    for (case, penalty, depth) in
+        [(noise(200, 30, 1, 2, 7), 0.01, Some(5)), (noise(300, 6, 60, 2, 7), 0.005, Some(3))]
+    {
+        let problem = built(case, penalty, depth);
+        let whole = Run::new(limits(1), problem.scale, None);
+        let best = solve(&problem, &whole).unwrap();
+        assert_eq!(best.status, Status::Optimal);
+        let (mut known, mut work, mut pieces) = (None, 0, 0);
+        let done = loop {
+            // A limit that each piece reaches after something is done, however slow the machine.
+            let time = Duration::from_secs_f64(0.01 + whole.seconds() / 16.0);
+            let short = Limits { time: Some(time), ..limits(1) };
+            let run = Run::new(short, problem.scale, None);
+            let (answer, more) = go_on(&problem, known.as_ref(), &run).unwrap();
+            known = Some(more);
+            (work, pieces) = (work + run.work().kernel_calls, pieces + 1);
+            if answer.status == Status::Optimal {
+                break answer;
+            }
+        };
+        let once = whole.work().kernel_calls;
+        assert_eq!(done.objective, best.objective);
+        // Each piece goes down from the root again.
+        assert!(work < once + once / 4 + 100 * pieces, "{pieces} pieces, {work} looks, not {once}");
+    }
+}
+
 #[test]
 fn a_reference_that_does_not_fit_is_refused() {
     let problem = built(noise(20, 3, 1, 2, 1), 0.01, Some(2));
@@ -187,7 +217,7 @@ fn a_reference_that_does_not_fit_is_refused() {
         [vec![0.0; 3], vec![f64::NAN; problem.points.len()], vec![-1.0; problem.points.len()]]
     {
         let run = Run::new(limits(1), problem.scale, None);
-        let error = guess::solve(&problem, &regrets, &run).unwrap_err().to_string();
+        let error = guess::solve(&problem, &regrets, &run).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("regret of at least 0"), "{error}");
     }
 }

@@ -163,7 +163,7 @@ class TreeEstimator(BaseEstimator):
     def certify(self) -> Self:
         """Search on, without a guess, until the tree is proved to be the best or a better one that is takes its place.
 
-        Everything known so far is kept: the tree, and the lower bound. The parameters of the limits hold as they are
+        Everything known so far is kept: the tree, the lower bound, and where the search stood. The parameters of the limits hold as they are
         now, each for this search alone: ``model.set_params(time_limit=None).certify()`` goes on until it is done. Where
         a limit or Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
         and it can be called again. Of a tree that is proved already nothing changes.

@@ -24,4 +24,5 @@ mod workers;
 
 pub use learned::{Hints, Learned, Prices};
 pub use node::Budget;
-pub use workers::{Options, solve, solve_with};
+pub use table::Table;
+pub use workers::{Options, go_on, solve, solve_with};

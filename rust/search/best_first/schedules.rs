@@ -75,7 +75,7 @@ fn explore(seed: u64, max_depth: Option<u32>, max_leaves: Option<u32>) {
     shuttle::check_random(
         move || {
             let run = keep(Run::new(Limits::default(), problem.scale, None));
-            let shared = keep(share(problem, bits, run, &Options::default(), 2));
+            let shared = keep(share(problem, bits, run, &Options::default(), 2, Table::new()));
             let mut threads: Vec<_> = (0..2)
                 .map(|_| thread::spawn(move || worker(shared, problem, false).work()))
                 .collect();

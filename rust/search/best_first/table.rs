@@ -32,13 +32,37 @@ const SHARDS: usize = 64;
 /// What an open node takes beside its entry.
 const NODE_BYTES: i64 = size_of::<Node>() as i64 + 2 * size_of::<usize>() as i64;
 
+/// No more alternatives are kept for a search that may never go on.
+const MOST_AT_REST: i64 = 256 << 20;
+
 /// Ages are told apart this well when the oldest nodes are looked for.
 const AGES: usize = 256;
+
+impl Default for Table {
+    fn default() -> Self {
+        Table::new()
+    }
+}
 
 impl Table {
     pub fn new() -> Table {
         let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::with_hasher(Fingerprints))).collect();
         Table { shards, shedding: Mutex::new(()) }
+    }
+
+    /// Bytes held, with all that its nodes hold.
+    pub fn bytes(&self) -> i64 {
+        let mut bytes: i64 =
+            self.shards.iter().map(|shard| lock(shard).allocation_size() as i64).sum();
+        self.each_open(|node| bytes += NODE_BYTES + node.idle_bytes());
+        bytes
+    }
+
+    /// The search is over for now: of much, keep bounds alone.
+    pub fn rest(&self, run: &Run) {
+        if self.bytes() > MOST_AT_REST {
+            self.shed_alternatives(i64::MAX, run);
+        }
     }
 
     fn shard(&self, key: &NodeKey) -> &Mutex<Shard> {

@@ -46,7 +46,20 @@ impl Default for Options {
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
-    Ok(solve_with(problem, run, options, Hints::default(), None)?.0)
+    Ok(go_on(problem, run, options, Table::new())?.0)
+}
+
+/// Go on from a table that an earlier search of this very problem left behind, or a new one. What is known at
+/// the end is left behind again, unless it is all there is to know.
+pub fn go_on(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    table: Table,
+) -> Result<(Found, Option<Table>)> {
+    let (found, table, _) = search(problem, run, options, table, Hints::default(), None)?;
+    let open = table.filter(|_| found.lower < found.upper);
+    Ok((found, open.inspect(|table| table.rest(run))))
 }
 
 /// The same with what was learned under other prices, and, for these `prices`, what is learned now.
@@ -57,19 +70,32 @@ pub fn solve_with(
     hints: Hints<'_>,
     prices: Option<Prices>,
 ) -> Result<(Found, Option<Learned>)> {
+    let (found, _, learned) = search(problem, run, options, Table::new(), hints, prices)?;
+    Ok((found, learned))
+}
+
+fn search(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    table: Table,
+    hints: Hints<'_>,
+    prices: Option<Prices>,
+) -> Result<(Found, Option<Table>, Option<Learned>)> {
     let leaf = leaf(problem);
     let threads = run.limits().threads.max(1);
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
     let (bits, threads) = match set_up(problem, run, threads, &halt)? {
         Some(ready) => ready,
         None => {
-            return Ok((Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost }, None));
+            let found = Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost };
+            return Ok((found, Some(table), None));
         }
     };
     // What is certain is left out of costs, which are then not linear in prices.
     let (hints, prices) =
         if bits.certain == 0 { (hints, prices) } else { (Hints::default(), None) };
-    let mut shared = share(problem, &bits, run, options, threads);
+    let mut shared = share(problem, &bits, run, options, threads, table);
     shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
     shared.hints = hints;
     let make = |extracts| {
@@ -102,7 +128,7 @@ pub fn solve_with(
     run.add_bytes(-(bits.bytes() as i64));
     let learned = prices.map(|prices| Learned::from(prices, &shared.table));
     let found = Found { plan, upper: upper + bits.certain, lower: lower + bits.certain };
-    Ok((found, learned))
+    Ok((found, Some(shared.table), learned))
 }
 
 /// What the whole problem costs as one leaf.
@@ -111,13 +137,14 @@ fn leaf(problem: &Problem) -> Cost {
     problem.task.leaf(&everything).cost + problem.leaf_cost
 }
 
-/// A graph with nothing but its root.
+/// A graph with its root; if it is new, with nothing else.
 pub fn share<'a, 'run>(
     problem: &Problem,
     bits: &'a BitView,
     run: &'a Run<'run>,
     options: &Options,
     threads: usize,
+    table: Table,
 ) -> Shared<'a, 'run> {
     let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
     let paid = problem.test_costs.is_some();
@@ -132,10 +159,10 @@ pub fn share<'a, 'run>(
         three_leaves: options.three_leaves && !paid,
         paid,
     };
-    let table = Table::new();
+    run.add_bytes(table.bytes());
     let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
     else {
-        unreachable!("a new table has no solved entries")
+        unreachable!("the look-ahead solves children alone")
     };
     root.raise(problem.leaf_cost);
     root.lower_to(leaf(problem).min(options.below) - bits.certain);

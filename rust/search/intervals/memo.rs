@@ -36,7 +36,14 @@ impl Memo {
         self.tell(run);
     }
 
-    fn tell(&mut self, run: &Run) {
+    /// Before the run ends that knows of it.
+    pub fn forget(&mut self, run: &Run) {
+        run.add_bytes(-self.told);
+        self.told = 0;
+    }
+
+    /// Tell the run how much this has grown.
+    pub fn tell(&mut self, run: &Run) {
         let now = bytes(self.bounds.capacity());
         run.add_bytes(now - self.told);
         self.told = now;

@@ -21,6 +21,7 @@ use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::RankView;
 use descend::{Known, Shared, Worker, lock, useful_depth};
+use frontier::Frontier;
 use memo::Memo;
 
 /// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
@@ -59,7 +60,20 @@ impl Default for Options {
     }
 }
 
+/// What a search leaves behind for one that goes on, which has to know the tree already.
+#[derive(Default)]
+pub struct Rest {
+    frontier: Option<Frontier>,
+    memo: Memo,
+}
+
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
+    Ok(go_on(problem, run, options, Rest::default())?.0)
+}
+
+/// Go on from what an earlier search of this very problem left behind, if anything, and leave behind what is
+/// known then.
+pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Result<(Found, Rest)> {
     let (features, points) = (&problem.features, &problem.points);
     let min_rows = problem.shape.min_leaf_rows;
     let begin = |rows: usize, held: usize| match (RankView::bytes_for(features, rows) + held) as u64
@@ -74,7 +88,7 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
         let view = RankView::new(features, points, min_rows, &rows, worst);
         let bytes = view.bytes() as i64;
         run.add_bytes(bytes);
-        let found = with(problem, &view, &kernel, run, options.below);
+        let found = with(problem, &view, &kernel, run, (options.below, rest));
         run.add_bytes(-bytes);
         return found;
     }
@@ -86,17 +100,35 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     let (cost, blocks, level) = (problem.leaf_cost, options.blocks, options.level);
     let below = options.below - rows.base;
     let found = if rows.fits::<i16>() {
-        with(problem, &view, &LabelKernel::<i16>::new(&rows, cost, blocks, level), run, below)
+        with(
+            problem,
+            &view,
+            &LabelKernel::<i16>::new(&rows, cost, blocks, level),
+            run,
+            (below, rest),
+        )
     } else if rows.fits::<i32>() {
-        with(problem, &view, &LabelKernel::<i32>::new(&rows, cost, blocks, level), run, below)
+        with(
+            problem,
+            &view,
+            &LabelKernel::<i32>::new(&rows, cost, blocks, level),
+            run,
+            (below, rest),
+        )
     } else {
-        with(problem, &view, &LabelKernel::<i64>::new(&rows, cost, blocks, level), run, below)
+        with(
+            problem,
+            &view,
+            &LabelKernel::<i64>::new(&rows, cost, blocks, level),
+            run,
+            (below, rest),
+        )
     };
     run.add_bytes(-bytes);
-    let mut found = found?;
+    let (mut found, rest) = found?;
     found.lower += rows.base;
     found.upper += rows.base;
-    Ok(found)
+    Ok((found, rest))
 }
 
 /// Search with a kernel; costs are the kernel's.
@@ -105,8 +137,8 @@ fn with<K: RankKernel>(
     view: &RankView,
     kernel: &K,
     run: &Run,
-    below: Cost,
-) -> Result<Found> {
+    (below, mut rest): (Cost, Rest),
+) -> Result<(Found, Rest)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf);
@@ -119,12 +151,17 @@ fn with<K: RankKernel>(
     let Some(threads) = (1..=threads).rev().find(|&n| run.fits(worker * n as u64)) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
+    rest.memo.tell(run);
+    if let Some(frontier) = &mut rest.frontier {
+        frontier.tell(run);
+        frontier.offer(below, Plan::Leaf);
+    }
     let shared = Shared {
         kernel,
         view,
         run,
-        memo: Mutex::new(Memo::default()),
-        root: Mutex::new(None),
+        memo: Mutex::new(rest.memo),
+        root: Mutex::new(rest.frontier),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(below)),
@@ -146,18 +183,21 @@ fn with<K: RankKernel>(
     };
     let mut known: Vec<Option<Known>> =
         on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
-    let frontier = lock(&shared.root).take();
-    lock(&shared.memo).clear(run);
-    Ok(match (frontier, known.pop().flatten()) {
-        (Some(mut frontier), _) => {
+    let mut frontier = lock(&shared.root).take();
+    let mut memo = std::mem::take(&mut *lock(&shared.memo));
+    memo.forget(run);
+    let found = match (&mut frontier, known.pop().flatten()) {
+        (Some(frontier), _) => {
             frontier.forget(run);
-            Found { lower: frontier.lower(), upper: frontier.upper, plan: frontier.plan }
+            let plan = std::mem::take(&mut frontier.plan);
+            Found { lower: frontier.lower(), upper: frontier.upper, plan }
         }
         (None, Some(known)) => {
             Found { lower: known.lower.min(known.upper), upper: known.upper, plan: known.plan }
         }
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
-    })
+    };
+    Ok((found, Rest { frontier, memo }))
 }
 
 /// What the whole problem costs as one leaf.
