@@ -72,19 +72,21 @@ fn pairs<const PAYS: bool>(
             }
             tally.pairs(first, block, &mut scratch.tile);
             for t in 0..4.min(n - first) {
-                let [e00, e01, e10, e11] = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| {
-                    scratch.fill_cell((first + t, a), (block, b), t, width);
-                    let rows = (ask.min_rows > 1).then(|| tally.rows(&scratch.cell));
-                    let mut cost = tally.leaf(&scratch.cell);
-                    if let Some(rows) = rows {
+                // A loop: what a closure does in `map` is not compiled for this CPU's vectors.
+                let mut costs = [[0; LANES]; 4];
+                for (cell, cost) in costs.iter_mut().enumerate() {
+                    scratch.fill_cell((first + t, cell / 2), (block, cell % 2), t, width);
+                    *cost = tally.leaf(&scratch.cell);
+                    if ask.min_rows > 1 {
+                        let rows = tally.rows(&scratch.cell);
                         for l in 0..LANES {
                             if rows[l] < ask.min_rows {
                                 cost[l] = INFINITE;
                             }
                         }
                     }
-                    cost
-                });
+                }
+                let [e00, e01, e10, e11] = costs;
                 let (mut best_0, mut best_1) = (INFINITE, INFINITE);
                 // What both sides of i pay for j, and both sides of j for i.
                 let (paid_i, paid_j) = match PAYS {
