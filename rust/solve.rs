@@ -101,7 +101,7 @@ fn search_on(
         };
         let (found, rest) = intervals::go_on(problem, run, &options, rest)?;
         Ok((found, Some(Rest::Cuts(rest))))
-    } else if relax::applies(problem) && has_many_cuts(problem) {
+    } else if takes_relaxation(problem) {
         Ok((relax::solve(problem, run, below)?, None))
     } else {
         let options = Options { below, ..Default::default() };
@@ -116,11 +116,15 @@ fn search_on(
 
 /// Whether that is the search that looks at every cut as a question of its own.
 pub fn takes_best_first(problem: &Problem) -> bool {
-    !separate::applies(problem) && !takes_intervals(problem)
+    !separate::applies(problem) && !takes_intervals(problem) && !takes_relaxation(problem)
 }
 
 fn takes_intervals(problem: &Problem) -> bool {
     intervals::applies(problem) && has_many_cuts(problem)
+}
+
+fn takes_relaxation(problem: &Problem) -> bool {
+    !intervals::applies(problem) && relax::applies(problem) && has_many_cuts(problem)
 }
 
 /// An error unless the tree costs what the search said.
@@ -191,12 +195,16 @@ pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Ru
 }
 
 /// Whether the search over intervals costs less than the one that looks at every cut as a question of its
-/// own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each feature.
+/// own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each feature. `benches/views.rs`
+/// has both; see `docs/architecture.md`.
 fn has_many_cuts(problem: &Problem) -> bool {
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
-    cuts >= MANY && cuts >= MANY_EACH * problem.features.len()
+    let each = |least: usize| cuts >= least * problem.features.len();
+    match problem.task.n_labels() {
+        _ if problem.task.squares().is_some() => cuts >= 96 && each(16),
+        // Without pair matrices all is slower.
+        _ if cuts >= 4096 => each(16),
+        2 => cuts >= 512 && each(96),
+        _ => cuts >= 512 && each(192),
+    }
 }
-
-/// Cuts in all, and for each feature, from which on intervals are searched: see `docs/architecture.md`.
-const MANY: usize = 256;
-const MANY_EACH: usize = 16;
