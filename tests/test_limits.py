@@ -47,6 +47,18 @@ def test_data_that_do_not_fit_are_refused(min_samples_leaf, memory_limit):
     assert time.monotonic() - start < 5
 
 
+def test_cuts_that_cannot_be_searched_one_by_one_leave_what_the_relaxation_proves():
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 2))
+    # Two hundred rows that no leaf of the required size can hold alone.
+    y = (X[:, 0] < 0.01).astype(int)
+    with pytest.warns(ConvergenceWarning, match="memory limit"):
+        model = everything(
+            max_depth=2, leaf_penalty=0, min_samples_leaf=5000, memory_limit=1e7, time_limit=20
+        ).fit(X, y)
+    assert 0 <= model.lower_bound_ < model.objective_ <= y.mean()
+
+
 def test_a_memory_limit_too_small_for_one_step_is_refused():
     with pytest.raises(ValueError, match="memory_limit allows 1000: raise it"):
         OptimalTreeClassifier(thresholds=5, memory_limit=1000).fit(*noise(200))

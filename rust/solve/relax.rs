@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use super::{grow, on_deep_stack};
 use crate::check;
 use crate::cost::Cost;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Run, Status};
 use crate::search::best_first::{self, Options};
 use crate::search::{Found, intervals};
 use crate::tree::Plan;
@@ -38,7 +38,14 @@ pub fn solve(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
         return Ok(Found { lower: known.lower.min(known.upper), ..known });
     }
     let options = Options { below: below.min(known.upper), ..Options::default() };
-    let found = best_first::solve(problem, run, &options)?;
+    let found = match best_first::solve(problem, run, &options) {
+        // There is no room to look at cuts one by one; the tree and the bound are known all the same.
+        Err(Error::Invalid(_)) => {
+            run.stop(Status::MemoryLimit);
+            return Ok(Found { lower: known.lower.min(known.upper), ..known });
+        }
+        found => found?,
+    };
     let best = if found.upper < known.upper { found.clone() } else { known.clone() };
     let lower = found.lower.max(known.lower).min(best.upper);
     Ok(Found { lower, ..best })
