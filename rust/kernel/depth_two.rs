@@ -196,6 +196,8 @@ pub struct Kernel<'a> {
     /// What errors and questions cost, if each class has one cost for all errors.
     rates: Option<paying::Rates>,
     paying: (paying::Scratch<u32>, paying::Scratch<u64>),
+    /// By class: its weight in the view that is looked at.
+    weights: Vec<i64>,
 }
 
 impl<'a> Kernel<'a> {
@@ -217,6 +219,7 @@ impl<'a> Kernel<'a> {
             prices: classes.and_then(Prices::new),
             rates: classes.zip(bits.fares.as_ref()).and_then(|(c, f)| paying::Rates::new(c, f)),
             paying: Default::default(),
+            weights: Vec::new(),
         }
     }
 
@@ -231,6 +234,7 @@ impl<'a> Kernel<'a> {
             + self.skewed.bytes()
             + self.paying.0.bytes()
             + self.paying.1.bytes()
+            + vec_bytes(&self.weights)
     }
 
     /// Bytes of scratch memory that a look at such a view takes, at least.
@@ -307,7 +311,7 @@ impl<'a> Kernel<'a> {
         if let Some(prices) = self.prices
             && tariff.is_none()
             && self.fits_narrow(view, ask)
-            && prices.fit(&self.class_weights(view))
+            && prices.fit(weigh_classes(self.bits, view, classes.n_classes(), &mut self.weights))
         {
             let (blocks, segments) = (&self.blocks, &self.bits.segments);
             let scratch = (&mut self.narrow, &mut self.skewed);
@@ -318,30 +322,22 @@ impl<'a> Kernel<'a> {
         }
         if ask.min_rows <= 1
             && let (Some(tariff), Some(rates)) = (tariff, &self.rates)
-            && self.fits_narrow(view, Ask { min_rows: 2, ..ask })
+            && self.weights_are_rows()
+            && self.fits_narrow(view, ask)
         {
-            let weights = self.class_weights(view);
             let (blocks, segments) = (&self.blocks, &self.bits.segments);
-            if rates.fit::<u32>(&weights) {
-                let scratch = (&mut self.narrow, &mut self.paying.0);
-                return level.run(
-                    #[inline(always)]
-                    || {
-                        paying::look(
-                            level, blocks, segments, rates, tariff, ask, halt, scratch, out,
-                        )
-                    },
+            let (counts, paying) = (&mut self.narrow, &mut self.paying);
+            let weights = weigh_classes(self.bits, view, classes.n_classes(), &mut self.weights);
+            if rates.fit::<u32>(weights) {
+                let scratch = (counts, &mut paying.0);
+                return paying::look(
+                    level, blocks, segments, rates, tariff, ask, halt, scratch, out,
                 );
             }
-            if rates.fit::<u64>(&weights) {
-                let scratch = (&mut self.narrow, &mut self.paying.1);
-                return level.run(
-                    #[inline(always)]
-                    || {
-                        paying::look(
-                            level, blocks, segments, rates, tariff, ask, halt, scratch, out,
-                        )
-                    },
+            if rates.fit::<u64>(weights) {
+                let scratch = (counts, &mut paying.1);
+                return paying::look(
+                    level, blocks, segments, rates, tariff, ask, halt, scratch, out,
                 );
             }
         }
@@ -412,23 +408,33 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The weight of every class.
-    fn class_weights(&self, view: &View) -> Vec<i64> {
-        let mut weights = vec![0; self.classes.map_or(0, ClassCosts::n_classes)];
-        for (index, segment) in self.bits.segments.iter().enumerate() {
-            weights[segment.class as usize] += view.segment(index).len() as i64 * segment.weight;
-        }
-        weights
+    fn weights_are_rows(&self) -> bool {
+        self.bits.segments.iter().all(|segment| segment.rows == segment.weight)
     }
 
     /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.
     fn fits_narrow(&self, view: &View, ask: Ask) -> bool {
-        let segments = &self.bits.segments;
-        if ask.min_rows > 1 && segments.iter().any(|s| s.rows != s.weight) {
+        if ask.min_rows > 1 && !self.weights_are_rows() {
             return false;
         }
+        let segments = &self.bits.segments;
         let total: i64 =
             (0..view.ends.len()).map(|s| view.segment(s).len() as i64 * segments[s].weight).sum();
         total < 1 << 16
     }
+}
+
+/// The weight of every class in a view.
+fn weigh_classes<'w>(
+    bits: &BitView,
+    view: &View,
+    n_classes: usize,
+    weights: &'w mut Vec<i64>,
+) -> &'w [i64] {
+    weights.clear();
+    weights.resize(n_classes, 0);
+    for (index, segment) in bits.segments.iter().enumerate() {
+        weights[segment.class as usize] += view.segment(index).len() as i64 * segment.weight;
+    }
+    weights
 }

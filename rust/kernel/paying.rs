@@ -161,8 +161,26 @@ impl<T> Scratch<T> {
 }
 
 #[allow(clippy::too_many_arguments)]
-#[inline(always)]
 pub fn look<T: Number>(
+    level: Level,
+    blocks: &Blocks,
+    segments: &[Segment],
+    rates: &Rates,
+    tariff: &Tariff,
+    ask: Ask,
+    halt: &dyn Fn() -> bool,
+    scratch: (&mut narrow::Scratch, &mut Scratch<T>),
+    out: &mut Lookahead,
+) -> Result<(), Unfinished> {
+    level.run(
+        #[inline(always)]
+        || look_in_lanes(level, blocks, segments, rates, tariff, ask, halt, scratch, out),
+    )
+}
+
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+fn look_in_lanes<T: Number>(
     level: Level,
     blocks: &Blocks,
     segments: &[Segment],
