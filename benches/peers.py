@@ -2,7 +2,8 @@
 
     python benches/peers.py --data DIR --setting accuracy-depth4 --setting sparse --out results.jsonl
 
-`DIR` holds Parquet files: a column `target`, then Boolean features. For policies: the treatment `k`, its outcome `y` and
+`DIR` holds Parquet files: a column `target`, then Boolean features, or numbers only, which are searched at all their cuts.
+Where the target is a float it is regression, and columns that are not Boolean are cut for both. For policies: the treatment `k`, its outcome `y` and
 propensity `mu`, predicted outcomes `yhat_<k>`, `split`, and Boolean features. For fairness: a
 `manifest.json` in `DIR` or above it that names each set's `sensitive` column. For test costs: a `<set>.costs.json`
 beside each file. Settings, and which peers each is for, stand in

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from certree import OptimalPolicyTree
@@ -14,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
 from peers import report  # noqa: E402
 from peers.adapters import certree as certree_adapter  # noqa: E402
 from peers import run as runner  # noqa: E402
+from peers.tables import REGRESSION_CUTS, load_tables  # noqa: E402
 from peers.tasks import objective  # noqa: E402
 
 
@@ -86,6 +88,31 @@ def test_test_costs_are_read_off_the_tree():
     answer = certree_adapter.answer(model, prepared)
     _, found = objective("cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"])
     assert found == pytest.approx(model.objective_, rel=1e-12) and model.test_costs(prepared[1]).any()
+
+
+def test_numbers_are_left_alone_for_labels_and_cut_for_targets(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=90), "k": rng.integers(0, 3, 90), "split": ["train", "test", "train"] * 30})
+    targets = rng.normal(size=(90, 2))
+    frame.with_columns(target=targets[:, 0] > 0).write_parquet(tmp_path / "labels.parquet")
+    means = frame.with_columns(target_u=targets[:, 0], target_v=targets[:, 1], odd=frame["k"] == 1)
+    means.write_parquet(tmp_path / "means.parquet")
+    labels, means = load_tables(tmp_path, None, tmp_path)
+    assert labels.arrays["X"].shape == (60, 2) and labels.arrays["X"].dtype == float
+    assert means.features <= 2 * REGRESSION_CUTS + 1 and means.arrays["X"].dtype == bool
+    assert np.array_equal(means.arrays["y"], np.delete(targets[:, 0], slice(1, None, 3)))
+
+
+def test_means_are_scored_as_the_estimator_does():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 4)) < 0.5, rng.normal(size=60)
+    table = {"X": X, "y": y, "names": ["a", "b", "c", "d"]}
+    job = {"task": "squared_error", "leaf_penalty": 0.01, "max_depth": 3, "limit": 60, "memory": 1e9, "options": {}}
+    prepared = certree_adapter.prepare(table, job)
+    model = certree_adapter.fit(prepared)
+    answer = certree_adapter.answer(model, prepared)
+    _, found = objective("squared_error", table, answer["predictions"], answer["leaves"], 0.01)
+    assert found == pytest.approx(model.objective_, rel=1e-12)
 
 
 def test_a_slow_child_is_killed(monkeypatch):

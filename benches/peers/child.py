@@ -33,7 +33,9 @@ def main():
     answer = adapter.answer(model, prepared) if model is not None else {}
     predictions = answer.pop("predictions", None)
     if predictions is not None:
-        numpy.save(job["predictions"], numpy.asarray(predictions).astype("int64"))
+        # Labels come as floats from some; targets are floats.
+        kind = table["y"].dtype
+        numpy.save(job["predictions"], numpy.asarray(predictions).astype(kind).ravel())
     answer.update(seconds=seconds, cpu_seconds=cpu, peak_bytes=peak, loaded_bytes=loaded)
     announce(job, answer)
 

@@ -33,6 +33,13 @@ SETTINGS = {
         Setting("accuracy-depth5", depths=(5,), peers=("pystreed",)),
         Setting("f1-depth3", "f1", depths=(3,), peers=("pystreed",)),
         Setting("f1-depth4", "f1", depths=(4,), peers=("pystreed",)),
+        *(
+            Setting(f"continuous-depth{depth}", depths=(depth,), peers=("pycontree", "pytrees-contree"))
+            for depth in (2, 3, 4)
+        ),
+        # A few cuts of each column: the peer takes Boolean features only.
+        Setting("regression-depth3", "squared_error", depths=(3,), peers=("pystreed-regression",)),
+        Setting("regression-depth4", "squared_error", depths=(4,), peers=("pystreed-regression",)),
         # No peer has it: to be read beside the seconds of accuracy-depth4.
         Setting("mcc-depth4", "mcc", depths=(4,), peers=("certree",)),
         Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),

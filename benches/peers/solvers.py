@@ -29,11 +29,15 @@ SOLVERS = {
         Solver("pystreed-fair", "pystreed"),
         # Neither has its task of test costs, and branches are always cached there.
         Solver("pystreed-costs", "pystreed"),
+        Solver("pystreed-regression", "pystreed"),
         Solver("gosdt", "gosdt"),
         Solver("gosdt-no-similar-support", "gosdt", {"similar_support": False}),
         Solver("pydl85", "pydl85"),
         Solver("pydl85-gain-order", "pydl85", {"desc": True}),
         Solver("pytrees", "pytrees"),
         Solver("pytrees-gain-order", "pytrees", {"heuristic": "information_gain"}),
+        Solver("pytrees-contree", "pytrees_contree"),
+        Solver("pytrees-contree-gini-order", "pytrees_contree", {"sort_by_heuristic": True}),
+        Solver("pycontree", "pycontree"),
     )
 }

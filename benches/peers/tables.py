@@ -8,13 +8,17 @@ import numpy
 import polars
 
 
+# How many cuts a number's column gets where a peer takes Boolean features only.
+REGRESSION_CUTS = 5
+
+
 @dataclass(frozen=True)
 class Table:
     name: str
     rows: int
     features: int
     path: Path
-    # What the tasks read: `y`, the class or treatment of each row; for policies `outcome`, `propensity` and
+    # What the tasks read: `y`, the class, treatment or target of each row; for policies `outcome`, `propensity` and
     # `predicted`; for fairness `sensitive`; for guessed bounds `reference`, the labels that a model predicts; for test
     # costs `cost-<level>` by class and label, the `test_of` each column, and for each test `prices` (full,
     # discounted) and its `group`, -1 if it has none.
@@ -36,10 +40,20 @@ def load_tables(data, names, folder):
 
 def convert(file, folder):
     frame = polars.read_parquet(file)
+    several = [column for column in frame.columns if column.startswith("target_")]
+    # No peer takes several targets: of these the first.
+    frame = frame.drop(several[1:]).rename({column: "target" for column in several[:1]})
     if "target" not in frame.columns:
         return convert_policy(frame, file.stem, folder)
     costs = file.with_name(f"{file.stem}.costs.json")
-    features = frame.drop("target", *(["split"] if costs.exists() else []))
+    if "split" in frame.columns and not costs.exists():
+        frame = frame.filter(polars.col("split") == "train")
+    features = frame.drop("target", "split", strict=False)
+    if frame["target"].dtype.is_float():
+        return convert_regression(features, frame["target"], file.stem, folder)
+    if features.columns and all(kind.is_numeric() for kind in features.dtypes):
+        # No sums of these: each row's value is only compared.
+        return save(file.stem, features.columns, folder, X=features.to_numpy().astype("float64"), y=codes(frame["target"]))
     other = [name for name, kind in features.schema.items() if kind != polars.Boolean]
     if other:
         raise SystemExit(f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}")
@@ -49,8 +63,28 @@ def convert(file, folder):
         arrays["sensitive"] = features[group].to_numpy().astype("int64")
         features = features.drop(group)
     X = features.to_numpy().astype(bool)
-    _, y = numpy.unique(frame["target"].to_numpy(), return_inverse=True)
-    return save(file.stem, features.columns, folder, X=X, y=y.astype("int64"), **arrays)
+    return save(file.stem, features.columns, folder, X=X, y=codes(frame["target"]), **arrays)
+
+
+def codes(target):
+    _, y = numpy.unique(target.to_numpy(), return_inverse=True)
+    return y.astype("int64")
+
+
+def convert_regression(features, target, name, folder):
+    """Boolean columns as they are, and a few cuts between quantiles of each other one: the same columns for everybody."""
+    columns = {}
+    for column in features.iter_columns():
+        if column.dtype == polars.String:
+            asked = {f"{column.name} = {value}": column == value for value in column.unique().sort()}
+        elif column.dtype == polars.Boolean:
+            asked = {column.name: column}
+        else:
+            quantiles = numpy.quantile(column, numpy.arange(1, REGRESSION_CUTS + 1) / (REGRESSION_CUTS + 1))
+            asked = {f"{column.name} > {cut:.17g}": column > cut for cut in numpy.unique(quantiles)}
+        columns.update(asked)
+    X = numpy.column_stack([answers.to_numpy() for answers in columns.values()])
+    return save(name, list(columns), folder, X=X, y=target.to_numpy().astype("float64"))
 
 
 def read_costs(file, columns):

@@ -54,6 +54,11 @@ def one_minus_mcc(arrays, predictions):
     return 1.0 - ((tp * tn - fp * fn) / under**0.5 if under else 0.0)
 
 
+def squared_error_left(arrays, predictions):
+    y = numpy.asarray(arrays["y"])
+    return float(((y - predictions) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+
+
 def minus_mean_score(teacher):
     def loss(arrays, predictions):
         rows, given = numpy.arange(len(predictions)), arrays["y"]
@@ -88,6 +93,7 @@ LOSSES = {
     "accuracy": error_rate,
     "f1": one_minus_f1,
     "mcc": one_minus_mcc,
+    "squared_error": squared_error_left,
     "parity": error_rate_if_fair(False),
     "opportunity": error_rate_if_fair(True),
     **{teacher: minus_mean_score(teacher) for teacher in ("dm", "ipw", "dr")},

@@ -32,8 +32,10 @@ def prepare(table, job):
 
 def estimator_of(table, task):
     """The estimator whose first parameter is the task, and what it is fitted to."""
-    from certree import OptimalPolicyTree, OptimalTreeClassifier
+    from certree import OptimalPolicyTree, OptimalTreeClassifier, OptimalTreeRegressor
 
+    if task == "squared_error":
+        return OptimalTreeRegressor, [table["y"]]
     if task in ("dm", "ipw", "dr"):
         return OptimalPolicyTree, [table[name] for name in ("y", "outcome", "propensity", "predicted")]
     return OptimalTreeClassifier, [table["y"]]
@@ -77,7 +79,8 @@ def answer(model, prepared):
     return {
         "predictions": model.predict(X),
         "leaves": int(model.get_n_leaves()),
-        "tree": as_lists(model.tree_, 0),
+        # Only test costs are read off it; means are no labels.
+        "tree": as_lists(model.tree_, 0) if hasattr(model, "feature_costs") else None,
         "optimal": model.status_ in ("optimal", "optimal_given_guess"),
         "detail": {
             "status": model.status_,

@@ -13,6 +13,7 @@ def prepare(table, job):
         STreeDCostSensitiveClassifier,
         STreeDGroupFairnessClassifier,
         STreeDPrescriptivePolicyGenerator,
+        STreeDRegressor,
     )
 
     from peers.tasks import MOST_DIFFERENCE
@@ -22,9 +23,14 @@ def prepare(table, job):
         raise ValueError("pystreed is only measured without a leaf penalty and with a depth limit")
     limits = dict(max_depth=job["max_depth"], time_limit=job["limit"], **job["options"])
     # Its own type, so that fit has nothing to convert.
-    X, y = table["X"].astype("int32"), table["y"].astype("int32")
+    X, y = table["X"].astype("int32"), table["y"]
+    if job["task"] != "squared_error":
+        y = y.astype("int32")
     more = ()
-    if job["task"].startswith("cost-"):
+    if job["task"] == "squared_error":
+        # Its only task here has a leaf penalty, which is not 0 by default.
+        model = STreeDRegressor(cost_complexity=0.0, **limits)
+    elif job["task"].startswith("cost-"):
         model = STreeDCostSensitiveClassifier(**limits)
         more = (cost_specifier(table, job["task"]),)
     elif job["task"] in ("dm", "ipw", "dr"):
