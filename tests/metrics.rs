@@ -12,6 +12,7 @@ use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
 use common::exhaustive::splits;
 use common::judge::ensure;
+use common::metrics::{any, loss, ratio};
 use common::problems::{ColumnMix, Options, ShapeMix, random_problem};
 use common::{Case, Loss, Random, for_all};
 
@@ -97,19 +98,6 @@ fn all(
     found
 }
 
-/// The loss as scikit-learn's documentation defines the metric, from what is right and wrong.
-fn loss(metric: Metric, positives: f64, negatives: f64, missed: f64, alarms: f64) -> f64 {
-    let (tp, tn) = (positives - missed, negatives - alarms);
-    1.0 - match metric {
-        Metric::FBeta(b) => (1.0 + b * b) * tp / ((1.0 + b * b) * tp + b * b * missed + alarms),
-        Metric::Jaccard => tp / (tp + missed + alarms),
-        Metric::Matthews => {
-            let under = (tp + alarms) * (tp + missed) * (tn + alarms) * (tn + missed);
-            if under < 1e-12 { 0.0 } else { (tp * tn - alarms * missed) / under.sqrt() }
-        }
-    }
-}
-
 fn check(judged: &Judged, limits: Limits) -> Result<(), String> {
     check_with(judged, limits, true)
 }
@@ -179,17 +167,6 @@ fn unlimited(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(20)), ..Limits::default() }
 }
 
-fn ratio(rng: &mut Random) -> Metric {
-    rng.pick(&[
-        Metric::FBeta(1.0),
-        Metric::FBeta(1.0),
-        Metric::FBeta(0.5),
-        Metric::FBeta(2.0),
-        Metric::FBeta(1.3),
-        Metric::Jaccard,
-    ])
-}
-
 const PENALTIES: [f64; 6] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25];
 
 #[test]
@@ -220,10 +197,6 @@ fn matthews_by_chords() {
 fn matthews_with_a_leaf_penalty() {
     let matthews = |_: &mut Random| Metric::Matthews;
     for_all(30_000..36_000, |seed| check(&judged(seed, matthews, &PENALTIES), unlimited(1)));
-}
-
-fn any(rng: &mut Random) -> Metric {
-    if rng.chance(0.4) { Metric::Matthews } else { ratio(rng) }
 }
 
 #[test]

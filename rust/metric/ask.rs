@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use crate::cost::{Cost, MAX_TOTAL};
+use crate::cost::{Cost, INFINITE, MAX_TOTAL};
 use crate::error::{Error, Result};
 use crate::metric::loss::{Errors, Loss, TOO_FINE};
+use crate::metric::solve::Scored;
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::search::Found;
 use crate::search::best_first::{Hints, Learned};
-use crate::task::ClassCosts;
 use crate::tree::Plan;
 
 /// A tree with labels, and what it adds up to.
@@ -28,27 +28,45 @@ pub struct Question {
     pub weights: [i64; 2],
     pub penalty: i64,
     pub max_leaves: Option<u32>,
+    /// Only under limits: trees that miss more are not allowed either.
+    pub most_missed: Option<i64>,
     /// Only trees that cost less than this are wanted.
     pub below: Cost,
+}
+
+impl Question {
+    /// So much for each missed positive and each false alarm.
+    pub fn of(weights: [i64; 2]) -> Question {
+        Question { weights, penalty: 0, max_leaves: None, most_missed: None, below: INFINITE }
+    }
 }
 
 pub struct Told {
     /// No tree costs less, or less than `below`: whichever is smaller.
     pub lower: Cost,
-    /// What the tree found costs, and its sums.
+    /// `None`: none was found that costs less than `below`.
+    pub found: Option<Cheap>,
+}
+
+/// A tree that costs little.
+pub struct Cheap {
+    /// What it costs, and its sums.
     pub upper: Cost,
     pub cheapest: Errors,
     /// That tree with the labels that are best for the metric.
     pub best: Candidate,
 }
 
+impl Told {
+    /// The tree, if it is proved that none costs less.
+    pub fn optimum(&self) -> Option<&Cheap> {
+        self.found.as_ref().filter(|found| found.upper <= self.lower)
+    }
+}
+
 /// Data that additive problems are asked about.
 pub struct Asker<'a, 'run> {
-    pub problem: &'a Problem,
-    pub classes: &'a ClassCosts,
-    pub positive: usize,
-    /// What a unit of weight of a missed positive and of a false alarm counts.
-    pub units: [i64; 2],
+    pub scored: &'a Scored,
     /// That of the problem, or less.
     pub max_depth: Option<u32>,
     pub run: &'a Run<'run>,
@@ -60,35 +78,59 @@ pub struct Asker<'a, 'run> {
 const MOST_LEARNED: usize = 6;
 
 impl Asker<'_, '_> {
-    /// `known`: bounds of the true objective meanwhile. `worth`: the metric's loss.
-    pub fn ask(&self, question: &Question, known: (Cost, Cost), loss: &Loss) -> Result<Told> {
-        let problem = self.pose(question, loss)?;
-        let found = self.solve(&problem, question, known)?;
-        let leaves = self.leaves(&found.plan);
-        let cost = |errors: Errors| {
-            let [a, b] = question.weights;
-            a * errors.missed + b * errors.alarms + question.penalty * leaves.len() as i64
+    /// `known`: bounds of the true objective meanwhile. Only trees that keep the limits are spoken of.
+    pub fn ask(&self, question: &Question, known: (Cost, Cost)) -> Result<Told> {
+        let costs = self.costs(question)?;
+        let mut shape = Shape { max_depth: self.max_depth, ..self.scored.problem.shape };
+        shape.max_leaves = match (shape.max_leaves, question.max_leaves) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
         };
+        let Some(limited) = &self.scored.limited else {
+            return self.ask_freely(question, known, costs, shape);
+        };
+        let more = question.most_missed.map(|most| self.scored.missed_at_most(most));
+        let limited = limited.under(costs, question.penalty, shape, more)?;
+        let pulse = |_: &_| self.run.report(known.0, known.1).is_none();
+        let inner = self.run.part(limited.scale(), Box::new(pulse));
+        let found = limited.best_below(question.below, &inner);
+        self.run.absorb(&inner);
+        let (best, lower) = found?;
+        let found = best.map(|best| {
+            let best = self.scored.candidate(best.plan, best.labels);
+            Cheap { upper: cost(question, best.errors, best.leaves), cheapest: best.errors, best }
+        });
+        Ok(Told { lower: lower.min(question.below), found })
+    }
+
+    fn ask_freely(
+        &self,
+        question: &Question,
+        known: (Cost, Cost),
+        costs: Vec<Cost>,
+        shape: Shape,
+    ) -> Result<Told> {
+        let Scored { problem, classes, loss, .. } = self.scored;
+        let problem = scalar::problem(problem, classes, costs, question.penalty, shape)?;
+        let found = self.solve(&problem, question, known)?;
+        let leaves = self.scored.leaves(&found.plan);
+        let n = leaves.len() as u32;
         let order = by_share(&leaves);
         let all = labellings(&leaves, &order, loss);
-        let cheapest = *all.iter().min_by_key(|errors| cost(**errors)).expect("a leaf has a label");
+        let cheapest = *(all.iter())
+            .min_by_key(|errors| cost(question, **errors, n))
+            .expect("a leaf has a label");
         let best = (0..all.len()).min_by(|&a, &b| loss.of(all[a]).total_cmp(&loss.of(all[b])));
         let best = best.expect("a leaf has a label");
-        let mut labels = vec![1 - self.positive as u32; leaves.len()];
+        let positive = self.scored.positive as u32;
+        let mut labels = vec![1 - positive; leaves.len()];
         for &leaf in &order[..best] {
-            labels[leaf] = self.positive as u32;
+            labels[leaf] = positive;
         }
-        Ok(Told {
-            lower: found.lower.min(question.below),
-            upper: cost(cheapest),
-            cheapest,
-            best: Candidate {
-                plan: found.plan,
-                labels,
-                errors: all[best],
-                leaves: leaves.len() as u32,
-            },
-        })
+        let upper = cost(question, cheapest, n);
+        let best = Candidate { plan: found.plan, labels, errors: all[best], leaves: n };
+        let lower = found.lower.min(question.below);
+        Ok(Told { lower, found: Some(Cheap { upper, cheapest, best }) })
     }
 
     fn solve(&self, problem: &Problem, question: &Question, known: (Cost, Cost)) -> Result<Found> {
@@ -116,37 +158,29 @@ impl Asker<'_, '_> {
         Ok(found)
     }
 
-    fn pose(&self, question: &Question, loss: &Loss) -> Result<Problem> {
-        let mut costs = vec![0; 4];
-        let mut total = i128::from(question.penalty) * self.problem.points.len() as i128;
-        let totals = [loss.positives, loss.negatives];
-        for (side, (class, label)) in
-            [(self.positive, 1 - self.positive), (1 - self.positive, self.positive)]
-                .into_iter()
-                .enumerate()
-        {
-            let weight = question.weights[side];
-            total += i128::from(weight) * i128::from(totals[side]);
-            costs[class * 2 + label] =
-                weight.checked_mul(self.units[side]).ok_or_else(|| Error::invalid(TOO_FINE))?;
-        }
+    /// By class and label.
+    fn costs(&self, question: &Question) -> Result<Vec<Cost>> {
+        let Scored { problem, loss, positive, side, units, .. } = self.scored;
+        let total = i128::from(question.penalty) * problem.points.len() as i128
+            + i128::from(question.weights[0]) * i128::from(loss.positives)
+            + i128::from(question.weights[1]) * i128::from(loss.negatives);
+        let fine = || Error::invalid(TOO_FINE);
         if total > i128::from(MAX_TOTAL) {
-            return Err(Error::invalid(TOO_FINE));
+            return Err(fine());
         }
-        let mut shape = Shape { max_depth: self.max_depth, ..self.problem.shape };
-        shape.max_leaves = match (shape.max_leaves, question.max_leaves) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        scalar::problem(self.problem, self.classes, costs, question.penalty, shape)
+        let mut costs = vec![0; 2 * side.len()];
+        for (class, &side) in side.iter().enumerate() {
+            let wrong = if side == 0 { 1 - positive } else { *positive };
+            let cost = question.weights[side].checked_mul(units[side]);
+            costs[class * 2 + wrong] = cost.ok_or_else(fine)?;
+        }
+        Ok(costs)
     }
+}
 
-    /// Positives and negatives of each leaf in units, from left to right.
-    fn leaves(&self, plan: &Plan) -> Vec<[i64; 2]> {
-        (scalar::leaves(self.problem, plan).iter())
-            .map(|w| [w[self.positive] * self.units[0], w[1 - self.positive] * self.units[1]])
-            .collect()
-    }
+fn cost(question: &Question, errors: Errors, leaves: u32) -> Cost {
+    let [a, b] = question.weights;
+    a * errors.missed + b * errors.alarms + question.penalty * i64::from(leaves)
 }
 
 /// Leaves by their share of positives, the largest first.

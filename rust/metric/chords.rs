@@ -56,16 +56,16 @@ pub fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> 
         let [a, b] = chord.ends;
         let weights = reduced([a.alarms - b.alarms, b.missed - a.missed]);
         let below = dot(weights, a);
-        let question = Question { weights, penalty: 0, max_leaves: limit, below };
-        let (told, _) = state.ask(question)?;
+        let (told, _) =
+            state.ask(Question { max_leaves: limit, below, ..Question::of(weights) })?;
         if told.lower >= below {
             continue;
         }
-        if told.lower < told.upper {
+        let Some(found) = told.optimum() else {
             // Stopped before the corner was proved to be one.
             return Ok(false);
-        }
-        let (corner, line) = (told.cheapest, Support { weights, bound: told.lower });
+        };
+        let (corner, line) = (found.cheapest, Support { weights, bound: told.lower });
         chords.push(Chord::new(&loss, [a, corner], [chord.below[0], line]));
         chords.push(Chord::new(&loss, [corner, b], [line, chord.below[1]]));
     }

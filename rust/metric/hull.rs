@@ -7,14 +7,17 @@
 //!
 //! With a leaf penalty, lines with a price on leaves fence all levels at once. What they leave open is
 //! enumerated level by level.
+//!
+//! All this is true of any set of trees, so also of those that keep limits. But it speaks of correlations above
+//! zero only: where limits may not leave any, see `worse.rs`.
 
-use crate::cost::INFINITE;
 use crate::error::Result;
 use crate::metric::ask::Question;
 use crate::metric::chords;
 use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
+use crate::metric::worse;
 
 /// How many lines are tried at a level before it is enumerated.
 const PRICES: u32 = 4;
@@ -32,10 +35,12 @@ pub fn close(state: &mut State<'_, '_>) -> Result<()> {
             })
             .expect("something is open");
         let leaves = level.leaves;
-        if state.lambda() > 0.0 && level.tries < PRICES && leaves > 1 {
+        let limit = (state.lambda() > 0.0).then_some(leaves);
+        if state.room(leaves) > 1.0 + BLUR && level.tries == 0 {
+            worse::close(state, index, limit)?;
+        } else if state.lambda() > 0.0 && level.tries < PRICES && leaves > 1 {
             fence_off(state, index)?;
         } else {
-            let limit = (state.lambda() > 0.0).then_some(leaves);
             state.levels[index].closed = enumerate(state, leaves, limit)?;
         }
     }
@@ -50,7 +55,7 @@ fn fence_off(state: &mut State<'_, '_>, index: usize) -> Result<()> {
     let unit = FINE / slope[0].max(slope[1]);
     let weights = slope.map(|s| (s * unit).max(1.0) as i64);
     let penalty = (state.lambda() * unit).min(1e15) as i64;
-    state.ask(Question { weights, penalty, max_leaves: None, below: INFINITE })?;
+    state.ask(Question { penalty, ..Question::of(weights) })?;
     let level = &mut state.levels[index];
     level.tries = if level.least > before + 1e-6 { level.tries + 1 } else { PRICES };
     Ok(())
@@ -200,7 +205,7 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
         let points = [0, 1].map(|side| corner.leaves(side, &loss, room, blur));
         let cut = line_through(points, fine);
         let question =
-            Question { weights: cut.weights, penalty: 0, max_leaves: limit, below: cut.bound };
+            Question { max_leaves: limit, below: cut.bound, ..Question::of(cut.weights) };
         let (told, _) = state.ask(question)?;
         let [left, right] = corner.sides;
         let mut push = |sides, ends| corners.extend(Corner::new(&loss, sides, ends));
@@ -217,11 +222,11 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
             push([cut, right], [end(0), corner.ends[1]]);
             continue;
         }
-        if told.lower < told.upper {
+        let Some(found) = told.optimum() else {
             // Stopped before the tree was proved to be the furthest below.
             return Ok(false);
-        }
-        let (tree, line) = (told.cheapest, Support { weights: cut.weights, bound: told.lower });
+        };
+        let (tree, line) = (found.cheapest, Support { weights: cut.weights, bound: told.lower });
         push([left, line], [corner.ends[0], Point::tree(tree)]);
         push([line, right], [Point::tree(tree), corner.ends[1]]);
     }

@@ -5,6 +5,9 @@
 //! solves; its optimum says that no tree lies below a line in the plane of the two sums. A few well
 //! chosen lines fence off all that would be better than the best tree found: then it is proved.
 //!
+//! Under limits the additive problems are those of [`crate::pareto::Constrained`], and all that is said of trees is
+//! said of those that keep them.
+//!
 //! Reading order: [`loss`] (the metrics and their level lines) → [`fence`] (lines, and what is left) →
 //! [`ask`] (one additive problem) → [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`].
 
@@ -15,6 +18,7 @@ mod hull;
 mod loss;
 mod ratio;
 mod solve;
+mod worse;
 
 pub use loss::Metric;
 pub use solve::{MetricInput, Scored};

@@ -48,7 +48,8 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         let paid = penalty.checked_mul(i64::from(leaves)).ok_or_else(fine)?;
         let below = bound.checked_add(paid).ok_or_else(fine)?;
         let max_leaves = limited.then_some(leaves);
-        let (told, improved) = state.ask(Question { weights, penalty, max_leaves, below })?;
+        let question = Question { penalty, max_leaves, below, ..Question::of(weights) };
+        let (told, improved) = state.ask(question)?;
         if told.lower >= below {
             let end = if together { state.levels.len() } else { index + 1 };
             state.levels[index..end].iter_mut().for_each(|level| level.closed = true);
@@ -57,9 +58,10 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
             last = None;
         } else {
             state.levels[index].tries += 1;
+            let small = told.found.is_some_and(|found| found.best.leaves < leaves);
             match together {
                 true => low = penalty,
-                false if told.best.leaves < leaves => high = penalty,
+                false if small => high = penalty,
                 false => low = penalty,
             }
         }

@@ -6,17 +6,18 @@
 use std::cell::RefCell;
 
 use crate::check;
-use crate::cost::{Cost, Scale, decimal};
+use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::metric::ask::{Asker, Candidate, Question, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
 use crate::metric::{hull, ratio};
+use crate::pareto::{Attained, Constrained, Limit, LimitInput, scalar};
 use crate::problem::{Problem, Shape};
 use crate::run::{Run, Status};
 use crate::solve::{Answer, labelled};
-use crate::task::{ClassCosts, ClassInput, Scaled};
+use crate::task::{ClassCosts, ClassInput, Grouped, Scaled};
 use crate::tree::{Plan, Tree};
 
 pub struct MetricInput {
@@ -30,10 +31,15 @@ pub struct MetricInput {
 /// Data and a metric.
 pub struct Scored {
     pub(super) problem: Problem,
-    classes: ClassCosts,
-    positive: usize,
-    units: [i64; 2],
+    pub(super) classes: ClassCosts,
+    /// The label.
+    pub(super) positive: usize,
+    /// By class: 0 of positives, 1 of negatives.
+    pub(super) side: Vec<usize>,
+    /// What a unit of weight of a missed positive and of a false alarm counts.
+    pub(super) units: [i64; 2],
     pub(super) loss: Loss,
+    pub(super) limited: Option<Constrained>,
     /// λ as a fraction.
     penalty: (i64, i64),
     /// A switch for tests: off, corners of the hull are found by chords alone.
@@ -53,24 +59,65 @@ impl Scored {
         input: &MetricInput,
         shape: Shape,
     ) -> Result<Self> {
-        if (input.classes.n_classes, input.classes.n_labels) != (2, 2) || input.positive > 1 {
+        Self::of(columns, points, input, vec![0, 1], None, shape)
+    }
+
+    /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by group.
+    pub fn limited(
+        columns: Vec<Column>,
+        points: Points,
+        input: &MetricInput,
+        class_of: Vec<u32>,
+        limits: &[LimitInput],
+        shape: Shape,
+    ) -> Result<Self> {
+        Self::of(columns, points, input, class_of, Some(limits), shape)
+    }
+
+    fn of(
+        columns: Vec<Column>,
+        points: Points,
+        input: &MetricInput,
+        class_of: Vec<u32>,
+        limits: Option<&[LimitInput]>,
+        shape: Shape,
+    ) -> Result<Self> {
+        let two = class_of.contains(&0) && class_of.contains(&1) && class_of.iter().all(|&c| c < 2);
+        let n_classes = input.classes.n_classes;
+        if !two || (n_classes, input.classes.n_labels) != (class_of.len(), 2) || input.positive > 1
+        {
             return Err(Error::invalid("this objective is for two classes"));
         }
-        let scaled = ClassInput { leaf_penalty: 0.0, ..input.classes.clone() }.build()?;
+        let classes_input = ClassInput { leaf_penalty: 0.0, ..input.classes.clone() };
+        let scaled = classes_input.build()?;
         let Some(classes) = scaled.task.classes().cloned() else {
             return Err(Error::invalid(TOO_FINE));
         };
-        let (positive, negative) = (input.positive, 1 - input.positive);
-        let units = [classes.cost(positive, negative), classes.cost(negative, positive)];
+        let limited = limits.map(|limits| {
+            let (columns, points, class_of) = (columns.clone(), points.clone(), class_of.clone());
+            Constrained::new(columns, points, &classes_input, class_of, limits, shape)
+        });
+        let limited = limited.transpose()?;
+        let positive = input.positive;
+        let side: Vec<usize> =
+            class_of.iter().map(|&class| usize::from(class as usize != positive)).collect();
+        let error = |wanted: usize| {
+            let class = side.iter().position(|&side| side == wanted).unwrap_or(0);
+            classes.cost(class, if wanted == 0 { 1 - positive } else { positive })
+        };
+        let units = [error(0), error(1)];
         let penalty = decimal(input.classes.leaf_penalty)
             .filter(|&(p, q)| p >= 0 && p.max(q) < 1 << 30)
             .ok_or_else(|| Error::invalid(TOO_FINE))?;
-        let scaled = Scaled { leaf_cost: 0, ..scaled };
+        let task = Box::new(Grouped::new(classes.clone(), class_of));
+        let scaled = Scaled { task, ..scaled };
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
-        let weigh = |class: usize, unit: i64| totals[class].checked_mul(unit);
-        let (p, n) = (weigh(positive, units[0]), weigh(negative, units[1]));
-        let (p, n) = p.zip(n).ok_or_else(|| Error::invalid(TOO_FINE))?;
+        let weigh = |wanted: usize| {
+            let of = totals.iter().zip(&side).filter(|(_, side)| **side == wanted);
+            of.map(|(total, _)| *total).sum::<i64>().checked_mul(units[wanted])
+        };
+        let (p, n) = weigh(0).zip(weigh(1)).ok_or_else(|| Error::invalid(TOO_FINE))?;
         if p == 0 || n == 0 {
             let side = if p == 0 { "positive" } else { "negative" };
             return Err(Error::invalid(format!(
@@ -78,7 +125,7 @@ impl Scored {
             )));
         }
         let loss = Loss::new(input.metric, p, n)?;
-        Ok(Scored { problem, classes, positive, units, loss, penalty, cuts: true })
+        Ok(Scored { problem, classes, positive, side, units, loss, limited, penalty, cuts: true })
     }
 
     /// The unit of progress.
@@ -92,7 +139,7 @@ impl Scored {
     }
 
     fn answer(&self, run: &Run) -> Result<Answer> {
-        let mut state = State::new(self, run);
+        let mut state = State::new(self, self.first(run)?, run);
         for depth in FIRST..self.problem.shape.max_depth.unwrap_or(FIRST + 1) {
             state.begin(depth)?;
         }
@@ -103,6 +150,7 @@ impl Scored {
         let Candidate { plan, labels, errors, .. } = state.best;
         let tree = labelled(&self.problem, plan, &labels)?;
         self.confirm(&tree, errors)?;
+        self.attained(&tree)?;
         let lower_bound = match self.loss.kind {
             Kind::Ratio(_) if proved => upper,
             // Roots are rounded.
@@ -125,16 +173,75 @@ impl Scored {
         })
     }
 
+    /// A tree to begin with: a leaf, if one is allowed.
+    fn first(&self, run: &Run) -> Result<Candidate> {
+        let keeps = |label: &u32| self.limited.as_ref().is_none_or(|l| l.allows(*label as usize));
+        let leaves = (0..2).filter(keeps).map(|label| self.candidate(Plan::Leaf, vec![label]));
+        let loss = |leaf: &Candidate| self.loss.of(leaf.errors);
+        if let Some(leaf) = leaves.min_by(|a, b| loss(a).total_cmp(&loss(b))) {
+            return Ok(leaf);
+        }
+        let limited = self.limited.as_ref().expect("without limits a leaf is allowed");
+        // Of its loss nothing is known yet.
+        let shown = |_: &_| run.report(0, (2.0 * UNITS) as Cost).is_none();
+        let part = run.part(limited.scale(), Box::new(shown));
+        let found = limited.best_below(INFINITE, &part);
+        run.absorb(&part);
+        let best = limited.require(found?.0, run)?;
+        Ok(self.candidate(best.plan, best.labels))
+    }
+
+    /// A tree with these labels.
+    pub(super) fn candidate(&self, plan: Plan, labels: Vec<u32>) -> Candidate {
+        let sides = self.leaves(&plan);
+        let mut errors = Errors { missed: 0, alarms: 0 };
+        for (&label, [positives, negatives]) in labels.iter().zip(sides) {
+            match label as usize == self.positive {
+                true => errors.alarms += negatives,
+                false => errors.missed += positives,
+            }
+        }
+        Candidate { plan, errors, leaves: labels.len() as u32, labels }
+    }
+
+    /// Positives and negatives of each leaf in units, from left to right.
+    pub(super) fn leaves(&self, plan: &Plan) -> Vec<[i64; 2]> {
+        scalar::leaves(&self.problem, plan).iter().map(|weights| self.by_side(weights)).collect()
+    }
+
+    fn by_side(&self, weights: &[i64]) -> [i64; 2] {
+        let mut sums = [0; 2];
+        for (&side, &weight) in self.side.iter().zip(weights) {
+            sums[side] += weight * self.units[side];
+        }
+        sums
+    }
+
+    /// A limit on the sum of missed positives.
+    pub(super) fn missed_at_most(&self, most: i64) -> Limit {
+        let add = |(class, label): (usize, usize)| {
+            let missed = self.side[class] == 0 && label != self.positive;
+            if missed { self.units[0] } else { 0 }
+        };
+        let adds = (0..2 * self.side.len()).map(|at| add((at / 2, at % 2))).collect();
+        Limit::at_most("missed positives", adds, most, self.loss.positives)
+    }
+
+    /// What each limit's share, or difference of shares, is in the finished tree.
+    pub fn attained(&self, tree: &Tree) -> Result<Attained> {
+        self.limited.as_ref().map_or(Ok(Vec::new()), |limited| limited.attained(tree))
+    }
+
     /// The finished tree adds up to what the search says, from the points alone.
     fn confirm(&self, tree: &Tree, claimed: Errors) -> Result<()> {
         let labels = check::labels(tree, &self.problem.columns, &self.problem.points);
         let mut found = Errors { missed: 0, alarms: 0 };
         for (point, &label) in labels.iter().enumerate() {
-            let weights = self.classes.weights(point);
+            let [positives, negatives] = self.by_side(self.classes.weights(point));
             if label as usize == self.positive {
-                found.alarms += weights[1 - self.positive] * self.units[1];
+                found.alarms += negatives;
             } else {
-                found.missed += weights[self.positive] * self.units[0];
+                found.missed += positives;
             }
         }
         if found == claimed {
@@ -167,26 +274,9 @@ pub struct State<'a, 'run> {
 }
 
 impl<'a, 'run> State<'a, 'run> {
-    fn new(scored: &'a Scored, run: &'a Run<'run>) -> Self {
-        let Scored { problem, classes, positive, units, loss, .. } = scored;
-        let max_depth = problem.shape.max_depth;
-        let asker = Asker {
-            problem,
-            classes,
-            positive: *positive,
-            units: *units,
-            max_depth,
-            run,
-            learned: RefCell::default(),
-        };
-        let leaf = |label: usize, missed: i64, alarms: i64| Candidate {
-            plan: Plan::Leaf,
-            labels: vec![label as u32],
-            errors: Errors { missed, alarms },
-            leaves: 1,
-        };
-        let (yes, no) = (leaf(*positive, 0, loss.negatives), leaf(1 - positive, loss.positives, 0));
-        let best = if loss.of(yes.errors) <= loss.of(no.errors) { yes } else { no };
+    fn new(scored: &'a Scored, best: Candidate, run: &'a Run<'run>) -> Self {
+        let max_depth = scored.problem.shape.max_depth;
+        let asker = Asker { scored, max_depth, run, learned: RefCell::default() };
         let mut state =
             State { scored, asker, best, fence: Fence::default(), levels: Vec::new(), told: None };
         let counts = if scored.penalty.0 == 0 { 0..=0 } else { 1..=state.most_leaves() };
@@ -199,9 +289,8 @@ impl<'a, 'run> State<'a, 'run> {
 
     /// The best tree of a smaller depth takes little time to find, and with a good one there is less to ask.
     fn begin(&mut self, depth: u32) -> Result<()> {
-        let mut less = State::new(self.scored, self.run());
+        let mut less = State::new(self.scored, self.best.clone(), self.run());
         less.asker.max_depth = Some(depth);
-        less.best = self.best.clone();
         less.told = Some(self.known());
         less.refresh();
         less.close()?;
@@ -271,12 +360,16 @@ impl<'a, 'run> State<'a, 'run> {
     /// Ask, and keep what the answer says. Whether the best tree has become better.
     pub fn ask(&mut self, question: Question) -> Result<(Told, bool)> {
         let known = self.known();
-        let told = self.asker.ask(&question, known, self.loss())?;
-        let Question { weights, penalty, max_leaves, .. } = question;
-        self.fence.add(Line { weights, penalty, bound: told.lower, max_leaves });
-        let improved = self.is_better(&told.best);
-        if improved {
-            self.best = told.best.clone();
+        let told = self.asker.ask(&question, known)?;
+        let Question { weights, penalty, max_leaves, most_missed, .. } = question;
+        // Where there is no tree at all there is no line, and what is told of some trees is no line for all.
+        if most_missed.is_none() && told.lower < INFINITE {
+            self.fence.add(Line { weights, penalty, bound: told.lower, max_leaves });
+        }
+        let better = told.found.as_ref().filter(|found| self.is_better(&found.best));
+        let improved = better.is_some();
+        if let Some(better) = better {
+            self.best = better.best.clone();
         }
         self.refresh();
         self.note();

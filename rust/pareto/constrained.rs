@@ -6,7 +6,7 @@
 //! limit at a time: the bound is concave in each price, and each solve tells its slope.
 
 use super::limits::{Limit, LimitInput, dot, matrix};
-use super::prices::{Dual, upper_of};
+use super::prices::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::check;
@@ -15,7 +15,7 @@ use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
-use crate::search::fronts::{self, Start};
+use crate::search::fronts::{self, Best, Start};
 use crate::solve::{Answer, conclude, labelled};
 use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
 use crate::tree::Tree;
@@ -27,7 +27,7 @@ const MOST_LIMITS: usize = 8;
 pub struct Constrained {
     pub problem: Problem,
     pub(super) limits: Vec<Limit>,
-    pub(super) classes: ClassCosts,
+    pub(crate) classes: ClassCosts,
     /// By class: the weight of all rows.
     pub(super) totals: Vec<i64>,
     pub(super) costs: Vec<Cost>,
@@ -105,13 +105,32 @@ impl Constrained {
         let totals = problem.stats(0..problem.points.len());
         let limits =
             limits.iter().map(|limit| limit.build(&classes, &totals)).collect::<Result<_>>()?;
+        Ok(Self::ready(problem, limits, classes, totals))
+    }
+
+    fn ready(problem: Problem, limits: Vec<Limit>, classes: ClassCosts, totals: Vec<i64>) -> Self {
         let costs = matrix(&classes);
         let step = costs.iter().fold(problem.leaf_cost, |step, &cost| divisor(step, cost));
         let step = step.max(1);
         let most = costs.chunks_exact(classes.n_labels()).zip(&totals);
         let worst = most.map(|(row, total)| row.iter().max().unwrap_or(&0) * total).sum::<Cost>();
         let worst = worst + problem.leaf_cost;
-        Ok(Constrained { problem, limits, classes, totals, costs, step, worst, prices: true })
+        Constrained { problem, limits, classes, totals, costs, step, worst, prices: true }
+    }
+
+    /// The same points and limits under other costs, by class and label, with one limit `more`.
+    pub(crate) fn under(
+        &self,
+        costs: Vec<Cost>,
+        leaf_cost: Cost,
+        shape: Shape,
+        more: Option<Limit>,
+    ) -> Result<Self> {
+        let classes = self.classes.with_costs(self.classes.n_labels(), costs.clone());
+        let problem = scalar::problem(&self.problem, &classes, costs, leaf_cost, shape)?;
+        let limits = self.limits.iter().cloned().chain(more).collect();
+        let prices = self.prices;
+        Ok(Constrained { prices, ..Self::ready(problem, limits, classes, self.totals.clone()) })
     }
 
     pub fn scale(&self) -> Scale {
@@ -121,60 +140,94 @@ impl Constrained {
     /// The best tree that keeps the limits, and what it attains. It is an error if there is none, and a panic
     /// anywhere below is one, too.
     pub fn solve(&self, run: &Run) -> Result<(Answer, Attained)> {
-        Error::guard(|| match self.limits.len() {
-            0 | 1 => self.solve_with::<1>(run),
-            2 => self.solve_with::<2>(run),
-            3 | 4 => self.solve_with::<4>(run),
-            _ => self.solve_with::<8>(run),
+        Error::guard(|| {
+            let (best, lower) = self.best_below(INFINITE, run)?;
+            let best = self.require(best, run)?;
+            let tree = labelled(&self.problem, best.plan, &best.labels)?;
+            let (columns, points) = (&self.problem.columns, &self.problem.points);
+            let task = self.problem.task.as_ref();
+            let cost = check::recompute(&tree, columns, points, task, self.problem.leaf_cost);
+            check::confirm(best.cost, cost)?;
+            let attained = self.attained(&tree)?;
+            let bounds = (lower.min(best.cost), best.cost);
+            Ok((conclude(tree, bounds, self.problem.scale, run), attained))
         })
     }
 
-    fn solve_with<const N: usize>(&self, run: &Run) -> Result<(Answer, Attained)> {
-        let mut dual = Dual::<N>::new(self, run);
+    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what no tree
+    /// that keeps them costs less than; that need not exceed `below`.
+    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
+        match self.limits.len() {
+            0 | 1 => self.search::<1>(below, run),
+            2 => self.search::<2>(below, run),
+            3 | 4 => self.search::<4>(below, run),
+            _ => self.search::<{ MOST_LIMITS + 1 }>(below, run),
+        }
+    }
+
+    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
+        // Costs are whole steps.
+        let below =
+            if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
+        let mut dual = Dual::<N>::new(self, below, run);
         if self.prices {
             dual.climb()?;
         } else {
             dual.best = None;
         }
-        let (mut lower, mut best, relaxed) = (dual.lower, dual.best, dual.relaxed);
-        if lower < upper_of(&best) && run.stopped().is_none() {
-            let front = self.front::<N>(&self.limits, &relaxed);
-            let problem = self.relaxed_problem(&relaxed)?;
-            let start = Start { upper: upper_of(&best), lower, shown: self.worst };
-            let (found, proved) = fronts::solve(&problem, &front, start, run)?;
-            lower = proved;
-            best = found.or(best);
+        let upper = dual.upper();
+        let (lower, best, relaxed) = (dual.lower, dual.best, dual.relaxed);
+        if lower >= upper || run.stopped().is_some() {
+            return Ok((best, lower));
         }
-        let Some(best) = best else {
-            return Err(match run.stopped() {
-                None => self.infeasible::<N>(run)?,
-                Some(status) => Error::invalid(format!(
-                    "the search was stopped ({}) before it found a tree that meets the constraints: {}; \
-                     allow more time, or loosen them",
-                    status.name(),
-                    self.names()
-                )),
-            });
-        };
-        lower = lower.min(best.cost);
-        let tree = labelled(&self.problem, best.plan, &best.labels)?;
-        let (columns, points) = (&self.problem.columns, &self.problem.points);
-        let task = self.problem.task.as_ref();
-        check::confirm(
-            best.cost,
-            check::recompute(&tree, columns, points, task, self.problem.leaf_cost),
-        )?;
-        let sums = self.sums(&tree);
-        for (limit, &sum) in self.limits.iter().zip(&sums) {
-            if limit.excess(sum) > 0 {
-                return Err(Error::Mismatch {
-                    searched: format!("{} is met", limit.name),
-                    recomputed: format!("{}, and {} is not met", limit.value(sum), limit.name),
-                });
+        let front = self.front::<N>(&self.limits, &relaxed);
+        let problem = self.relaxed_problem(&relaxed)?;
+        let start = Start { upper, lower, shown: self.worst };
+        let (found, proved) = fronts::solve(&problem, &front, start, run)?;
+        Ok((found.or(best), proved))
+    }
+
+    /// The tree that was found, or the reason why there is none.
+    pub(crate) fn require(&self, found: Option<Best>, run: &Run) -> Result<Best> {
+        if let Some(best) = found {
+            return Ok(best);
+        }
+        Err(match run.stopped() {
+            None => match self.limits.len() {
+                0 | 1 => self.infeasible::<1>(run)?,
+                2 => self.infeasible::<2>(run)?,
+                3 | 4 => self.infeasible::<4>(run)?,
+                _ => self.infeasible::<MOST_LIMITS>(run)?,
+            },
+            Some(status) => Error::invalid(format!(
+                "the search was stopped ({}) before it found a tree that meets the constraints: {}; \
+                 allow more time, or loosen them",
+                status.name(),
+                self.names()
+            )),
+        })
+    }
+
+    /// What each limit's share, or difference of shares, is in the finished tree: from the points alone. It is
+    /// an error if one is not kept.
+    pub(crate) fn attained(&self, tree: &Tree) -> Result<Attained> {
+        let value = |(limit, sum): (&Limit, i64)| {
+            if limit.excess(sum) == 0 {
+                return Ok(limit.value(sum));
             }
-        }
-        let attained = self.limits.iter().zip(&sums).map(|(l, &sum)| l.value(sum)).collect();
-        Ok((conclude(tree, (lower, best.cost), self.problem.scale, run), attained))
+            Err(Error::Mismatch {
+                searched: format!("{} is met", limit.name),
+                recomputed: format!("{}, and {} is not met", limit.value(sum), limit.name),
+            })
+        };
+        self.limits.iter().zip(self.sums(tree)).map(value).collect()
+    }
+
+    /// Whether a tree that gives all rows this label keeps the limits.
+    pub(crate) fn allows(&self, label: usize) -> bool {
+        let n_labels = self.classes.n_labels();
+        let sum = |limit: &Limit| dot(&self.totals, &limit.adds, n_labels, label);
+        self.limits.iter().all(|limit| limit.excess(sum(limit)) == 0)
     }
 
     /// What the finished tree adds up to, from the points alone.

@@ -99,6 +99,12 @@ fn share_of(unit: i64, share: f64) -> i64 {
 }
 
 impl Limit {
+    /// A sum of at most `high`; a share of 1 is `unit`.
+    pub fn at_most(name: &str, adds: Vec<i64>, high: i64, unit: i64) -> Limit {
+        let most = high as f64 / unit as f64;
+        Limit { name: name.to_string(), adds, low: NO_LIMIT, high, unit, most }
+    }
+
     /// By how much a sum breaks the limit.
     pub fn excess(&self, sum: i64) -> i64 {
         (sum - self.high).max(self.low - sum).max(0)

@@ -8,7 +8,7 @@ use super::constrained::Constrained;
 use super::limits::{Limit, dot, range};
 use super::scalar;
 use super::sums::{Relaxed, Value};
-use crate::cost::{Cost, INFINITE};
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::run::Run;
 use crate::search::fronts::{Best, Candidate, Front, Made};
@@ -24,10 +24,6 @@ const TRIES: usize = 16;
 /// Labellings of one tree that are looked at for a good first tree.
 const MOST_LABELLINGS: usize = 1 << 14;
 
-pub fn upper_of(best: &Option<Best>) -> Cost {
-    best.as_ref().map_or(INFINITE, |best| best.cost)
-}
-
 /// The search for prices.
 pub struct Dual<'a, 'run, const N: usize> {
     of: &'a Constrained,
@@ -40,10 +36,12 @@ pub struct Dual<'a, 'run, const N: usize> {
     bound: i128,
     pub lower: Cost,
     pub best: Option<Best>,
+    /// Trees that cost as much or more are of no use.
+    below: Cost,
 }
 
 impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
-    pub fn new(of: &'a Constrained, run: &'a Run<'run>) -> Self {
+    pub fn new(of: &'a Constrained, below: Cost, run: &'a Run<'run>) -> Self {
         let n_labels = of.classes.n_labels();
         // As fine as costs of that size allow, with as much room for each price.
         let room = MOST_RELAXED / (2 * of.limits.len() as i128 + 2);
@@ -57,14 +55,15 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             .collect();
         let relaxed = of.relax(scale, &vec![0; of.limits.len()]);
         let mut dual =
-            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None };
+            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, below };
         let everything = of.totals.clone();
         dual.label(Plan::Leaf, vec![everything]);
         dual
     }
 
-    fn upper(&self) -> Cost {
-        upper_of(&self.best)
+    /// What a tree of use costs less than.
+    pub fn upper(&self) -> Cost {
+        self.best.as_ref().map_or(self.below, |best| best.cost)
     }
 
     /// Raise the bound, one price at a time.

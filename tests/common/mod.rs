@@ -11,6 +11,8 @@ pub mod corpus;
 pub mod exhaustive;
 pub mod judge;
 pub mod large;
+pub mod limited;
+pub mod metrics;
 pub mod naive;
 pub mod problems;
 pub mod random;
