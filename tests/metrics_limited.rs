@@ -130,20 +130,20 @@ fn cases(least: u64) -> u64 {
 
 #[test]
 fn ratios() {
-    for_all(0..cases(700), |seed| check(&judged(seed, ratio, &[0.0, 0.01, 0.05]), unlimited(1)));
+    for_all(0..cases(250), |seed| check(&judged(seed, ratio, &[0.0, 0.01, 0.05]), unlimited(1)));
 }
 
 #[test]
 fn matthews() {
     let matthews = |_: &mut Random| Metric::Matthews;
-    for_all(100_000..100_000 + cases(700), |seed| {
+    for_all(100_000..100_000 + cases(250), |seed| {
         check(&judged(seed, matthews, &[0.0, 0.01, 0.05]), unlimited(1 + seed as usize % 2))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(200_000..200_000 + cases(150), |seed| {
+    for_all(200_000..200_000 + cases(80), |seed| {
         let judged = judged(seed, any, &[0.0, 0.02]);
         let time = Some(Duration::from_micros(seed % 5 * 100));
         check(&judged, Limits { time, ..Limits::default() })?;

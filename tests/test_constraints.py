@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
+from sklearn import metrics
 from sklearn.base import clone
 
 from certree import Capacity, DemographicParity, EqualOpportunity, OptimalTreeClassifier
@@ -104,6 +105,63 @@ def test_combinations_agree_with_all_stumps(seed):
             leaves = 1 if given.all() or not given.any() else 2
             best = min(best, (cost * weights).sum() / weights.sum() + 0.01 * leaves)
     assert model.objective_ == pytest.approx(best)
+
+
+METRICS = {
+    "f1": lambda y, p, w: metrics.f1_score(y, p, sample_weight=w, zero_division=0),
+    "fbeta": lambda y, p, w: metrics.fbeta_score(y, p, beta=0.5, sample_weight=w, zero_division=0),
+    "jaccard": lambda y, p, w: metrics.jaccard_score(y, p, sample_weight=w, zero_division=0),
+    "mcc": lambda y, p, w: metrics.matthews_corrcoef(y, p, sample_weight=w),
+}
+
+
+@pytest.mark.parametrize("objective", METRICS)
+@pytest.mark.parametrize("seed", range(5))
+def test_metrics_agree_with_all_stumps_that_keep_constraints(objective, seed):
+    frame = people(40, seed)
+    weights = frame["weight"].to_numpy().astype(float)
+    constraints = (DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.3), Capacity("yes", 0.6))
+    model = OptimalTreeClassifier(
+        objective, beta=0.5, leaf_penalty=0.01, max_depth=1, constraints=constraints
+    ).fit(frame.select("sex", "age", "hired", "weight"), "hired", sample_weight="weight")
+
+    def share(which, of):
+        return (weights * (which & of)).sum() / (weights * of).sum()
+
+    best = np.inf
+    for given, y, male in stumps(frame, weights):
+        parity = abs(share(given, male) - share(given, ~male))
+        chances = abs(share(given, male & y) - share(given, ~male & y))
+        if parity <= 0.1 and chances <= 0.3 and share(given, given | True) <= 0.6:
+            leaves = 1 if given.all() or not given.any() else 2
+            best = min(best, 1 - METRICS[objective](y, given, weights) + 0.01 * leaves)
+    assert model.objective_ == pytest.approx(best)
+    assert model.status_ == "optimal" and model.lower_bound_ == pytest.approx(best)
+    assert "no such tree that meets the constraints" in str(model.certificate_)
+    assert len(model.certificate_.constraints) == 3
+
+
+def test_metrics_with_class_weights_and_limits_of_a_search():
+    frame = people(200, 9)
+    parity = DemographicParity("sex", 0.05)
+    by_class = fit(frame, parity, objective="f1", class_weight={"yes": 3.0})
+    rows = frame.with_columns(weight=pl.when(pl.col("hired") == "yes").then(3).otherwise(1))
+    assert by_class.objective_ < fit(frame, parity, objective="f1").objective_
+    balanced = fit(frame, parity, objective="jaccard", class_weight="balanced")
+    n, n_yes = frame.height, (frame["hired"] == "yes").sum()
+    factor = float((n - n_yes) / n_yes)
+    y = (frame["hired"] == "yes").to_numpy()
+    given = balanced.predict(frame) == "yes"
+    jaccard = metrics.jaccard_score(y, given, sample_weight=np.where(y, factor, 1.0))
+    assert balanced.objective_ == pytest.approx(1 - jaccard)
+    # Parity is of rows, whatever errors weigh.
+    assert abs(rates(by_class, rows, "m") - rates(by_class, rows, "f")) <= 0.05
+    with pytest.warns(match="before the tree was proved optimal"):
+        stopped = fit(frame, parity, objective="mcc", max_depth=3, time_limit=1e-9)
+    best = fit(frame, parity, objective="mcc", max_depth=3, n_jobs=2)
+    assert stopped.lower_bound_ <= best.objective_ <= stopped.objective_
+    few = fit(frame, parity, objective="f1", max_leaf_nodes=2, min_samples_leaf=20)
+    assert few.get_n_leaves() <= 2
 
 
 def test_balanced_accuracy_weighs_classes_not_groups():

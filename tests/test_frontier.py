@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from certree import (
+    Capacity,
     DemographicParity,
     FalsePositiveRate,
     OptimalCostTree,
@@ -56,6 +57,26 @@ def test_false_negatives_against_false_positives_hold_the_best_metrics(seed, pos
     )
 
 
+def test_errors_of_trees_that_keep_constraints():
+    X, y = table(60, 3)
+    axes = ("false_negatives", "false_positives")
+    few = (Capacity(True, 0.3), DemographicParity("sex", 0.1))
+    model = OptimalTreeClassifier(max_depth=2, constraints=few)
+    front = frontier(model, X, y, axes=axes)
+    assert falls(front)
+    missed, alarms, n = front["false_negatives"], front["false_positives"], int(y.sum())
+    for objective, metric in [
+        ("f1", 2 * (n - missed) / (2 * n - missed + alarms)),
+        ("jaccard", (n - missed) / (n + alarms)),
+    ]:
+        best = model.set_params(objective=objective, leaf_penalty=0).fit(X, y)
+        assert 1 - metric.max() == pytest.approx(best.objective_)
+    # At least so many are to get the label: below some rate of false alarms there is no tree.
+    many = OptimalTreeClassifier(max_depth=2, constraints=(Capacity(False, 0.2),))
+    front = frontier(many, X, y, axes=axes)
+    assert falls(front) and front["false_positives"][-1] >= 0.8 * len(y) - n
+
+
 def test_loss_against_disparity():
     X, y = table(seed=7)
     model = OptimalTreeClassifier(max_depth=2, constraints=(DemographicParity("sex", 1.0),))
@@ -100,7 +121,7 @@ def test_a_false_positive_rate_is_kept():
         (
             OptimalTreeClassifier(class_weight="balanced"),
             ("false_negatives", "false_positives"),
-            "without constraints, cost_matrix and class_weight",
+            "without cost_matrix and class_weight",
         ),
     ],
 )

@@ -148,7 +148,17 @@ def test_the_certificate_names_the_metric():
         ({}, list("abca"), "needs two classes, but y has 3"),
         ({"positive_label": "c"}, list("abab"), "positive_label='c' is not one of the classes"),
         ({"cost_matrix": [[0, 1], [1, 0]]}, list("abab"), "has no costs"),
-        ({"constraints": (Capacity("a", 0.5),)}, list("abab"), "'fbeta' takes no constraints"),
+        (
+            {"constraints": (Capacity("a", 0.5),), "cost_matrix": [[0, 1], [1, 0]]},
+            list("abab"),
+            "has no costs",
+        ),
+        ({"constraints": (Capacity("a", 0.5),)}, list("abca"), "needs two classes, but y has 3"),
+        (
+            {"constraints": (Capacity("a", 0.4), Capacity("b", 0.4))},
+            list("abab"),
+            "the least violation reachable is 0.1",
+        ),
         ({"beta": 0}, list("abab"), "beta=0 is not valid"),
         ({"beta": 1e-9}, list("abab"), "fewer decimals"),
         ({"class_weight": {"b": 0}}, list("abab"), "no row of the positive class weighs anything"),

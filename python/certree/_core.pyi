@@ -166,6 +166,21 @@ def solve_limited(
     limits: _Limits,
     pulse: _Pulse | None = None,
 ) -> tuple[Answer, list[float]]: ...
+def solve_limited_metric(
+    columns: _Columns,
+    points: Points,
+    weights: NDArray[np.float64],
+    class_weights: Sequence[float],
+    class_of: Sequence[int],
+    metric: str,
+    beta: float,
+    positive: int,
+    leaf_penalty: float,
+    limited: Sequence[tuple[str, int, Sequence[int], Sequence[int], float]],
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> tuple[Answer, list[float]]: ...
 def solve_limited_rows(
     columns: _Columns,
     points: Points,

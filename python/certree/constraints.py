@@ -79,6 +79,10 @@ class FalsePositiveRate:
 Constraint = DemographicParity | EqualOpportunity | Capacity | FalsePositiveRate
 
 
+#: How the error begins that says that no tree keeps to all of them.
+NO_TREE = "no tree within these limits meets the constraints"
+
+
 @dataclass(frozen=True)
 class Met:
     """A constraint that a tree meets, and by how much."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import clone
 
-from certree.constraints import DemographicParity, EqualOpportunity, FalsePositiveRate
+from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
 from certree.tree import Tree
 
@@ -38,7 +38,8 @@ def frontier(
         - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
           ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among them.
         - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
-          The best tree by any metric that falls with both is among them.
+          The best tree by any metric that falls with both is among them, and of trees that keep to ``constraints``
+          if there are any.
         - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
           ``constraints`` limits, from its ``max_difference`` down.
 
@@ -92,6 +93,18 @@ def _fit(model: Any, X: Any, y: Any, sample_weight: Any, **parameters: Any) -> A
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
+def _fit_within(
+    model: Any, X: Any, y: Any, sample_weight: Any, tightened: bool, **parameters: Any
+) -> Any | None:
+    """The same; ``None`` where a limit that was tightened leaves no tree."""
+    try:
+        return _fit(model, X, y, sample_weight, **parameters)
+    except ValueError as error:
+        if tightened and str(error).startswith(NO_TREE):
+            return None
+        raise
+
+
 def _by_leaves(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
@@ -107,12 +120,12 @@ def _by_leaves(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
 
 def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
     _classifier(model, "false_negatives against false_positives")
-    if model.constraints or model.cost_matrix is not None or model.class_weight is not None:
+    if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(
-            "false_negatives against false_positives is for a classifier without constraints, cost_matrix and "
-            "class_weight"
+            "false_negatives against false_positives is for a classifier without cost_matrix and class_weight"
         )
-    labels = _fit(model, X, y, sample_weight, objective="accuracy", max_depth=0).classes_.tolist()
+    least = _fit(model, X, y, sample_weight, objective="accuracy", max_depth=0, constraints=())
+    labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
             f"false negatives and positives are of two classes, but y has {len(labels)}: {labels[:10]!r}"
@@ -124,16 +137,19 @@ def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
     costs[positive, 1 - positive] = 1e9
     limit = 1.0
     while limit >= 0:
-        constraints = (FalsePositiveRate(limit),)
-        found = _fit(
+        constraints = (FalsePositiveRate(limit), *model.constraints)
+        found = _fit_within(
             model,
             X,
             y,
             sample_weight,
+            limit < 1,
             objective="accuracy",
             cost_matrix=costs,
             constraints=constraints,
         )
+        if found is None:
+            return
         yield *_errors(found.tree_, labels, positive), found
         limit = _below(found.certificate_.constraints[0].attained)
 
@@ -152,7 +168,10 @@ def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Ro
     while limit >= 0:
         constraints = list(model.constraints)
         constraints[first] = type(own)(own.sensitive, limit, own.use_as_feature)
-        found = _fit(model, X, y, sample_weight, constraints=tuple(constraints))
+        tightened = limit < own.max_difference
+        found = _fit_within(model, X, y, sample_weight, tightened, constraints=tuple(constraints))
+        if found is None:
+            return
         attained = found.certificate_.constraints[first].attained
         yield found.objective_, attained, found
         limit = _below(attained)

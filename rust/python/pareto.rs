@@ -5,8 +5,10 @@ use pyo3::prelude::*;
 
 use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run};
 use super::table::PyPoints;
+use super::tasks::{metric_input, read_metric};
 use crate::data::{Column, Points};
 use crate::error::Result;
+use crate::metric::Scored;
 use crate::pareto::{Constrained, LimitInput, Roc};
 use crate::problem::Shape;
 use crate::run::Run;
@@ -78,6 +80,42 @@ pub(super) fn solve_limited_rows(
     solve_constrained(py, columns, points, shape, limits, pulse, move |columns, points, shape| {
         Constrained::by_rows(columns, points, &input, &limited, shape)
     })
+}
+
+/// A metric of two classes under the same limits. Classes as for `solve_limited`, the first half of them of the
+/// first one; the metric as for `solve_metric`.
+#[pyfunction]
+#[pyo3(signature = (columns, points, weights, class_weights, class_of, metric, beta, positive, leaf_penalty, limited, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_limited_metric(
+    py: Python<'_>,
+    columns: Vec<(String, Py<PyAny>)>,
+    points: &Bound<'_, PyPoints>,
+    weights: PyReadonlyArray1<'_, f64>,
+    class_weights: Vec<f64>,
+    class_of: Vec<u32>,
+    metric: &str,
+    beta: f64,
+    positive: usize,
+    leaf_penalty: f64,
+    limited: Vec<Limit>,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<(PyAnswer, Vec<f64>)> {
+    let (weights, metric) = (weights.to_vec()?, read_metric(metric, beta)?);
+    let input = metric_input(weights, class_weights, false, metric, positive, leaf_penalty);
+    let limited = read_limited(limited);
+    let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
+    let (answer, attained) = run(py, limits, pulse, move |limits, beat| {
+        points.check(&columns)?;
+        let shape = read_shape(shape);
+        let scored = Scored::limited(columns, points, &input, class_of, &limited, shape)?;
+        let answer = scored.solve(&Run::new(limits, scored.scale(), Some(beat)))?;
+        let attained = scored.attained(&answer.tree)?;
+        Ok((answer, attained))
+    })?;
+    Ok((PyAnswer::new(py, answer)?, attained))
 }
 
 fn read_limited(limited: Vec<Limit>) -> Vec<LimitInput> {

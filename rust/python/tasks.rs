@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::search::{LimitParts, PyAnswer, ShapeParts, read_columns, read_shape, run, solve};
 use super::table::PyPoints;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput, Scored};
 use crate::run::Run;
 use crate::task::{ClassInput, PriceInput, PriceList, RowCosts, Weighed};
@@ -106,22 +106,9 @@ pub(super) fn solve_metric(
     limits: LimitParts,
     pulse: Option<Py<PyAny>>,
 ) -> PyResult<PyAnswer> {
-    let metric = match metric {
-        "fbeta" => Metric::FBeta(beta),
-        "jaccard" => Metric::Jaccard,
-        "mcc" => Metric::Matthews,
-        other => return Err(Error::invalid(format!("there is no metric {other:?}")).into()),
-    };
-    let classes = ClassInput {
-        n_classes: class_weights.len(),
-        n_labels: 2,
-        weights: weights.to_vec()?,
-        costs: vec![0.0, 1.0, 1.0, 0.0],
-        class_weights,
-        balanced,
-        leaf_penalty,
-    };
-    let input = MetricInput { classes, metric, positive };
+    let weights = weights.to_vec()?;
+    let metric = read_metric(metric, beta)?;
+    let input = metric_input(weights, class_weights, balanced, metric, positive, leaf_penalty);
     let (columns, points) = (read_columns(py, columns)?, points.get().points.clone());
     let shape = read_shape(shape);
     let answer = run(py, limits, pulse, move |limits, beat| {
@@ -130,4 +117,38 @@ pub(super) fn solve_metric(
         scored.solve(&Run::new(limits, scored.scale(), Some(beat)))
     })?;
     PyAnswer::new(py, answer)
+}
+
+pub(super) fn read_metric(name: &str, beta: f64) -> Result<Metric> {
+    match name {
+        "fbeta" => Ok(Metric::FBeta(beta)),
+        "jaccard" => Ok(Metric::Jaccard),
+        "mcc" => Ok(Metric::Matthews),
+        other => Err(Error::invalid(format!("there is no metric {other:?}"))),
+    }
+}
+
+/// Every error costs 1, before class weights.
+pub(super) fn metric_input(
+    weights: Vec<f64>,
+    class_weights: Vec<f64>,
+    balanced: bool,
+    metric: Metric,
+    positive: usize,
+    leaf_penalty: f64,
+) -> MetricInput {
+    let n_classes = class_weights.len();
+    // Classes that are cut into groups stand one after the other.
+    let cost = |at: usize| f64::from(u8::from(at / 2 * 2 / n_classes != at % 2));
+    let costs = (0..2 * n_classes).map(cost).collect();
+    let classes = ClassInput {
+        n_classes,
+        n_labels: 2,
+        weights,
+        costs,
+        class_weights,
+        balanced,
+        leaf_penalty,
+    };
+    MetricInput { classes, metric, positive }
 }

@@ -18,8 +18,8 @@ from certree.constraints import (
     FalsePositiveRate,
     Met,
 )
+from certree.estimators import _metrics
 from certree.estimators._base import as_core_takes
-from certree.estimators._metrics import positive_of
 from certree.estimators.parameters import Rule, is_number
 
 #: (name, label, classes counted, classes counted against, most)
@@ -113,17 +113,27 @@ def solve(
     if balanced:
         factors = _balanced(factors, points.weights, n_groups)
     leaf_penalty, *limits = model._asked()
-    by_class = np.asarray(costs).reshape(len(labels), -1)
-    answer, attained = _core.solve_limited(
-        *as_core_takes(cuts, points),
-        points.weights.ravel(),
-        np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
-        np.repeat(factors, n_groups).tolist(),
-        leaf_penalty,
-        np.repeat(np.arange(len(labels)), n_groups).tolist(),
-        [_limit(model, each, read, points.weights) for each in model.constraints],
-        *limits,
-    )
+    data = (*as_core_takes(cuts, points), points.weights.ravel())
+    class_of = np.repeat(np.arange(len(labels)), n_groups).tolist()
+    by_group = np.repeat(factors, n_groups).tolist()
+    is_metric = model.objective in _metrics.NAMES
+    metric = _metrics.asked(model, labels.tolist()) if is_metric else None
+    limited = [_limit(model, each, read, points.weights) for each in model.constraints]
+    if metric is not None:
+        answer, attained = _core.solve_limited_metric(
+            *data, by_group, class_of, *metric, leaf_penalty, limited, *limits
+        )
+    else:
+        by_class = np.asarray(costs).reshape(len(labels), -1)
+        answer, attained = _core.solve_limited(
+            *data,
+            np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
+            by_group,
+            leaf_penalty,
+            class_of,
+            limited,
+            *limits,
+        )
     found = zip(model.constraints, attained)
     return answer, [Met(each, _most(each), abs(value)) for each, value in found]
 
@@ -163,7 +173,7 @@ def _limit(
             f"{type(constraint).__name__} is about how often one of two classes is given, but y has "
             f"{len(known)} classes: {known!r}"
         )
-    positive = positive_of(model, known)
+    positive = _metrics.positive_of(model, known)
     if isinstance(constraint, FalsePositiveRate):
         negatives = classes[classes // read.n_groups != positive]
         return repr(constraint), positive, negatives.tolist(), [], most

@@ -21,12 +21,14 @@ def solve(
     limits: tuple[Any, Any, Any, Any],
 ) -> _core.Answer:
     """Search for the best tree by the model's metric."""
-    positive = _positive(model, labels.tolist())
-    beta = float(model.beta) if model.objective == "fbeta" else 1.0
     balanced = model.class_weight == "balanced"
-    return _core.solve_metric(
-        *data, factors, balanced, NAMES[model.objective], beta, positive, *limits
-    )
+    return _core.solve_metric(*data, factors, balanced, *asked(model, labels.tolist()), *limits)
+
+
+def asked(model: Any, known: list[Any]) -> tuple[str, float, int]:
+    """The metric, its beta, and the number of the positive class."""
+    beta = float(model.beta) if model.objective == "fbeta" else 1.0
+    return NAMES[model.objective], beta, _positive(model, known)
 
 
 def _positive(model: Any, known: list[Any]) -> int:
@@ -51,13 +53,6 @@ def positive_of(model: Any, known: list[Any]) -> int:
             f"positive_label={model.positive_label!r} is not one of the classes in y, {known!r}"
         )
     return known.index(model.positive_label)
-
-
-def refuse_constraints(model: Any) -> None:
-    if model.objective in NAMES:
-        raise ValueError(
-            f"objective={model.objective!r} takes no constraints: use 'accuracy' or 'balanced_accuracy'"
-        )
 
 
 def in_words(model: Any) -> str:

@@ -225,7 +225,6 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         _ranking.check(self)
         if self.constraints:
             _paying.refuse(self, "constraints")
-            _metrics.refuse_constraints(self)
             _reference.refuse(self, "the choice of labels under constraints")
             return self._fit_constrained(X, y, sample_weight)
         if self.objective not in LOSSES or self.objective in _ranking.LOSSES:
