@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "solve_classes",
     "solve_limited",
+    "solve_limited_metric",
     "solve_limited_rows",
     "solve_metric",
     "solve_roc",
