@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::task::{Squares, Task};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
-use scan::{Line, Scratch, Side, scan};
+use scan::{Blocks, Line, Scratch, Side, bound, scan};
 pub use two::Two;
 
 /// Of the root's rows, which are the points.
@@ -161,9 +161,14 @@ impl RankKernel for SquaresKernel<'_> {
                 [Side::new(self, &line.totals, Cost::MAX), Side::none(self)]
             });
             // One block, before which is nothing.
-            line.ends = vec![0, line.rows.len() as u32];
-            line.all = line.totals.iter().map(|&total| vec![0, total]).collect();
-            scratch.coarse.before.clone_from(&line.all);
+            line.divide(vec![0, line.rows.len() as u32]);
+            scratch.coarse.resize_with(g + 1, Blocks::default);
+            let coarse = &mut scratch.coarse[g];
+            coarse.start(1, self.width());
+            for (before, &total) in coarse.before.iter_mut().zip(&line.totals) {
+                before[1] = total;
+            }
+            bound(self, &line, g, side, &mut scratch);
             scan(self, &line, None, g, side, &mut scratch);
         }
         let Some([side, _]) = whole else { return (self.leaf(&node.rows), Plan::Leaf) };
@@ -188,10 +193,12 @@ impl RankKernel for SquaresKernel<'_> {
         let blocks = self.most_blocks(node) + 1;
         let lattice = blocks * blocks.next_multiple_of(tables::LANES);
         let grid = n * (p + 8 * width) + p * blocks * 5;
-        // Codes and statistics of the rows, tables, bounds by pair of axes, and all lines with their sums.
+        // Codes and statistics of the rows, tables, bounds by pair of axes and by block of an axis, and all lines
+        // with their sums.
         let two = n * (4 + p + 8 * width)
             + lattice * 8 * (width * (p * (p + 1) / 2 + 1) + 4)
             + 2 * p * p * blocks * 8
+            + p * (blocks + tables::LANES) * 8 * (width + 6)
             + n * (p + 1) * (4 + 8 + 8 * 2 * width);
         [grid, two]
     }

@@ -3,6 +3,7 @@
 //! Gains are computed in floats, a few cuts at a time, and only those that may beat what is known are computed
 //! again in integers, which decide (as in `kernel/squares.rs`, where the limit is explained).
 
+use super::tables::LANES;
 use super::{Grid, SquaresKernel};
 use crate::bits::Level;
 use crate::cost::Cost;
@@ -12,13 +13,13 @@ use crate::view::{Axis, Part, RankNode};
 /// Cuts at a time.
 const CUTS: usize = 16;
 
-/// A part's rows in the order of one axis.
+/// A part's rows in the order of one axis. Lists are filled up, so that whole vectors can be taken from them.
 #[derive(Default)]
 pub struct Line {
     pub rows: Vec<u32>,
     /// By row: 0 if the next one has a higher rank, so that there is a cut behind it; else −∞.
     behind: Vec<f64>,
-    /// By statistic, then row; and added up before each block of rows.
+    /// By statistic, then row; and added up before each few rows.
     stats: Vec<Vec<i64>>,
     starts: Vec<Vec<i64>>,
     /// Where each block of the grid begins, and where the last one ends; by statistic, what is before.
@@ -48,18 +49,20 @@ pub struct Side {
 /// Blocks of a line's rows, and what the cuts in each cost at least.
 #[derive(Default)]
 pub struct Blocks {
+    n: usize,
     /// By statistic: sums of the rows left of another axis's cut that are before each block, and of all of them.
+    /// Filled up as those of a line.
     pub before: Vec<Vec<i64>>,
-    /// What rows before each block cost, and those from it on.
-    costs: [Vec<f64>; 2],
+    /// By side: what rows before each block cost, and those from it on.
+    costs: [[Vec<f64>; 2]; 2],
     /// By side and block: what a stump costs at least.
     least: [Vec<f64>; 2],
 }
 
 #[derive(Default)]
 pub struct Scratch {
-    /// The blocks of the grid.
-    pub coarse: Blocks,
+    /// By axis: the blocks of the grid.
+    pub coarse: Vec<Blocks>,
     /// A few rows of one of them at a time, and which of the rows are left: all bits if so, else none.
     fine: Blocks,
     left: Vec<i64>,
@@ -79,12 +82,15 @@ impl Line {
             true => 0.0,
             false => f64::NEG_INFINITY,
         }));
+        let padded = n.next_multiple_of(CUTS);
+        self.behind.resize(padded, f64::NEG_INFINITY);
         self.stats.resize_with(grid.stats.len(), Vec::new);
         self.starts.resize_with(grid.stats.len(), Vec::new);
         self.totals.clear();
         for ((of, stats), starts) in grid.stats.iter().zip(&mut self.stats).zip(&mut self.starts) {
             stats.clear();
             stats.extend(self.rows.iter().map(|&row| of[row as usize]));
+            stats.resize(padded, 0);
             starts.clear();
             let mut sum = 0;
             starts.push(sum);
@@ -92,6 +98,7 @@ impl Line {
                 sum += block.iter().sum::<i64>();
                 starts.push(sum);
             }
+            starts.resize(starts.len() + LANES, sum);
             self.totals.push(sum);
         }
         self.filled = true;
@@ -99,13 +106,18 @@ impl Line {
         let begin =
             |block: usize| self.rows.partition_point(|&row| (code[row as usize] as usize) < block);
         let ends: Vec<u32> = (0..=blocks).map(|block| begin(block) as u32).collect();
-        let of = ends.iter().map(|&end| self.first(end as usize));
-        let mut all = vec![Vec::with_capacity(blocks + 1); grid.stats.len()];
-        for sums in of {
-            for (all, sum) in all.iter_mut().zip(sums) {
+        self.divide(ends);
+    }
+
+    /// The blocks of the grid, by where they begin and end.
+    pub fn divide(&mut self, ends: Vec<u32>) {
+        let mut all = vec![Vec::with_capacity(ends.len() + LANES); self.stats.len()];
+        for &end in &ends {
+            for (all, sum) in all.iter_mut().zip(self.first(end as usize)) {
                 all.push(sum);
             }
         }
+        all.iter_mut().for_each(|all| all.resize(ends.len() + LANES, 0));
         (self.ends, self.all) = (ends, all);
     }
 
@@ -127,7 +139,7 @@ impl Line {
 
 impl Scratch {
     pub fn bytes(&self) -> usize {
-        self.coarse.bytes()
+        self.coarse.iter().map(Blocks::bytes).sum::<usize>()
             + self.fine.bytes()
             + 8 * self.left.capacity()
             + self.sums.capacity() * size_of::<[[i64; CUTS]; 2]>()
@@ -184,8 +196,28 @@ impl Side {
     }
 }
 
-/// Take in the stumps along `line`, of axis `g`, for the rows up to a cut of another axis and for those behind
-/// it; without a cut, all rows are on the first side. `scratch.coarse` has what is known of the grid's blocks.
+/// Bounds on the stumps along `line`, of axis `g`, by blocks of the grid: for the rows up to a cut of another axis
+/// and for those behind it. `scratch.coarse` has what is before each block. Cuts between blocks are taken in.
+pub fn bound(
+    kernel: &SquaresKernel,
+    line: &Line,
+    g: usize,
+    sides: &mut [Side; 2],
+    scratch: &mut Scratch,
+) {
+    Level::detect().run(
+        #[inline(always)]
+        || {
+            let coarse = &mut scratch.coarse[g];
+            coarse.bound(kernel, &line.all, 0, sides, [true; 2]);
+            for (index, side) in sides.iter_mut().enumerate() {
+                coarse.boundaries(kernel, line, (index, g), side);
+            }
+        },
+    );
+}
+
+/// Take in the stumps along `line` once they are bounded; without a cut, all rows are on the first side.
 ///
 /// Block by block: the cuts in one cost at least what the rows before and those behind it cost (as in
 /// `tables.rs`), and mostly that is enough. Where it is not, the same is asked of a few rows at a time.
@@ -201,17 +233,18 @@ pub fn scan(
         #[inline(always)]
         || {
             let Scratch { coarse, fine, left, sums } = scratch;
-            coarse.bound(kernel, &line.all, 0, sides);
+            let coarse = &coarse[g];
             // What must be beaten falls soonest where the bounds are least.
             let first = [0, 1].map(|side| coarse.lowest(side));
-            for block in first.into_iter().chain(0..coarse.len()) {
-                if !coarse.may(block, sides) {
+            for block in first.into_iter().chain(0..coarse.n) {
+                let open = coarse.may(block, sides);
+                if open == [false; 2] {
                     continue;
                 }
                 let start = fine.divide(line, cut, (coarse, block), left);
-                fine.bound(kernel, &line.starts, start, sides);
-                for at in 0..fine.len() {
-                    if fine.may(at, sides) {
+                fine.bound(kernel, &line.starts, start, sides, open);
+                for at in 0..fine.n {
+                    if fine.may(at, sides) != [false; 2] {
                         let place = (g, start, at);
                         match kernel.outputs() {
                             1 => evaluate::<1>(kernel, line, place, sides, (fine, left, sums)),
@@ -227,8 +260,14 @@ pub fn scan(
 }
 
 impl Blocks {
-    fn len(&self) -> usize {
-        self.least[0].len()
+    /// Nothing is known of so many blocks.
+    pub fn start(&mut self, n: usize, width: usize) {
+        self.n = n;
+        self.before.resize_with(width, Vec::new);
+        for before in &mut self.before {
+            before.clear();
+            before.resize((n + 1).next_multiple_of(LANES), 0);
+        }
     }
 
     /// A few rows at a time of one coarse block. Returns the first of these.
@@ -245,7 +284,7 @@ impl Blocks {
         let start = first * CUTS;
         let rows = &line.rows[start..(last * CUTS).min(line.rows.len())];
         left.clear();
-        left.resize(rows.len(), -1);
+        left.resize(rows.len().next_multiple_of(CUTS), -1);
         if let Some((axis, cut)) = cut {
             // Ranks are below 2^32; a cut of −1 has nothing left of it.
             let below = (cut + 1) as u64;
@@ -253,72 +292,101 @@ impl Blocks {
                 *left = -i64::from(u64::from(axis.rank[row as usize]) < below);
             }
         }
-        self.before.resize_with(line.stats.len(), Vec::new);
+        self.start(last - first, line.stats.len());
         for (s, before) in self.before.iter_mut().enumerate() {
-            let stats = &line.stats[s][start..start + rows.len()];
+            let stats = &line.stats[s][start..][..left.len()];
             let skipped = (0..from - start).map(|at| stats[at] & left[at]).sum::<i64>();
             let mut sum = coarse.before[s][block] - skipped;
-            before.clear();
-            before.push(sum);
-            let whole = rows.len() / CUTS * CUTS;
-            for from in (0..whole).step_by(CUTS) {
-                let (stats, left) = (&stats[from..from + CUTS], &left[from..from + CUTS]);
-                for l in 0..CUTS {
-                    sum += stats[l] & left[l];
-                }
-                before.push(sum);
-            }
-            if whole < rows.len() {
-                for at in whole..rows.len() {
-                    sum += stats[at] & left[at];
-                }
-                before.push(sum);
+            before[0] = sum;
+            let blocks = stats.chunks_exact(CUTS).zip(left.chunks_exact(CUTS));
+            for (before, (stats, left)) in before[1..].iter_mut().zip(blocks) {
+                sum += stats.iter().zip(left).map(|(s, left)| s & left).sum::<i64>();
+                *before = sum;
             }
         }
         first
     }
 
-    /// What the stumps of each block cost at least on each side, without penalties. `all`: by statistic, the
-    /// sums of all rows before each block, of which the first is number `start`.
+    /// What the stumps of each block cost at least on each side that is `open`, without penalties. `all`: by
+    /// statistic, the sums of all rows before each block, of which the first is number `start`.
     #[inline(always)]
-    fn bound(&mut self, kernel: &SquaresKernel, all: &[Vec<i64>], start: usize, sides: &[Side; 2]) {
+    fn bound(
+        &mut self,
+        kernel: &SquaresKernel,
+        all: &[Vec<i64>],
+        start: usize,
+        sides: &[Side; 2],
+        open: [bool; 2],
+    ) {
         let m = kernel.outputs();
-        let Blocks { least, before, costs } = self;
-        let n = before[0].len() - 1;
+        let Blocks { n, least, before, costs } = self;
         for side in 0..2 {
-            let margin = kernel.margin(sides[side].totals[m + 1]);
-            // Of the rows before each block, and of those from it on.
-            for (behind, costs) in costs.iter_mut().enumerate() {
-                costs.clear();
-                costs.resize(n + 1, 0.0);
-                let of = |s: usize| {
-                    (&before[s][..=n], &all[s][start..=start + n], sides[side].totals[s])
+            let (least, costs) = (&mut least[side], &mut costs[side]);
+            least.clear();
+            least.resize(*n, f64::INFINITY);
+            if !open[side] {
+                continue;
+            }
+            let totals = &sides[side].totals;
+            costs.iter_mut().for_each(|costs| costs.resize(before[0].len(), 0.0));
+            for from in (0..=*n).step_by(LANES) {
+                // A statistic of the rows before each block, and of those from it on.
+                let sums = |s: usize| {
+                    let left = &before[s][from..][..LANES];
+                    let all = &all[s][start + from..][..LANES];
+                    let mut sums = [[0; LANES]; 2];
+                    for l in 0..LANES {
+                        let sum = if side == 0 { left[l] } else { all[l] - left[l] };
+                        (sums[0][l], sums[1][l]) = (sum, totals[s] - sum);
+                    }
+                    sums
                 };
-                let sum = |(left, all): (i64, i64), total: i64| {
-                    let sum = if side == 0 { left } else { all - left };
-                    if behind == 1 { total - sum } else { sum }
-                };
+                let mut squares = [[0.0; LANES]; 2];
                 for o in 0..m {
-                    let (left, all, total) = of(o + 1);
-                    let factor = kernel.task.factor(o);
-                    for block in 0..=n {
-                        let s = sum((left[block], all[block]), total) as f64;
-                        costs[block] += s * s * factor;
+                    let (factor, sums) = (kernel.task.factor(o), sums(o + 1));
+                    for (squares, sums) in squares.iter_mut().zip(sums) {
+                        for l in 0..LANES {
+                            let s = sums[l] as f64;
+                            squares[l] += s * s * factor;
+                        }
                     }
                 }
-                let ((left, all, total), (q_left, q_all, q_total)) = (of(0), of(m + 1));
-                for block in 0..=n {
-                    let weight = sum((left[block], all[block]), total).max(1) as f64;
-                    let q = sum((q_left[block], q_all[block]), q_total) as f64;
-                    costs[block] = q - costs[block] / weight;
+                let (w, q) = (sums(0), sums(m + 1));
+                for (behind, costs) in costs.iter_mut().enumerate() {
+                    let costs = &mut costs[from..][..LANES];
+                    for l in 0..LANES {
+                        let gain = squares[behind][l] / w[behind][l].max(1) as f64;
+                        costs[l] = q[behind][l] as f64 - gain;
+                    }
                 }
             }
-            let least = &mut least[side];
-            least.clear();
-            least.resize(n, 0.0);
-            for block in 0..n {
-                least[block] = costs[0][block] + costs[1][block + 1] - margin;
+            let margin = kernel.margin(totals[m + 1]);
+            let next = &costs[1][1..=*n];
+            for ((least, before), behind) in least.iter_mut().zip(&costs[0]).zip(next) {
+                *least = before + behind - margin;
             }
+        }
+    }
+
+    /// Take in the cuts between blocks of a side's rows: those before each are one leaf, those behind it the other.
+    #[inline(always)]
+    fn boundaries(
+        &self,
+        kernel: &SquaresKernel,
+        line: &Line,
+        (index, g): (usize, usize),
+        side: &mut Side,
+    ) {
+        let costs = &self.costs[index];
+        let cost = |block: usize| costs[0][block] + costs[1][block];
+        let best = (1..self.n).reduce(|a, b| if cost(b) < cost(a) { b } else { a });
+        let Some(best) = best.filter(|&best| cost(best) < side.stump) else { return };
+        if let Some(&row) = line.rows[..line.ends[best] as usize].last() {
+            let sum = |s: usize| match index {
+                0 => self.before[s][best],
+                _ => line.all[s][best] - self.before[s][best],
+            };
+            side.take(kernel, sum, (g, row));
         }
     }
 
@@ -334,14 +402,14 @@ impl Blocks {
         self.least[side].iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether a stump of a block may be cheaper than what is known.
+    /// On which sides a stump of a block may be cheaper than what is known.
     #[inline(always)]
-    fn may(&self, block: usize, known: &[Side; 2]) -> bool {
-        self.least[0][block] < known[0].stump || self.least[1][block] < known[1].stump
+    fn may(&self, block: usize, known: &[Side; 2]) -> [bool; 2] {
+        [0, 1].map(|side| self.least[side][block] < known[side].stump)
     }
 
     fn bytes(&self) -> usize {
-        let lists = self.costs.iter().chain(&self.least);
+        let lists = self.costs.iter().flatten().chain(&self.least);
         self.before.iter().map(|list| 8 * list.capacity()).sum::<usize>()
             + lists.map(|list| 8 * list.capacity()).sum::<usize>()
     }
@@ -359,30 +427,31 @@ fn evaluate<const M: usize>(
 ) {
     let m = if M > 0 { M } else { kernel.outputs() };
     let (block, from) = (start + at, (start + at) * CUTS);
-    let some = CUTS.min(line.rows.len() - from);
-    // Sums along the block: of the left rows, and of all.
+    // Sums along the block: of the left rows, and of all others.
     sums.clear();
     sums.resize(m + 1, [[0; CUTS]; 2]);
-    for s in 0..=m {
+    let left = &left[at * CUTS..][..CUTS];
+    for (s, sums) in sums.iter_mut().enumerate() {
         let (mut of_left, mut of_all) = (fine.before[s][at], line.starts[s][block]);
-        for l in 0..some {
-            let stat = line.stats[s][from + l];
-            of_left += stat & left[at * CUTS + l];
-            of_all += stat;
-            (sums[s][0][l], sums[s][1][l]) = (of_left, of_all - of_left);
+        let stats = &line.stats[s][from..][..CUTS];
+        for l in 0..CUTS {
+            of_left += stats[l] & left[l];
+            of_all += stats[l];
+            (sums[0][l], sums[1][l]) = (of_left, of_all - of_left);
         }
     }
+    let behind = &line.behind[from..][..CUTS];
     for side in 0..2 {
         if fine.least[side][at] >= sides[side].stump {
             continue;
         }
         // Weights, and squared sums, on both sides of the cut.
         let (mut w, mut squares) = ([[0.0; CUTS]; 2], [[0.0; CUTS]; 2]);
-        for s in 0..=m {
+        for (s, sums) in sums.iter().enumerate() {
             let total = sides[side].totals[s];
             let factor = if s > 0 { kernel.task.factor(s - 1) } else { 0.0 };
             for l in 0..CUTS {
-                let a = sums[s][side][l];
+                let a = sums[side][l];
                 let (a, b) = (a as f64, (total - a) as f64);
                 if s == 0 {
                     (w[0][l], w[1][l]) = (a, b);
@@ -393,16 +462,21 @@ fn evaluate<const M: usize>(
             }
         }
         let mut gains = [f64::NEG_INFINITY; CUTS];
-        for l in 0..some {
+        let mut larger = false;
+        for l in 0..CUTS {
             // An empty side is no split: it gains too little here, which does no harm.
             let (w0, w1) = (w[0][l].max(1.0), w[1][l].max(1.0));
             let gain = (squares[0][l] * w[1][l] + squares[1][l] * w[0][l]) / (w0 * w1);
-            gains[l] = gain + line.behind[from + l];
+            gains[l] = gain + behind[l];
+            larger |= gains[l] > sides[side].limit;
+        }
+        if !larger {
+            continue;
         }
         // Only those that may be the largest of the block.
         let most = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let close = most - most.abs() * 2.0 * (8 + m) as f64 * f64::EPSILON - 2.0 * m as f64 - 2.0;
-        for l in 0..some {
+        for l in 0..CUTS {
             if gains[l] > sides[side].limit && gains[l] >= close {
                 let a = |s: usize| sums[s][side][l];
                 sides[side].take(kernel, a, (g, line.rows[from + l]));

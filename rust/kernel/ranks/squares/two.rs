@@ -3,7 +3,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::scan::{Line, Scratch, Side, scan};
+use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
 use super::tables::{LANES, Least, PartRows, Table};
 use super::{Grid, SquaresKernel};
 use crate::bits::Level;
@@ -319,20 +319,27 @@ impl Two {
         let mut sides = [0, 1].map(|side| Side::new(kernel, &totals[side], needs[side]));
         let place = self.kept.len();
         self.kept.resize(place + 2 * p, 0);
+        self.scratch.coarse.resize_with(p, Blocks::default);
+        // What is to be beaten comes down over all axes before any is looked at closely.
+        let mut close = Vec::with_capacity(p);
         for g in 0..p {
-            let mut bounds = [self.bound(0, &around.0, axis, g), self.bound(1, &around.1, axis, g)];
+            let bounds = [0, 1].map(|side| self.bound(side, [&around.0, &around.1][side], axis, g));
+            for side in 0..2 {
+                self.kept[place + side * p + g] = bounds[side];
+            }
             if (0..2).any(|side| bounds[side] < sides[side].cost) {
                 self.line(part, grid, g);
                 self.coarse((axis, n), g, known.cut, grid);
-                let line = &self.lines[g];
-                scan(kernel, line, Some((of, known.cut)), g, &mut sides, &mut self.scratch);
-                for side in 0..2 {
-                    let least = floor(self.scratch.coarse.least(side)) + 2 * kernel.leaf_cost;
-                    bounds[side] = bounds[side].max(sides[side].cost).max(least);
-                }
+                bound(kernel, &self.lines[g], g, &mut sides, &mut self.scratch);
+                close.push(g);
             }
+        }
+        for g in close {
+            scan(kernel, &self.lines[g], Some((of, known.cut)), g, &mut sides, &mut self.scratch);
             for side in 0..2 {
-                self.kept[place + side * p + g] = bounds[side];
+                let least = floor(self.scratch.coarse[g].least(side)) + 2 * kernel.leaf_cost;
+                let kept = &mut self.kept[place + side * p + g];
+                *kept = (*kept).max(sides[side].cost).max(least);
             }
         }
         // With nothing on one side this is no split, but the other side's tree.
@@ -369,18 +376,15 @@ impl Two {
         let codes = &grid.axes[g].code;
         let (low, high, flipped) = if f <= g { (f, g, false) } else { (g, f, true) };
         let stride = if flipped { ng + 1 } else { nf + 1 }.next_multiple_of(LANES);
-        let before = &mut self.scratch.coarse.before;
-        before.resize_with(grid.stats.len(), Vec::new);
-        for ((before, stats), sums) in
-            before.iter_mut().zip(&grid.stats).zip(&self.sums[low * p + high])
-        {
-            before.clear();
-            before.resize(ng + 1, 0);
+        let coarse = &mut self.scratch.coarse[g];
+        coarse.start(ng, grid.stats.len());
+        let before = coarse.before.iter_mut();
+        for ((before, stats), sums) in before.zip(&grid.stats).zip(&self.sums[low * p + high]) {
             for &row in rows {
                 before[usize::from(codes[row as usize]) + 1] += stats[row as usize];
             }
             let mut sum = 0;
-            for (k, before) in before.iter_mut().enumerate() {
+            for (k, before) in before[..=ng].iter_mut().enumerate() {
                 sum += *before;
                 *before = sum + if flipped { sums[j * stride + k] } else { sums[k * stride + j] };
             }
