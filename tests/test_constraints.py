@@ -179,6 +179,22 @@ def test_a_feature_if_it_is_asked_for():
     assert "sex" in used.feature_names_in_
 
 
+def test_a_label_of_three_is_given_alike():
+    frame = people(90, 8).with_columns(
+        hired=pl.when(pl.col("age") > 50).then(pl.lit("later")).otherwise("hired")
+    )
+    free = fit(frame)
+    apart = [abs(rates(free, frame, "m", k) - rates(free, frame, "f", k)) for k in ("no", "yes")]
+    assert max(apart) > 0.05
+    model = fit(
+        frame, DemographicParity("sex", 0.05, label="yes"), EqualOpportunity("sex", 0.1, label="no")
+    )
+    assert abs(rates(model, frame, "m") - rates(model, frame, "f")) <= 0.05
+    chances = [rates(model, frame, sex, "no", true="no") for sex in ("m", "f")]
+    assert abs(chances[0] - chances[1]) <= 0.1
+    assert "demographic parity by 'sex' for 'yes'" in str(model.certificate_)
+
+
 def test_capacity_of_several_labels_and_arrays():
     X = np.arange(12.0).reshape(-1, 1)
     y = np.repeat(["a", "b", "c"], 4)
@@ -234,7 +250,8 @@ PARITY = DemographicParity("sex", 0.1)
         ({}, [Capacity("maybe", 0.1)], "names the label 'maybe'"),
         ({}, [Capacity("yes", "all")], "max_fraction='all' is not valid"),
         ({}, ["parity"], "constraints=.* is not valid"),
-        ({"hired": pl.col("age") // 15}, [PARITY], "but y has 3 classes"),
+        ({"hired": pl.col("age") // 15}, [PARITY], "but y has 3 classes.*name one with label="),
+        ({}, [DemographicParity("sex", 0.1, label="maybe")], "names the label 'maybe'"),
         (
             {"hired": pl.when(pl.col("sex") == "f").then(pl.lit("no")).otherwise("hired")},
             [EqualOpportunity("sex", 0.1)],

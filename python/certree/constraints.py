@@ -8,11 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class DemographicParity:
-    """Both groups get the positive class about equally often.
+    """Both groups get a label about equally often.
 
-    The share of rows that are given ``positive_label`` (by default ``classes_[1]``) differs between the two groups
-    by at most ``max_difference``. ``sensitive`` names a column of X with two values. The tree does not split on it unless
+    The share of rows that are given ``label`` differs between the two groups by at most ``max_difference``.
+    ``sensitive`` names a column of X with two values. The tree does not split on it unless
     ``use_as_feature=True``, and prediction then does not need it.
+
+    If ``label`` is None, it is the ``positive_label`` of a classifier of two classes (by default ``classes_[1]``); for
+    :class:`certree.OptimalCostTree` and :class:`certree.OptimalPolicyTree` it is each label in turn.
 
     Examples
     --------
@@ -32,21 +35,24 @@ class DemographicParity:
     sensitive: str
     max_difference: float
     use_as_feature: bool = False
+    label: Any = None
 
     words = "demographic parity"
 
 
 @dataclass(frozen=True)
 class EqualOpportunity:
-    """Rows of the positive class are found about equally often in both groups.
+    """Rows that the label is right for get it about equally often in both groups.
 
-    As :class:`DemographicParity`, but only rows whose true label is the positive one count: the true positive
-    rates of the two groups differ by at most ``max_difference``.
+    As :class:`DemographicParity`, but only rows whose true label is ``label`` count: of the positive class, say, the
+    true positive rates of the two groups differ by at most ``max_difference``. With :class:`certree.OptimalCostTree`,
+    the rows count for which no label costs less.
     """
 
     sensitive: str
     max_difference: float
     use_as_feature: bool = False
+    label: Any = None
 
     words = "equality of opportunity"
 
@@ -99,4 +105,6 @@ class Met:
             what, value = "false positives", "rate"
         else:
             what, value = f"{self.constraint.words} by {self.constraint.sensitive!r}", "difference"
+            if self.constraint.label is not None:
+                what += f" for {self.constraint.label!r}"
         return f"{what}: the {value} is {self.attained:.6g}, and at most {self.limit:g} is allowed"

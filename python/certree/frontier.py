@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,7 @@ def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Ro
     limit = own.max_difference
     while limit >= 0:
         constraints = list(model.constraints)
-        constraints[first] = type(own)(own.sensitive, limit, own.use_as_feature)
+        constraints[first] = replace(own, max_difference=limit)
         tightened = limit < own.max_difference
         found = _fit_within(model, X, y, sample_weight, tightened, constraints=tuple(constraints))
         if found is None:

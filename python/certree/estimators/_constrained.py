@@ -33,70 +33,29 @@ DECIMALS = 6
 NAMES: dict[type, str] = {Capacity: "max_fraction", FalsePositiveRate: "max_rate"}
 
 
-def _holds(value: Any) -> bool:
-    return isinstance(value, (tuple, list)) and all(
-        isinstance(each, (DemographicParity, EqualOpportunity, Capacity, FalsePositiveRate))
-        for each in value
+def rule_of(kinds: tuple[type, ...], why: str = "") -> Rule:
+    """A tuple of constraints of these kinds."""
+    names = [f"{kind.__name__}(...)" for kind in kinds]
+    return Rule(
+        lambda value: (
+            isinstance(value, (tuple, list)) and all(isinstance(each, kinds) for each in value)
+        ),
+        f"a tuple of {', '.join(names[:-1])} and {names[-1]} objects{why}",
     )
 
 
-RULE = Rule(
-    _holds,
-    "a tuple of DemographicParity(...), EqualOpportunity(...), Capacity(...) and FalsePositiveRate(...) objects",
-)
+RULE = rule_of((DemographicParity, EqualOpportunity, Capacity, FalsePositiveRate))
 
 
-#: Of trees that choose labels for rows that have no true one.
-CAPACITIES = Rule(
-    lambda value: (
-        isinstance(value, (tuple, list)) and all(isinstance(each, Capacity) for each in value)
-    ),
-    "a tuple of Capacity(...) objects: the other constraints are about true classes, which "
-    "OptimalTreeClassifier has",
-)
-
-
-def solve_rows(
-    model: Any,
-    located: ingest.Located,
-    labels: NDArray[Any],
-    costs: NDArray[np.float64],
-    error: float,
-    normalizer: float,
-) -> tuple[_core.Answer, list[Met]]:
-    """Search for labels by their costs, by point, that keep the model's capacities."""
-    weights, points = located.weights, located.points
-    if weights is not None and not (np.round(weights, DECIMALS) == weights).all():
-        raise ValueError(
-            f"with constraints, weights are counted exactly: round sample_weight to at most {DECIMALS} decimals"
-        )
-    ones = np.ones((len(located.point_of), 1))
-    counted = _core.sum_by_point(located.point_of, points.n_points, ones, weights)
-    leaf_penalty, *limits = model._asked()
-    known = labels.tolist()
-    answer, attained = _core.solve_limited_rows(
-        *as_core_takes(located.cuts, points),
-        costs.ravel(),
-        len(known),
-        error,
-        normalizer,
-        np.round(counted, DECIMALS).ravel(),
-        1,
-        leaf_penalty,
-        [
-            (repr(each), _place(each, known, "labels are"), [0], [], _most(each))
-            for each in model.constraints
-        ],
-        *limits,
-    )
-    found = zip(model.constraints, attained)
-    return answer, [Met(each, _most(each), value) for each, value in found]
-
-
-def _place(capacity: Capacity, known: list[Any], named: str) -> int:
-    if capacity.label not in known:
-        raise ValueError(f"Capacity names the label {capacity.label!r}, but the {named} {known!r}")
-    return known.index(capacity.label)
+def place(
+    constraint: Capacity | DemographicParity | EqualOpportunity, known: list[Any], named: str
+) -> int:
+    """The number of the constraint's label."""
+    label = constraint.label
+    if label not in known:
+        name = type(constraint).__name__
+        raise ValueError(f"{name} names the label {label!r}, but the {named} {known!r}")
+    return known.index(label)
 
 
 def solve(
@@ -135,7 +94,7 @@ def solve(
             *limits,
         )
     found = zip(model.constraints, attained)
-    return answer, [Met(each, _most(each), abs(value)) for each, value in found]
+    return answer, [Met(each, most_of(each), abs(value)) for each, value in found]
 
 
 def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
@@ -151,7 +110,7 @@ def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
     return found
 
 
-def _most(constraint: Constraint) -> float:
+def most_of(constraint: Constraint) -> float:
     name = NAMES.get(type(constraint), "max_difference")
     value = getattr(constraint, name)
     if not is_number(value) or not 0 <= value <= 1:
@@ -162,33 +121,44 @@ def _most(constraint: Constraint) -> float:
 def _limit(
     model: Any, constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]
 ) -> Limit:
-    most = _most(constraint)
+    most = most_of(constraint)
     known = read.labels.tolist()
     classes = np.arange(len(known) * read.n_groups)
     if isinstance(constraint, Capacity):
-        label = _place(constraint, known, "classes in y are")
+        label = place(constraint, known, "classes in y are")
         return repr(constraint), label, classes.tolist(), [], most
-    if len(known) != 2:
+    named = None if isinstance(constraint, FalsePositiveRate) else constraint.label
+    if named is None and len(known) != 2:
         raise ValueError(
             f"{type(constraint).__name__} is about how often one of two classes is given, but y has "
             f"{len(known)} classes: {known!r}"
+            + ("" if isinstance(constraint, FalsePositiveRate) else "; name one with label=")
         )
-    positive = _metrics.positive_of(model, known)
     if isinstance(constraint, FalsePositiveRate):
+        positive = _metrics.positive_of(model, known)
         negatives = classes[classes // read.n_groups != positive]
         return repr(constraint), positive, negatives.tolist(), [], most
+    if named is None:
+        positive = _metrics.positive_of(model, known)
+    else:
+        positive = place(constraint, known, "classes in y are")
     side = read.sides[constraint.sensitive][classes % read.n_groups]
     counts = np.ones(len(classes), dtype=bool)
     if isinstance(constraint, EqualOpportunity):
         counts = classes // read.n_groups == positive
     for value in (0, 1):
         if weights[:, counts & (side == value)].sum() == 0:
-            raise ValueError(
-                f"EqualOpportunity: one of the two groups of {constraint.sensitive!r} has no row whose label "
-                f"is {known[positive]!r}, so it has no true positive rate"
-            )
+            raise ValueError(nobody(constraint, f"whose label is {known[positive]!r}"))
     groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
     return repr(constraint), positive, groups[0], groups[1], most
+
+
+def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:
+    """An error of a group without rows that count."""
+    return (
+        f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no row {which}, so "
+        "it has no rate to compare"
+    )
 
 
 def _balanced(

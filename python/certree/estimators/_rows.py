@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.constraints import Capacity, Met
-from certree.estimators import _constrained, _reference
+from certree.constraints import Constraint, Met
+from certree.estimators import _constrained, _constrained_rows, _reference
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.feature_costs import Prices
 from certree.ingest.checks import check_same_length
@@ -25,7 +25,18 @@ ROUNDING = 2.0**-50
 class RowTreeEstimator(TreeEstimator):
     """A tree for costs by row and label; rewards are costs below zero."""
 
-    constraints: Sequence[Capacity]
+    constraints: Sequence[Constraint]
+
+    def _hidden(self, X: Any, taken: Sequence[Any]) -> list[str]:
+        """Sensitive columns of X that are no features. ``taken``: names of columns that are something else."""
+        columns = _constrained.sensitive_columns(self.constraints)
+        for name in columns:
+            ingest.check_sensitive(name, X)
+            if name in [other for other in taken if isinstance(other, str)]:
+                raise ValueError(
+                    f"sensitive={name!r} is also a column of targets or weights; it must be another one"
+                )
+        return [name for name, used in columns.items() if not used]
 
     def _fit_rows(
         self,
@@ -57,7 +68,13 @@ class RowTreeEstimator(TreeEstimator):
         met: list[Met] = []
         if self.constraints:
             _reference.refuse(self, "the choice of labels under constraints")
-            answer, met = _constrained.solve_rows(self, located, labels, costs, error, normalizer)
+            sides = {
+                name: ingest.read_sides(name, training)
+                for name in _constrained.sensitive_columns(self.constraints)
+            }
+            answer, met = _constrained_rows.solve(
+                self, located, labels, sign * kept, sides, costs, error, normalizer
+            )
         else:
             if self.reference is not None:
                 features = features_as_given(X, training)

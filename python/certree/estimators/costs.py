@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree import feature_costs as prices_of
 from certree import ingest, progress
-from certree.estimators import _constrained, _paying, _reference, parameters
+from certree.estimators import _constrained_rows, _paying, _reference, parameters
 from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 
@@ -40,9 +40,11 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         tuple of names stands for columns that one test measures (a category as several columns, say); a
         :class:`certree.FeatureCost` for tests that are cheaper after another one of their group. What rows pay on
         average is added to the loss; ``test_costs`` says it for each row.
-    constraints : tuple of Capacity, default=()
-        ``Capacity(label, max_fraction)``: at most this share of the row weight is given the label. If no tree keeps
-        to them, the error says how far they must be loosened.
+    constraints : tuple, default=()
+        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share of the row
+        weight is given a label), ``DemographicParity`` (two groups are given a label, or each one, about equally often)
+        and ``EqualOpportunity`` (the same among rows for which no label costs less). If no tree keeps to them, the error
+        says how far they must be loosened.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
     reference : "guess", classifier, vector of labels or None, default=None
@@ -88,7 +90,7 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
 
     _rules = {
         **parameters.COMMON,
-        "constraints": _constrained.CAPACITIES,
+        "constraints": _constrained_rows.OF_COSTS,
         "reference": _reference.RULE,
         "feature_costs": parameters.FEATURE_COSTS,
     }
@@ -145,7 +147,8 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         """
         parameters.check(self, self._rules)
         read = ingest.read_matrix(X, costs, "costs", "label")
-        training = open_rows(X, len(read.values), "costs", sample_weight, read.named)
+        hidden = self._hidden(X, [*read.named, sample_weight])
+        training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
         if self.reference is not None:
             _paying.refuse(self, "reference=")
         if self.constraints:

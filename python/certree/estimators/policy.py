@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from certree import ingest, progress
-from certree.estimators import _constrained, _reference, parameters, teachers
+from certree.estimators import _constrained_rows, _reference, parameters, teachers
 from certree.estimators._rows import (
     RowTreeEstimator,
     features_as_given,
@@ -65,8 +65,12 @@ class OptimalPolicyTree(RowTreeEstimator):
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the mean score
         by more than this.
-    max_depth, max_leaf_nodes, min_samples_leaf, constraints, thresholds, reference
+    max_depth, max_leaf_nodes, min_samples_leaf, thresholds, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
+    constraints : tuple, default=()
+        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share of the row
+        weight is given a treatment) and ``DemographicParity`` (two groups are given a treatment, or each one, about
+        equally often).
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
 
@@ -120,7 +124,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         ),
         "n_folds": parameters.integer(2),
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
-        "constraints": _constrained.CAPACITIES,
+        "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
         "reference": _reference.RULE,
     }
@@ -216,7 +220,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         if rewards is not None:
             self._refuse_beside_rewards(treatment, outcome, propensity, predicted)
             read = ingest.read_matrix(X, rewards, "rewards", "label")
-            training = open_rows(X, len(read.values), "rewards", sample_weight, read.named)
+            hidden = self._hidden(X, [*read.named, sample_weight])
+            others = [*read.named, *hidden]
+            training = open_rows(X, len(read.values), "rewards", sample_weight, others)
             scores, labels, name = read.values, read.labels, "reward"
         else:
             seen = read_seen(X, treatment, outcome)
@@ -226,8 +232,12 @@ class OptimalPolicyTree(RowTreeEstimator):
                 )
             others = names_in((treatment, outcome, propensity), (propensity, predicted))
             training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
+            hidden = self._hidden(X, [*others, sample_weight])
+            # Models see all columns, also those that the tree does not split on.
             scores = self._scores(X, seen, propensity, predicted, training)
             labels, name = seen.treatments, teachers.NAMES[self.teacher]
+            if hidden:
+                training = open_rows(X, seen.n_rows, "treatment", sample_weight, [*others, *hidden])
         words = f"minus the mean {name}" if self.maximize else f"mean {name}"
         sign = -1.0 if self.maximize else 1.0
         self._fit_rows(X, training, scores, labels, "rewards", words, sign)

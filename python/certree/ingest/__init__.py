@@ -18,7 +18,7 @@ import polars as pl
 from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole
 from certree.ingest.cuts import Cuts, make_cuts
-from certree.ingest.groups import Grouped, read_grouped, without
+from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
@@ -44,6 +44,7 @@ __all__ = [
     "Streamed",
     "Targets",
     "Training",
+    "check_sensitive",
     "check_whole",
     "count",
     "design_matrix",
@@ -56,6 +57,7 @@ __all__ = [
     "read_labelled",
     "read_matrix",
     "read_rows",
+    "read_sides",
     "read_targets",
     "read_training",
     "read_vector",

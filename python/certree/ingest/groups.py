@@ -61,6 +61,17 @@ def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, boo
     return Grouped(cut, labels, sides)
 
 
+def check_sensitive(name: str, X: Any) -> None:
+    """An error unless it is a column of X."""
+    column_named("sensitive", name, sources.read(X))
+
+
+def read_sides(name: str, training: InMemory) -> np.ndarray:
+    """0 or 1 for each row that weighs something, by a sensitive column of the table that they came from."""
+    source = training.source
+    return _sides(name, source.frame([source.names.index(name)]).to_series(), training.kept)
+
+
 def without(X: Any, names: Sequence[str]) -> Any:
     """The same table without some of its columns."""
     if not names:
