@@ -279,8 +279,10 @@ impl<'a> Kernel<'a> {
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
         out.clear(view.columns.len());
+        self.fill(view)?;
         if let Some(task) = self.squares {
-            let mut squared = Squared { view, task, scratch: &mut self.squared };
+            let (blocks, scratch) = (&self.blocks, &mut self.squared);
+            let mut squared = Squared { view, blocks, task, scratch };
             return self.level.run(
                 #[inline(always)]
                 || squared.look(ask, halt, out),
@@ -294,7 +296,6 @@ impl<'a> Kernel<'a> {
                 || costs.look(ask, halt, out),
             );
         };
-        self.blocks.fill(view, self.level)?;
         let level = self.level;
         if let Some(unit) = self.uniform
             && tariff.is_none()
@@ -349,11 +350,11 @@ impl<'a> Kernel<'a> {
         )
     }
 
-    /// The first part of `look` alone, for benches: turn rows into lanes. Costs by row need none.
+    /// The first part of `look` alone: turn rows into lanes. Costs by row need none.
     pub fn fill(&mut self, view: &View) -> Result<(), Unfinished> {
-        match self.classes {
-            Some(_) => self.blocks.fill(view, self.level),
-            None => Ok(()),
+        match self.classes.is_some() || self.squares.is_some() {
+            true => self.blocks.fill(view, self.level),
+            false => Ok(()),
         }
     }
 
@@ -361,7 +362,8 @@ impl<'a> Kernel<'a> {
     pub fn sum_pairs(&mut self, view: &View, ask: Ask) {
         let level = self.level;
         if let Some(task) = self.squares {
-            let mut squared = Squared { view, task, scratch: &mut self.squared };
+            let (blocks, scratch) = (&self.blocks, &mut self.squared);
+            let mut squared = Squared { view, blocks, task, scratch };
             return level.run(
                 #[inline(always)]
                 || squared.sum_pairs(ask),

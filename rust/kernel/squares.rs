@@ -1,16 +1,16 @@
 //! Regression: the best stumps by squared error.
 //!
 //! A stump costs q − Σ over its leaves and outputs of ⌈s²/w⌉ (`task/squares.rs`), and q does not depend on the
-//! split: what is summed for each pair of columns are weights and sums. For column i only the rows of its
-//! smaller side are added up; those of the other side are what is left of the singles.
+//! split: what is summed for each pair of columns are weights and sums. For column i only the rows are listed that
+//! tell it from nothing, from all rows, or from the column before it, whichever is nearest.
 //!
 //! Gains are computed in floats, 16 pairs at a time, and only those that may beat the best known are computed
 //! again in integers, which decide. A gain of m outputs is at most 2m units above the real number, and its
 //! float is off by a few roundings for each output: within 2m + 1 units and (8 + m)·2^−52 of itself.
 
 use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
-use super::wide::Row;
-use crate::bits::LANES;
+use super::lanes::Blocks;
+use crate::bits::{LANES, ROWS};
 use crate::cost::{Cost, INFINITE};
 use crate::task::{Squares, Task};
 use crate::view::View;
@@ -24,31 +24,42 @@ const TOGETHER: usize = 4;
 
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// By number, then row: the numbers of all entries.
+    numbers: Vec<i64>,
+    /// By block of 16 columns, then row: which of them it has.
+    words: Vec<u16>,
+    /// All rows, and those that make a column of its base.
+    rows: Vec<u32>,
+    listed: Vec<u32>,
+    /// By 64 rows: the column, and the one before it.
+    bits: [Vec<u64>; 2],
     totals: Vec<i64>,
     /// By block and number of an entry: sums over the rows with each column.
-    ones: Vec<Row>,
+    ones: Vec<Part>,
     /// By side and column: the largest gain known, and what a float must be above to be a larger one.
     gains: [Vec<Cost>; 2],
     limits: [Vec<f64>; 2],
-    list: Vec<u32>,
     /// By summed number: the values of the listed rows.
     values: Vec<i64>,
-    words: Vec<u32>,
-    parts: Vec<Part>,
-    /// What is summed of the rows: listed with j, listed without, the rest with j, the rest without.
+    /// By block and summed number: the rows with both columns, of the last column that was summed.
+    both: Vec<Part>,
+    /// What is summed of the rows: with i and j, with i alone, with j alone, with neither.
     cells: [Vec<Part>; 4],
 }
 
 impl Scratch {
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.totals)
+        vec_bytes(&self.numbers)
+            + vec_bytes(&self.words)
+            + vec_bytes(&self.rows)
+            + vec_bytes(&self.listed)
+            + self.bits.iter().map(vec_bytes).sum::<usize>()
+            + vec_bytes(&self.totals)
             + vec_bytes(&self.ones)
             + self.gains.iter().map(vec_bytes).sum::<usize>()
             + self.limits.iter().map(vec_bytes).sum::<usize>()
-            + vec_bytes(&self.list)
             + vec_bytes(&self.values)
-            + vec_bytes(&self.words)
-            + vec_bytes(&self.parts)
+            + vec_bytes(&self.both)
             + self.cells.iter().map(vec_bytes).sum::<usize>()
     }
 }
@@ -57,16 +68,28 @@ impl Scratch {
 /// matter.
 pub struct Squared<'a> {
     pub view: &'a View,
+    /// Its bits by column.
+    pub blocks: &'a Blocks,
     pub task: &'a Squares,
     pub scratch: &'a mut Scratch,
 }
 
-/// One column against others: the listed rows, those with a 1 or those with a 0, and what they sum to.
+/// From whose sums those of a column are made: by adding the rows that only the column has, and taking away those
+/// that it has not. Few rows tell columns apart that cut one feature.
+#[derive(Debug, Clone, Copy)]
+enum Base {
+    Nothing,
+    All,
+    /// The column before it.
+    Previous,
+}
+
+/// One column against others.
 struct Listed {
     column: usize,
-    side: usize,
-    listed: Vec<i64>,
-    rest: Vec<i64>,
+    base: Base,
+    /// What the rows of both sides sum to, 1 first.
+    sides: [Vec<i64>; 2],
 }
 
 impl Squared<'_> {
@@ -88,23 +111,19 @@ impl Squared<'_> {
         }
         self.start(ask, out);
         let summed = self.summed(ask);
+        self.scratch.both.resize(n.div_ceil(PAIRS) * summed.len(), [0; PAIRS]);
         for column in 0..n {
             let i = self.list(column, &summed);
-            for from in (column / LANES * LANES..n).step_by(PAIRS) {
+            for from in (column / PAIRS * PAIRS..n).step_by(PAIRS) {
                 // Many rows make one column slow.
                 if halt() {
                     return Err(Unfinished::Stopped);
                 }
-                self.sum(from, &summed);
+                self.sum(&i, from, &summed);
                 self.fill_cells(&i, from, &summed);
                 self.evaluate(&i, from, ask.min_rows);
                 if ask.overlaps {
-                    let both =
-                        &self.scratch.cells[if i.side == 1 { 0 } else { 2 }][self.outputs() + 1];
-                    let row = out.overlap_row(column, from / LANES);
-                    for (known, worst) in row[from % LANES..].iter_mut().zip(both) {
-                        *known = (worst / unit) as u32;
-                    }
+                    self.overlap(&i, from, unit, out);
                 }
             }
         }
@@ -120,13 +139,16 @@ impl Squared<'_> {
     /// The pairs of `look` without what it does with their sums.
     #[inline(always)]
     pub fn sum_pairs(&mut self, ask: Ask) {
+        self.turn();
+        self.sum_ones();
         let summed = self.summed(ask);
         let n = self.view.columns.len();
+        self.scratch.both.resize(n.div_ceil(PAIRS) * summed.len(), [0; PAIRS]);
         for column in 0..n {
-            self.list(column, &summed);
-            for from in (column / LANES * LANES..n).step_by(PAIRS) {
-                self.sum(from, &summed);
-                std::hint::black_box(&mut self.scratch.parts);
+            let i = self.list(column, &summed);
+            for from in (column / PAIRS * PAIRS..n).step_by(PAIRS) {
+                self.sum(&i, from, &summed);
+                std::hint::black_box(&mut self.scratch.both);
             }
         }
     }
@@ -150,17 +172,9 @@ impl Squared<'_> {
         summed
     }
 
-    fn word(&self, row: usize, block: usize) -> u32 {
-        (self.view.bits[row * self.view.stride + block / 2] >> (block % 2 * LANES)) as u32
-    }
-
-    fn bit(&self, row: usize, column: usize) -> usize {
-        (self.view.bits[row * self.view.stride + column / 64] >> (column % 64) & 1) as usize
-    }
-
     /// A number of the rows with a column.
     fn one(&self, column: usize, number: usize) -> i64 {
-        self.scratch.ones[column / LANES * self.width() + number][column % LANES]
+        self.scratch.ones[column / PAIRS * self.width() + number][column % PAIRS]
     }
 
     /// A number of the rows on one side of a column.
@@ -173,30 +187,46 @@ impl Squared<'_> {
         self.of_side(column, side, self.outputs() + 1)
     }
 
+    /// Put the numbers of all rows side by side, and their bits by blocks of columns.
+    #[inline(always)]
+    fn turn(&mut self) {
+        let (rows, width, stride) = (self.view.len(), self.width(), self.view.stride);
+        let Scratch { numbers, words, rows: all, .. } = &mut *self.scratch;
+        numbers.clear();
+        for number in 0..width {
+            numbers.extend(self.view.costs.iter().skip(number).step_by(width));
+        }
+        words.clear();
+        for block in 0..self.view.columns.len().div_ceil(PAIRS) {
+            let shift = block * PAIRS % 64;
+            let of_rows = self.view.bits.iter().skip(block * PAIRS / 64).step_by(stride);
+            words.extend(of_rows.take(rows).map(|word| (word >> shift) as u16));
+        }
+        all.clear();
+        all.extend(0..rows as u32);
+    }
+
+    #[inline(always)]
+    fn sum_ones(&mut self) {
+        let (n, rows, width) = (self.view.columns.len(), self.view.len(), self.width());
+        let Scratch { numbers, rows: all, totals, ones, words, .. } = &mut *self.scratch;
+        totals.clear();
+        totals
+            .extend((0..width).map(|number| numbers[number * rows..][..rows].iter().sum::<i64>()));
+        ones.clear();
+        ones.resize(n.div_ceil(PAIRS) * width, [0; PAIRS]);
+        if rows > 0 {
+            for (words, ones) in words.chunks_exact(rows).zip(ones.chunks_exact_mut(width)) {
+                sum_all(all, words, numbers, ones);
+            }
+        }
+    }
+
     #[inline(always)]
     fn singles(&mut self, out: &mut Lookahead) {
+        self.turn();
+        self.sum_ones();
         let (n, width) = (self.view.columns.len(), self.width());
-        self.scratch.totals.clear();
-        self.scratch.totals.resize(width, 0);
-        for numbers in self.view.costs.chunks_exact(width) {
-            for (total, number) in self.scratch.totals.iter_mut().zip(numbers) {
-                *total += number;
-            }
-        }
-        self.scratch.ones.clear();
-        self.scratch.ones.resize(n.div_ceil(LANES) * width, [0; LANES]);
-        for block in 0..n.div_ceil(LANES) {
-            for row in 0..self.view.len() {
-                let word = self.word(row, block);
-                let numbers = &self.view.costs[row * width..(row + 1) * width];
-                let ones = &mut self.scratch.ones[block * width..(block + 1) * width];
-                for (sums, &number) in ones.iter_mut().zip(numbers) {
-                    for (l, sum) in sums.iter_mut().enumerate() {
-                        *sum += if word & (1 << l) != 0 { number } else { 0 };
-                    }
-                }
-            }
-        }
         out.whole = self.side(&self.scratch.totals);
         for column in 0..n {
             for side in 0..2 {
@@ -244,44 +274,85 @@ impl Squared<'_> {
         }
     }
 
-    /// List the rows of a column's smaller side.
+    /// List the rows that make a column of the base that is nearest to it.
     fn list(&mut self, column: usize, summed: &[usize]) -> Listed {
-        let (rows, width) = (self.view.len(), self.width());
-        let ones: usize = (0..rows).map(|row| self.bit(row, column)).sum();
-        let side = usize::from(ones <= rows / 2);
-        self.scratch.list.clear();
-        for row in 0..rows {
-            if self.bit(row, column) == side {
-                self.scratch.list.push(row as u32);
+        let rows = self.view.len();
+        let Scratch { listed, values, numbers, bits, .. } = &mut *self.scratch;
+        let [bits, previous] = bits;
+        std::mem::swap(bits, previous);
+        bits.clear();
+        let groups = self.blocks.block(column / LANES, 0, rows.div_ceil(ROWS));
+        bits.extend(groups.chunks(64 / ROWS).map(|groups| {
+            let parts = groups.iter().enumerate();
+            parts
+                .fold(0, |word, (g, lanes)| word | u64::from(lanes.0[column % LANES]) << (g * ROWS))
+        }));
+        let ones: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
+        let apart = match column {
+            0 => usize::MAX,
+            _ => bits.iter().zip(&*previous).map(|(a, b)| (a ^ b).count_ones() as usize).sum(),
+        };
+        let base = match ones.min(rows - ones) {
+            least if apart < least => Base::Previous,
+            least if ones == least => Base::Nothing,
+            _ => Base::All,
+        };
+        let of_base = |first: usize, at: usize| match base {
+            Base::Nothing => 0,
+            Base::All => u64::MAX >> (64 - (rows - first).min(64)),
+            Base::Previous => previous[at],
+        };
+        listed.clear();
+        let mut list = |of: &dyn Fn(u64, u64) -> u64| {
+            for (at, &word) in bits.iter().enumerate() {
+                let mut word = of(word, of_base(at * 64, at));
+                while word != 0 {
+                    listed.push((at * 64) as u32 + word.trailing_zeros());
+                    word &= word - 1;
+                }
             }
-        }
-        self.scratch.values.clear();
+            listed.len()
+        };
+        let taken = list(&|column, base| column & !base);
+        list(&|column, base| base & !column);
+        values.clear();
         for &number in summed {
-            let of = |&row: &u32| self.view.costs[row as usize * width + number];
-            self.scratch.values.extend(self.scratch.list.iter().map(of));
+            let of = |&row: &u32| numbers[number * rows + row as usize];
+            values.extend(listed[..taken].iter().map(of));
+            values.extend(listed[taken..].iter().map(|row| -of(row)));
         }
         let of = |side: usize| summed.iter().map(|&s| self.of_side(column, side, s)).collect();
-        Listed { column, side, listed: of(side), rest: of(1 - side) }
+        Listed { column, base, sides: [of(1), of(0)] }
     }
 
-    /// Sum the listed rows that have each of the columns from `from` on.
+    /// Sum the rows that have column i and each of the columns from `from` on.
     #[inline(always)]
-    fn sum(&mut self, from: usize, summed: &[usize]) {
-        let n = self.scratch.list.len();
-        self.scratch.words.clear();
-        for at in 0..n {
-            let word = self.word(self.scratch.list[at] as usize, from / LANES);
-            self.scratch.words.push(word >> (from % LANES));
+    fn sum(&mut self, i: &Listed, from: usize, summed: &[usize]) {
+        let (rows, width, block) = (self.view.len(), self.width(), from / PAIRS);
+        let Scratch { both, values, listed, words, ones, .. } = &mut *self.scratch;
+        let both = &mut both[block * summed.len()..][..summed.len()];
+        for (both, number) in both.iter_mut().zip(summed) {
+            match i.base {
+                Base::Nothing => *both = [0; PAIRS],
+                Base::All => *both = ones[block * width + number],
+                Base::Previous => {}
+            }
         }
-        let Scratch { parts, values, words, .. } = &mut *self.scratch;
-        parts.clear();
-        for first in (0..summed.len()).step_by(TOGETHER) {
-            let of = |s: usize| &values[(first + s) * n..][..n];
-            match summed.len() - first {
-                1 => parts.extend(add(words, [of(0)])),
-                2 => parts.extend(add(words, [of(0), of(1)])),
-                3 => parts.extend(add(words, [of(0), of(1), of(2)])),
-                _ => parts.extend(add(words, [of(0), of(1), of(2), of(3)])),
+        sum_all(listed, &words[block * rows..][..rows], values, both);
+    }
+
+    /// Keep what the rows with column i and each of the columns from `from` on lose at most.
+    #[inline(always)]
+    fn overlap(&self, i: &Listed, from: usize, unit: Cost, out: &mut Lookahead) {
+        let both = &self.scratch.cells[0][self.outputs() + 1];
+        let row = out.overlap_row(i.column, from / LANES);
+        for (known, worst) in row[from % LANES..].iter_mut().zip(both) {
+            *known = (worst / unit) as u32;
+        }
+        // Within a block of lanes both orders are asked for.
+        if from > i.column && from / LANES == i.column / LANES {
+            for (j, worst) in (from..self.view.columns.len()).zip(both) {
+                out.overlap_row(j, i.column / LANES)[i.column % LANES] = (worst / unit) as u32;
             }
         }
     }
@@ -289,20 +360,21 @@ impl Squared<'_> {
     /// What both sides of column i and of each column from `from` on share.
     #[inline(always)]
     fn fill_cells(&mut self, i: &Listed, from: usize, summed: &[usize]) {
-        let (block, width) = (from / LANES, self.width());
-        let Scratch { cells, parts, ones, .. } = &mut *self.scratch;
+        let (block, width) = (from / PAIRS, self.width());
+        let Scratch { cells, both, ones, .. } = &mut *self.scratch;
         for cell in cells.iter_mut() {
             cell.clear();
             cell.resize(summed.len(), [0; PAIRS]);
         }
-        let [listed_j, listed, rest_j, rest] = cells;
+        let [with_both, with_i, with_j, neither] = cells;
+        let both = &both[block * summed.len()..][..summed.len()];
         for (s, &number) in summed.iter().enumerate() {
-            let ones = &ones[block * width + number][from % LANES..][..PAIRS];
+            let ones = &ones[block * width + number];
             for l in 0..PAIRS {
-                listed_j[s][l] = parts[s][l];
-                listed[s][l] = i.listed[s] - parts[s][l];
-                rest_j[s][l] = ones[l] - parts[s][l];
-                rest[s][l] = i.rest[s] - rest_j[s][l];
+                with_both[s][l] = both[s][l];
+                with_i[s][l] = i.sides[0][s] - both[s][l];
+                with_j[s][l] = ones[l] - both[s][l];
+                neither[s][l] = i.sides[1][s] - with_j[s][l];
             }
         }
     }
@@ -331,8 +403,7 @@ impl Squared<'_> {
         }
         // Which two cells are the two leaves: of a stump below i, and of one below j.
         let pairs = [(0, 1), (2, 3), (0, 2), (1, 3)];
-        let of_i =
-            [self.scratch.limits[i.side][i.column], self.scratch.limits[1 - i.side][i.column]];
+        let of_i = [self.scratch.limits[1][i.column], self.scratch.limits[0][i.column]];
         let mut gains = [[f64::NEG_INFINITY; PAIRS]; 4];
         let mut larger = false;
         for (which, (a, b)) in pairs.into_iter().enumerate() {
@@ -350,8 +421,7 @@ impl Squared<'_> {
             for l in 0..n {
                 for (which, (a, b)) in pairs.into_iter().enumerate() {
                     let (column, side) = match which {
-                        0 => (i.column, i.side),
-                        1 => (i.column, 1 - i.side),
+                        0 | 1 => (i.column, 1 - which),
                         _ => (from + l, 3 - which),
                     };
                     if gains[which][l] > self.scratch.limits[side][column] {
@@ -377,18 +447,40 @@ impl Squared<'_> {
     }
 }
 
-/// For each of 16 columns, the sums of the values of the rows that have it: bits of `words`.
+/// Add each number of the listed rows to the columns, of 16, that they have. `values` are by number, in the order
+/// of `listed`; `words` are by row.
 #[inline(always)]
-fn add<const N: usize>(words: &[u32], values: [&[i64]; N]) -> [Part; N] {
-    let mut sums = [[0; PAIRS]; N];
-    let values = values.map(|values| &values[..words.len()]);
-    for (at, &word) in words.iter().enumerate() {
+fn sum_all(listed: &[u32], words: &[u16], values: &[i64], sums: &mut [Part]) {
+    let n = listed.len();
+    for (first, sums) in sums.chunks_mut(TOGETHER).enumerate() {
+        let of = |s: usize| &values[(first * TOGETHER + s) * n..][..n];
+        match sums {
+            [a] => add(listed, words, [of(0)], [a]),
+            [a, b] => add(listed, words, [of(0), of(1)], [a, b]),
+            [a, b, c] => add(listed, words, [of(0), of(1), of(2)], [a, b, c]),
+            [a, b, c, d] => add(listed, words, [of(0), of(1), of(2), of(3)], [a, b, c, d]),
+            _ => unreachable!("chunks are of {TOGETHER} at most"),
+        }
+    }
+}
+
+#[inline(always)]
+fn add<const N: usize>(listed: &[u32], words: &[u16], values: [&[i64]; N], sums: [&mut Part; N]) {
+    // Apart from where they go, so that they stay in registers.
+    let mut more = [[0; PAIRS]; N];
+    let values = values.map(|values| &values[..listed.len()]);
+    for (at, &row) in listed.iter().enumerate() {
+        let word = words[row as usize];
         for s in 0..N {
             let value = values[s][at];
             for l in 0..PAIRS {
-                sums[s][l] += if word & (1 << l) != 0 { value } else { 0 };
+                more[s][l] += if word & (1 << l) != 0 { value } else { 0 };
             }
         }
     }
-    sums
+    for (sum, more) in sums.into_iter().zip(&more) {
+        for (sum, more) in sum.iter_mut().zip(more) {
+            *sum += more;
+        }
+    }
 }
