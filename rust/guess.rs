@@ -1,6 +1,6 @@
 //! Lower bounds guessed from a reference model, and what the guess can cost.
 //!
-//! The guess: no tree is better at any point than the reference, which loses r there. Then label k may as well cost
+//! **Labels.** The guess: no tree is better at any point than the reference, which loses r there. Then label k may as well cost
 //! the point c′(k) = max(c(k), r), where c(k) is what it costs, and rows cost at least what the reference loses on them.
 //! The best tree t under c′ is searched exactly. If any best tree t* under c is nowhere better than the reference,
 //! t is as good: R(t) ≤ R′(t) ≤ R′(t*) = R(t*).
@@ -10,6 +10,21 @@
 //! than the regret of the label. So what is proved of the best tree under c′ − r, and E = Σ e, bound all trees:
 //! R ≥ E + L, where L ≤ min (R′ − Σ r). What t costs beyond that is the guarantee. It is at most the regret
 //! of the reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows.
+//!
+//! **Means.** The guess: no leaf of the best tree costs less than the floor F of its rows, the sum of what the reference's
+//! squared error at each point is beyond the least. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The search is that of
+//! the true costs, but for its lower bounds: they may be as high as R_F of the best tree under R_F, and F(S) + kℓ is one for
+//! the trees of at least k leaves. All that it makes of bounds is true of R_F as of costs:
+//!
+//! - R_F never falls when rows are added to a tree, nor rises by more than what they can cost at most: a leaf's max(cost, F) rises by
+//!   no more than the larger of the two rises, and no point's floor is above what it can cost (`Squares::with_floors`). So the
+//!   envelope, similarity and child support hold.
+//! - A tree that is found costs what it truly costs, which is no more than its R_F: what is solved, is solved.
+//! - That dividing a leaf never raises its cost is asked of true costs alone: of leaves, stumps, and what blocks of rows cost.
+//!
+//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). With a best tree t*, min R_F ≤ R_F(t*) ≤ R(t*) + Σ max(0, F − cost)
+//! ≤ R(t*) + Σ F, since no leaf costs less than 0. So R ≥ L − Σ F is proved, and the guarantee is again at most the regret of the
+//! reference. If no leaf of t* is better than the reference, R(t) ≤ R_F(t*) = R(t*).
 
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -24,7 +39,7 @@ use crate::tree::Plan;
 /// A problem whose points are forgiven what the reference does badly there.
 struct Guess {
     problem: Problem,
-    /// What every tree costs more in the true problem, at least.
+    /// What every tree costs more in the true problem, at least. With floors it is below 0.
     more: Cost,
 }
 
@@ -35,12 +50,11 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         let guess = Guess::new(problem, regrets)?;
         let everything = problem.stats(0..problem.points.len());
         let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
-        let pulse =
-            |p: &Progress| run.report((p.lower_cost + guess.more).min(leaf), leaf).is_none();
+        let pulse = |p: &Progress| run.report(guess.proved(p.lower_cost, leaf), leaf).is_none();
         let part = run.part(problem.scale, Box::new(pulse));
         let found = search(&guess.problem, &part, INFINITE)?;
         run.absorb(&part);
-        let (lower, solved) = (found.lower + guess.more, found.lower == found.upper);
+        let solved = found.lower == found.upper;
         let claimed = found.upper;
         let (plan, [upper, guessed]) = on_deep_stack(found.plan, |plan| {
             let points = (0..problem.points.len() as u32).collect();
@@ -49,7 +63,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         check::confirm(claimed, guessed)?;
         let tree = grow(problem, plan)?;
         confirm(problem, &tree, upper)?;
-        let lower = lower.min(upper);
+        let lower = guess.proved(found.lower, upper);
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }
@@ -63,9 +77,13 @@ impl Guess {
         if of.test_costs.is_some() {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
-        let forgiven = in_units(of, regrets)?;
-        let task = of.task.forgive(&forgiven).ok_or_else(|| {
-            Error::invalid("guessed lower bounds need a task that answers with labels")
+        let regrets = in_units(of, regrets)?;
+        let task = match of.task.squares() {
+            Some(squares) => Some(Box::new(squares.with_floors(&regrets)) as _),
+            None => of.task.forgive(&regrets),
+        };
+        let task = task.ok_or_else(|| {
+            Error::invalid("guessed lower bounds need a task that answers with labels or means")
         })?;
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
@@ -73,9 +91,14 @@ impl Guess {
         let problem = Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape)?;
         Ok(Guess { problem, more })
     }
+
+    /// What a lower bound on the guessed problem proves of the true one, where a tree costs `upper`.
+    fn proved(&self, guessed: Cost, upper: Cost) -> Cost {
+        (guessed + self.more).max(self.problem.leaf_cost).min(upper)
+    }
 }
 
-/// Any number of units is a valid guess. Those that are within rounding of a label's regret stand for that label.
+/// Any number of units is a valid guess. Those that are within rounding of a label's regret, or of none, stand for that.
 fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
     let n = problem.points.len();
     if regrets.len() != n || regrets.iter().any(|r| !(r.is_finite() && *r >= 0.0)) {
@@ -88,8 +111,8 @@ fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
         let regret = problem.scale.units_of(*regret + 0.5 / problem.scale.units);
         let (least, worst) = (task.least(point), task.worst(point));
         let near = |known: &Cost| (known - regret).abs() <= (worst - least) >> 30;
-        let mut labels = (0..task.n_labels() as u32).map(|k| task.loss(point, k) - least);
-        labels.find(near).unwrap_or(regret)
+        let labels = (0..task.n_labels() as u32).map(|k| task.loss(point, k) - least);
+        std::iter::once(0).chain(labels).find(near).unwrap_or(regret)
     };
     Ok(regrets.iter().enumerate().map(snapped).collect())
 }

@@ -147,6 +147,7 @@ def solve_squares(
     shape: _Shape,
     limits: _Limits,
     pulse: _Pulse | None = None,
+    regrets: NDArray[np.float64] | None = None,
 ) -> Answer: ...
 def sum_by_point(
     point_of: NDArray[np.uint32],

@@ -63,6 +63,8 @@ class Certificate:
     constraints: list[Met] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved nevertheless.
     reference: str | None = None
+    #: What was taken for granted then, as a sentence's part.
+    guessed: str | None = None
 
     @property
     def gap(self) -> float:
@@ -75,7 +77,7 @@ class Certificate:
         nothing was guessed.
 
         It is the distance to the proved lower bound, and no more than what the reference loses beyond the best
-        label for each group of rows that the cuts cannot tell apart.
+        label, or the mean, of each group of rows that the cuts cannot tell apart.
         """
         return None if self.reference is None else self.gap
 
@@ -103,10 +105,9 @@ class Certificate:
                 f"Proved: no such tree{keeping} has an objective below {_number(self.lower_bound)}, so this one "
                 f"is at most {_number(self.gap)} from the best."
             )
-        if self.reference is not None and self.status != "optimal":
+        if self.guessed is not None and self.status != "optimal":
             proof = (
-                f"Guessed: no tree is better on any group of equal rows than the reference ({self.reference}). If "
-                f"that is so, none has a lower objective.\n{proof}"
+                f"Guessed: {self.guessed}. If that is so, none has a lower objective.\n{proof}"
             )
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."

@@ -211,9 +211,6 @@ def fit(options: argparse.Namespace) -> None:
     if goal == "costs" and "objective" in given:
         raise ValueError("--objective is for --target: with --costs it is the mean cost")
 
-    if task == "regression" and "reference" in given:
-        raise ValueError("--reference is for labels: it guesses no bounds of squared errors")
-
     # Before the search, so that no one waits for a tree that cannot be kept.
     if "model" in given and not options.model.absolute().parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder", str(options.model.parent))

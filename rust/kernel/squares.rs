@@ -64,8 +64,8 @@ impl Scratch {
     }
 }
 
-/// One look at a view. An entry's numbers are its weight, its sums, q, its worst loss, and its rows if they
-/// matter.
+/// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there are floors), its
+/// worst loss, and its rows if they matter.
 pub struct Squared<'a> {
     pub view: &'a View,
     /// Its bits by column.
@@ -167,8 +167,8 @@ impl Squared<'_> {
     fn summed(&self, ask: Ask) -> Vec<usize> {
         let m = self.outputs();
         let mut summed: Vec<usize> = (0..=m).collect();
-        summed.extend(ask.overlaps.then_some(m + 2));
-        summed.extend((ask.min_rows > 1).then_some(m + 3));
+        summed.extend(ask.overlaps.then_some(self.task.width()));
+        summed.extend((ask.min_rows > 1).then_some(self.task.width() + 1));
         summed
     }
 
@@ -238,12 +238,12 @@ impl Squared<'_> {
     }
 
     fn side(&self, numbers: &[i64]) -> Side {
-        let m = self.outputs();
+        let n = self.task.width();
         Side {
-            leaf: self.task.leaf(&numbers[..m + 2]).cost,
-            least: 0,
-            worst: numbers[m + 2],
-            rows: numbers.get(m + 3).copied().unwrap_or(0),
+            leaf: self.task.leaf(&numbers[..n]).cost,
+            least: self.task.floor(&numbers[..n]),
+            worst: numbers[n],
+            rows: numbers.get(n + 1).copied().unwrap_or(0),
         }
     }
 

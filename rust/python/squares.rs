@@ -8,8 +8,9 @@ use super::table::PyPoints;
 use crate::task::SquaresInput;
 
 /// Squared error: targets by row and output, and the point and the weight, in whole units, of each row.
+/// `regrets`: by point, what a reference's squared error there is beyond the least, as a share of the objective.
 #[pyfunction]
-#[pyo3(signature = (columns, points, targets, point_of, weights, leaf_penalty, shape, limits, pulse=None))]
+#[pyo3(signature = (columns, points, targets, point_of, weights, leaf_penalty, shape, limits, pulse=None, regrets=None))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn solve_squares(
     py: Python<'_>,
@@ -22,6 +23,7 @@ pub(super) fn solve_squares(
     shape: ShapeParts,
     limits: LimitParts,
     pulse: Option<Py<PyAny>>,
+    regrets: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<PyAnswer> {
     let points = points.get().points.clone();
     let input = SquaresInput {
@@ -33,5 +35,6 @@ pub(super) fn solve_squares(
         leaf_penalty,
     };
     let data = (read_columns(py, columns)?, points);
-    solve(py, data, || input.build(), None, shape, limits, pulse)
+    let regrets = regrets.map(|regrets| regrets.to_vec()).transpose()?;
+    solve(py, data, || input.build(), regrets, shape, limits, pulse)
 }

@@ -64,7 +64,7 @@ pub trait Task: Send + Sync {
         unreachable!("label {label} of a task without labels")
     }
 
-    /// The least loss that any label gives this point: E of the equivalent-points bound.
+    /// The least loss that any label gives this point: E of the equivalent-points bound. Of squared errors its floor.
     fn least(&self, point: usize) -> Cost {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)
     }

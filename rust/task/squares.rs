@@ -50,8 +50,9 @@ pub struct SquaresInput {
 #[derive(Debug, Clone)]
 pub struct Squares {
     n_outputs: usize,
-    /// By point: weight, sum by output, q.
+    /// By point: weight, sum by output, q, and its floor if there are floors.
     stats: Vec<i64>,
+    floored: bool,
     worst: Vec<Cost>,
     outputs: Vec<Output>,
     /// True sums by point and output, to show means.
@@ -258,7 +259,8 @@ impl SquaresInput {
             stats.push(q);
             q_total += i128::from(q);
         }
-        let mut task = Squares { n_outputs: m, stats, worst: Vec::new(), outputs, sums };
+        let mut task =
+            Squares { n_outputs: m, stats, floored: false, worst: Vec::new(), outputs, sums };
         let mut whole = vec![0; m + 2];
         for point in 0..weights.len() {
             whole.iter_mut().zip(task.stats(point)).for_each(|(sum, s)| *sum += s);
@@ -385,6 +387,31 @@ impl Squares {
         gain(sum, weight, self.outputs[output].shift)
     }
 
+    /// The same with a floor for each point: the searches then take for granted that no rows cost less than their
+    /// floors (`guess.rs`). None is above what the point can cost at most, nor are all above what all points cost as one
+    /// leaf: similarity, which takes those for the most that rows add, then holds with floors, too.
+    pub fn with_floors(&self, floors: &[Cost]) -> Squares {
+        let width = self.width();
+        let everything = (0..self.n_points()).fold(vec![0; width], |mut sum, point| {
+            sum.iter_mut().zip(self.stats(point)).for_each(|(sum, s)| *sum += s);
+            sum
+        });
+        let mut left = self.leaf(&everything).cost;
+        let mut stats = Vec::with_capacity(self.n_points() * (self.n_outputs + 3));
+        for (point, &floor) in floors.iter().enumerate() {
+            let floor = floor.min(self.worst[point]).min(left);
+            left -= floor;
+            stats.extend_from_slice(&self.stats(point)[..self.n_outputs + 2]);
+            stats.push(floor);
+        }
+        Squares { stats, floored: true, ..self.clone() }
+    }
+
+    /// What points with these statistics are taken to cost at least.
+    pub fn floor(&self, stats: &[i64]) -> Cost {
+        if self.floored { stats[self.n_outputs + 2] } else { 0 }
+    }
+
     /// g of an output is s² / w times this.
     pub fn factor(&self, output: usize) -> f64 {
         self.outputs[output].factor
@@ -397,7 +424,7 @@ impl Task for Squares {
     }
 
     fn width(&self) -> usize {
-        self.n_outputs + 2
+        self.n_outputs + 2 + usize::from(self.floored)
     }
 
     fn stats(&self, point: usize) -> &[i64] {
@@ -422,8 +449,8 @@ impl Task for Squares {
         cost as Cost
     }
 
-    fn least(&self, _point: usize) -> Cost {
-        0
+    fn least(&self, point: usize) -> Cost {
+        self.floor(self.stats(point))
     }
 
     fn worst(&self, point: usize) -> Cost {

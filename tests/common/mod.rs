@@ -9,6 +9,7 @@
 pub mod case;
 pub mod corpus;
 pub mod exhaustive;
+pub mod floors;
 pub mod judge;
 pub mod large;
 pub mod limited;

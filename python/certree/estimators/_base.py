@@ -35,6 +35,8 @@ class TreeEstimator(BaseEstimator):
     """The part of a tree estimator that does not depend on the task."""
 
     _rules: Mapping[str, parameters.Rule]
+    #: What a reference makes the search take for granted.
+    _guessed = "no tree is better on any group of equal rows than the reference ({})"
 
     def _shape(self) -> tuple[int | None, int | None, int]:
         depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
@@ -141,6 +143,7 @@ class TreeEstimator(BaseEstimator):
             ],
             constraints=list(constraints),
             reference=reference,
+            guessed=None if reference is None else self._guessed.format(reference),
         )
         if before is not None:
             self.certificate_ = self.certificate_.after(before)

@@ -1,4 +1,4 @@
-"""Guessed lower bounds: by point, how much more a reference loses than the best label there."""
+"""Guessed lower bounds: by point, how much more a reference loses than the best label there, or the mean."""
 
 from __future__ import annotations
 
@@ -13,14 +13,23 @@ from certree import _core, ingest
 from certree.estimators.parameters import Rule
 from certree.ingest import in_memory
 
-RULE = Rule(
-    lambda value: (
+
+def _is_given(value: Any) -> bool:
+    return (
         value is None
         or (isinstance(value, str) and value == "guess")
         or hasattr(value, "predict")
         or (hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict)))
-    ),
-    "'guess', a classifier, the labels that one predicts for the training rows, or None",
+    )
+
+
+RULE = Rule(
+    _is_given, "'guess', a classifier, the labels that one predicts for the training rows, or None"
+)
+
+#: Of regression.
+NUMBERS = Rule(
+    _is_given, "'guess', a regressor, the numbers that one predicts for the training rows, or None"
 )
 
 #: The regrets of a reference by point, and what it is, in words.
@@ -91,6 +100,41 @@ def of_rows(
     chosen = np.ascontiguousarray(costs[np.arange(len(costs)), answered][:, None])
     lost = _core.sum_by_point(located.point_of, len(by_point), chosen, located.weights)[:, 0]
     return np.maximum(lost - by_point.min(axis=1), 0.0) / weights.sum(), words
+
+
+def of_squares(
+    model: Any, features: Any, training: ingest.InMemory, located: ingest.Located, targets: NDArray[np.float64]
+) -> Guess:
+    """For squared errors: what those of the reference add to the least that each point can have, if it answers each
+    point's rows by its mean over them."""
+    from certree.guess import answers
+    from certree.guess.table import Goal
+
+    y = targets[:, 0] if targets.shape[1] == 1 else targets
+    goal = Goal(y, None, located.weights)
+    guesser = getattr(model, "guesser_", None)
+    if guesser is None and hasattr(model.thresholds, "n_fits_"):
+        guesser = model.thresholds
+    answered, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
+    n_points, weights = located.points.n_points, located.weights
+    # Of a size whose squares are numbers still.
+    centre = np.average(targets, axis=0, weights=weights)
+    spread = targets - centre
+    size = np.abs(spread).max()
+    if size == 0.0:
+        return np.zeros(n_points), words
+    spread /= size
+    with np.errstate(over="ignore"):
+        off = np.clip(spread - (answered - centre) / size, -1e100, 1e100)
+
+    def by_point(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _core.sum_by_point(located.point_of, n_points, np.ascontiguousarray(values), weights)
+
+    ones = np.ones((len(targets), 1))
+    lost = (by_point(off) ** 2 / by_point(ones)).sum(axis=1)
+    total = by_point(spread**2).sum()
+    # No point costs more than all rows as one leaf.
+    return np.minimum(lost / total, 1.0), words
 
 
 def _row_weights(training: ingest.InMemory) -> NDArray[np.float64] | None:

@@ -10,9 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from certree import _core, ingest, progress
-from certree.estimators import parameters
+from certree.estimators import _reference, parameters
 from certree.estimators._base import TreeEstimator, as_core_takes
-from certree.estimators._rows import open_rows, row_weights
+from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 from certree.tree import Tree
 
@@ -40,6 +40,12 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         weigh nothing do not count.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+    reference : "guess", regressor, array of numbers or None, default=None
+        Guessed lower bounds: the search takes for granted that no leaf has a lower squared error than this model on the
+        same rows. "guess" is gradient boosting; with ``thresholds="guess"`` the one that the cuts are from. A regressor
+        that is fitted must know the columns of X; one that is not is fitted here, to the ranks of the values. Or
+        give what any model predicts for the training rows: a vector, or rows × targets. What the guess can have cost is
+        ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to guessing.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -91,7 +97,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "objective": parameters.one_of("squared_error"),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
+        "reference": _reference.NUMBERS,
     }
+    _guessed = "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
 
     def __init__(
         self,
@@ -102,6 +110,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         thresholds: Any = "all",
+        reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -115,6 +124,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.thresholds = thresholds
+        self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -146,12 +156,17 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             ingest.without(X, read.named), read.values, sample_weight, n_targets=read.values.shape[1]
         )
         located = ingest.locate(training, thresholds)
+        regrets = reference = None
+        if self.reference is not None:
+            features = features_as_given(X, training)
+            regrets, reference = _reference.of_squares(self, features, training, located, kept)
         answer = _core.solve_squares(
             *as_core_takes(located.cuts, located.points),
             np.ascontiguousarray(kept),
             located.point_of,
             training.weights,
             *self._asked(),
+            regrets,
         )
         names = np.array(read.names)
 
@@ -159,7 +174,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             return Tree(answer.tree, tree.columns, names, "regression")
 
         loss = loss_in_words(len(names))
-        self._keep(answer, training, located.cuts, located.points, names, loss, show)
+        self._keep(answer, training, located.cuts, located.points, names, loss, show, reference=reference)
         self.target_names_ = read.names
         self.n_outputs_ = len(names)
         return self

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+import polars as pl
+from sklearn.base import is_classifier, is_regressor
 
 from certree.guess import questions, references, splits
 from certree.guess.table import Goal, Table, read_table
@@ -17,16 +18,18 @@ from certree.ingest.checks import check_same_length
 def of_rows(
     reference: Any, X: Any, kept: np.ndarray | None, goal: Goal, guesser: Any = None
 ) -> tuple[np.ndarray, str]:
-    """A label number for each row that weighs something, and what the reference is, in words.
+    """A label number for each row that weighs something, and what the reference is, in words. Where the goal has no
+    labels, the numbers of each row and output.
 
     ``goal`` is of these rows, ``X`` has all rows and no columns but features. With ``guesser``, fitted to these rows, its
     own reference is the one that "guess" stands for.
     """
     if _is_vector(reference):
-        labels = vectors.series(reference, "reference")
+        given = _given(reference, goal)
         height = sources.height(sources.read(X)) if kept is None else len(kept)
-        check_same_length(height, len(labels), "reference")
-        return _numbers(_of_kept(labels.to_numpy(), kept), goal), "given labels"
+        check_same_length(height, len(given), "reference")
+        words = "given predictions" if goal.classes is None else "given labels"
+        return _read(_of_kept(given, kept), goal), words
     if isinstance(reference, str):
         if guesser is not None:
             return _of_guesser(guesser, X, kept, goal), _named(guesser.reference_)
@@ -36,10 +39,15 @@ def of_rows(
         references.check_model(model)
     if references.is_booster(model):
         raise ValueError(
-            "reference= cannot take a Booster, which predicts no labels: give the library's scikit-learn model, or "
-            "the labels that it predicts for the training rows"
+            "reference= cannot take a Booster: give the library's scikit-learn model, or what it predicts for the "
+            "training rows"
         )
-    if is_regressor(model):
+    if goal.classes is None and is_classifier(model):
+        raise ValueError(
+            f"reference={type(model).__name__} predicts labels, but a regressor is needed, or its numbers for the "
+            "training rows"
+        )
+    if goal.classes is not None and is_regressor(model):
         raise ValueError(
             f"reference={type(model).__name__} predicts numbers, but a classifier is needed, or its labels for the "
             "training rows"
@@ -66,6 +74,38 @@ def _rows(table: Table, kept: np.ndarray | None) -> Table:
     return Table(table.columns, table.named, table.values, ranks)
 
 
+def _given(reference: Any, goal: Goal) -> np.ndarray:
+    """What was predicted for the training rows."""
+    if goal.classes is not None:
+        return vectors.series(reference, "reference").to_numpy()
+    if isinstance(reference, pl.LazyFrame):
+        reference = reference.collect()
+    try:
+        return np.asarray(reference, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "reference= must be numbers here: what a regressor predicts for the training rows"
+        ) from None
+
+
+def _read(predicted: np.ndarray, goal: Goal) -> np.ndarray:
+    """Labels as numbers of classes; numbers as they are, by row and output."""
+    if goal.classes is not None:
+        return _numbers(predicted.reshape(len(predicted), -1)[:, 0], goal)
+    numbers = np.asarray(predicted, dtype=np.float64).reshape(len(predicted), -1)
+    n_outputs = goal.y.reshape(len(goal.y), -1).shape[1]
+    if numbers.shape[1] != n_outputs:
+        raise ValueError(
+            f"the reference predicts {numbers.shape[1]} numbers for each row, but y has {n_outputs}"
+        )
+    if count := int((~np.isfinite(numbers)).any(axis=1).sum()):
+        raise ValueError(
+            f"the reference predicts what is missing or infinite for {count} of {len(numbers)} rows: give one that "
+            "predicts a number for each"
+        )
+    return numbers
+
+
 def _numbers(labels: np.ndarray, goal: Goal) -> np.ndarray:
     """The places of labels among the classes."""
     assert goal.classes is not None
@@ -87,17 +127,20 @@ def _of_guesser(guesser: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np
     if guesser.n_fits_ == 0:
         # It was given fitted and kept as it was.
         return of_rows(guesser.reference_, X, kept, goal)[0]
-    if guesser.classes_ is None:
+    if goal.classes is not None and guesser.classes_ is None:
         raise ValueError("the reference of thresholds= predicts numbers; give reference= a classifier")
+    if goal.classes is None and guesser.classes_ is not None:
+        raise ValueError("the reference of thresholds= predicts labels; give reference= a regressor")
     answers = np.asarray(guesser.transform(X), dtype=np.float32)
     predicted = references.predict(guesser.reference_, answers)
-    return _numbers(_of_kept(guesser.classes_[predicted], kept), goal)
+    if guesser.classes_ is not None:
+        predicted = guesser.classes_[predicted]
+    return _read(_of_kept(predicted, kept), goal)
 
 
 def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.ndarray:
     """What a model that knows the columns of X predicts."""
-    assert goal.classes is not None
-    known = getattr(model, "classes_", None)
+    known = getattr(model, "classes_", None) if goal.classes is not None else None
     lacking = [] if known is None else np.setdiff1d(goal.classes, known).tolist()
     if lacking:
         raise ValueError(
@@ -120,15 +163,21 @@ def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.nd
         raise ValueError(
             f"the reference, a {type(model).__name__}, cannot predict these rows: {error}"
         ) from error
-    return _numbers(_of_kept(predicted.reshape(len(table.ranks[0]), -1)[:, 0], kept), goal)
+    return _read(_of_kept(predicted.reshape(len(table.ranks[0]), -1), kept), goal)
 
 
 def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
     """What a model predicts that is fitted to the ranks of these rows, as guessers fit it."""
-    assert goal.classes is not None
+    axes = questions.axes_of(table)
+    if goal.classes is None:
+        if not axes:
+            # There is nothing to learn.
+            means = np.average(goal.y.reshape(len(goal.y), -1), axis=0, weights=goal.weight)
+            return np.tile(means, (len(goal.y), 1))
+        matrix = questions.by_rank(table, axes)
+        return _read(references.predict(references.fit(model, matrix, goal), matrix), goal)
     counts = np.ones(len(goal.y), dtype=bool) if goal.weight is None else goal.weight > 0
     present, y = np.unique(goal.y[counts], return_inverse=True)
-    axes = questions.axes_of(table)
     if len(present) < 2 or not axes:
         # There is nothing to learn.
         return np.full(len(goal.y), present[0] if len(present) else 0, dtype=np.uint32)

@@ -51,6 +51,11 @@ pub trait RankKernel: Sync {
     /// The cost of rows of the view as one leaf.
     fn leaf(&self, rows: &[u32]) -> Cost;
 
+    /// What a part's rows are taken to cost at least beside penalties, in any tree.
+    fn floor(&self, _part: Part) -> Cost {
+        0
+    }
+
     /// The best tree of depth one, exactly.
     fn stump(&self, node: &RankNode, grid: &Self::Grid) -> (Cost, Plan);
 

@@ -48,10 +48,11 @@ impl Alternative {
         self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
     }
 
-    /// Take in what is proved of a child.
+    /// Take in what is proved of a child. Only where floors are guessed may there be a tree below a lower bound: one that
+    /// beats the guess, and then it counts.
     pub fn tighten(&mut self, side: usize, lower: Cost, upper: Cost) {
-        self.lower[side] = self.lower[side].max(lower);
         self.upper[side] = self.upper[side].min(upper);
+        self.lower[side] = self.lower[side].max(lower).min(self.upper[side]);
     }
 
     pub fn choice(&self) -> Choice {

@@ -71,11 +71,11 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     pub fn solve(&mut self, node: &RankNode, depth: u32, below: Cost) -> Known {
         let kernel = self.shared.kernel;
         let leaf_cost = kernel.leaf_cost();
-        let leaf = kernel.leaf(&node.rows);
+        let (leaf, floor) = (kernel.leaf(&node.rows), kernel.floor(Part::all(node)));
         self.shared.run.add_nodes(1);
         // Deeper trees than these cost as much as `cap`.
         let cap = below.min(leaf);
-        let useful = useful_depth(depth, leaf_cost, cap);
+        let useful = useful_depth(depth, leaf_cost, cap - floor);
         let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
         if node.axes.is_empty() || leaf == leaf_cost {
             return Known::exactly(leaf, Plan::Leaf);
@@ -145,7 +145,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let leaf_cost = self.shared.kernel.leaf_cost();
         let known = self.two(node, grid, 0);
         let whole = if depth == 3 { known.lower } else { leaf_cost };
-        Frontier::new(node, (known.upper, known.plan), leaf_cost, whole)
+        let least = self.shared.kernel.floor(Part::all(node)) + 2 * leaf_cost;
+        Frontier::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
     }
 
     /// Work on the root with all other workers.
@@ -217,6 +218,13 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         }
     }
 
+    /// What both sides of a cut cost at least before anything is asked about them.
+    fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
+        let kernel = self.shared.kernel;
+        let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
+        [tried.edge.left.max(left), tried.edge.right.max(right)]
+    }
+
     fn attempt_two(
         &mut self,
         node: &RankNode,
@@ -231,7 +239,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             let cut = Some((tried.axis, cut, side));
             Part { node, cut }
         });
-        let mut lower = [tried.edge.left, tried.edge.right];
+        let mut lower = self.at_least(&parts, tried);
         let mut upper = [Cost::MAX / 4; 2];
         // The smaller side is cheaper to ask.
         let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
@@ -294,7 +302,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             let cut = Some((tried.axis, cut, side));
             Part { node, cut }
         });
-        let mut lower = [tried.edge.left, tried.edge.right];
+        let mut lower = self.at_least(&parts, tried);
         let mut known: [Option<Known>; 2] = [None, None];
         let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
         let closing = tried.closing(target);
@@ -355,10 +363,11 @@ fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
     Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
 }
 
-/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1.
+/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1. `below`: what penalties must be less
+/// than.
 pub fn useful_depth(depth: u32, leaf_cost: Cost, below: Cost) -> u32 {
     if leaf_cost == 0 {
-        return depth;
+        return if below > 0 { depth } else { 0 };
     }
     let leaves = (below - 1).max(0) / leaf_cost;
     depth.min(u32::try_from(leaves.saturating_sub(1).max(0)).unwrap_or(u32::MAX))

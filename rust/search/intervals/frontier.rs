@@ -52,8 +52,13 @@ impl Try {
 }
 
 impl Frontier {
-    /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less.
-    pub fn new(node: &RankNode, (upper, plan): (Cost, Plan), leaf_cost: Cost, whole: Cost) -> Self {
+    /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less, `least` one on any split.
+    pub fn new(
+        node: &RankNode,
+        (upper, plan): (Cost, Plan),
+        leaf_cost: Cost,
+        (whole, least): (Cost, Cost),
+    ) -> Self {
         let mut frontier = Frontier {
             open: BinaryHeap::new(),
             trying: Vec::new(),
@@ -66,7 +71,7 @@ impl Frontier {
             let last = axis.n_ranks() as i64 - 1;
             let a = Edge { cut: -1, left: leaf_cost, right: whole };
             let b = Edge { cut: last, left: whole, right: leaf_cost };
-            frontier.push(index, axis, a, b, 0);
+            frontier.push(index, axis, a, b, least);
         }
         frontier
     }

@@ -19,7 +19,7 @@ use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel, Squa
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
-use crate::view::RankView;
+use crate::view::{Part, RankView};
 use descend::{Known, Shared, Worker, lock, useful_depth};
 use frontier::Frontier;
 use memo::Memo;
@@ -141,7 +141,7 @@ fn with<K: RankKernel>(
 ) -> Result<(Found, Rest)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
-    let depth = useful_depth(depth, kernel.leaf_cost(), leaf);
+    let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads.max(1) } else { 1 };
     // A worker has the root's grid, a question for each side, and the nodes on its way.

@@ -26,7 +26,7 @@ pub struct SquaresKernel<'a> {
     blocks: Option<usize>,
 }
 
-/// A node's rows by blocks of each axis, and their statistics: weight, sums, q.
+/// A node's rows by blocks of each axis, and their statistics: weight, sums, q, and a floor if there are floors.
 pub struct Grid {
     axes: Vec<GridAxis>,
     /// By statistic, then local row.
@@ -55,7 +55,7 @@ impl<'a> SquaresKernel<'a> {
 
     /// Statistics of a row.
     fn width(&self) -> usize {
-        self.outputs() + 2
+        self.task.width()
     }
 
     /// Rows with these statistics as one leaf, without its penalty.
@@ -149,6 +149,14 @@ impl RankKernel for SquaresKernel<'_> {
             }
         }
         self.cost(&sums) + self.leaf_cost
+    }
+
+    fn floor(&self, part: Part) -> Cost {
+        if part.node.axes.is_empty() || self.width() == self.outputs() + 2 {
+            return 0;
+        }
+        let of = |&row: &u32| self.task.least(part.node.rows[row as usize] as usize);
+        part.rows().iter().map(of).sum()
     }
 
     fn stump(&self, node: &RankNode, grid: &Grid) -> (Cost, Plan) {

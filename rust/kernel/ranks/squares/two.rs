@@ -69,9 +69,13 @@ impl Two {
         let totals = self.rows.totals();
         self.plan = Plan::Leaf;
         self.upper = kernel.cost(&totals) + kernel.leaf_cost;
-        self.lower = kernel.leaf_cost.min(self.upper);
+        let least = kernel.task.floor(&totals) + 2 * kernel.leaf_cost;
+        self.lower = least.min(self.upper);
         self.halted = false;
         self.open.clear();
+        if self.lower == self.upper {
+            return;
+        }
         self.kept.clear();
         self.lines.resize_with(p, Line::default);
         self.sums.resize_with(p * p, Vec::new);
@@ -85,7 +89,7 @@ impl Two {
         }
         // The best of the trees whose cuts are all boundaries, by its float.
         let mut guess: Option<(f64, usize, usize)> = None;
-        let margin = kernel.margin(totals[totals.len() - 1]);
+        let margin = kernel.margin(totals[kernel.outputs() + 1]);
         let mut sums: Vec<[Vec<f64>; 2]> = (grid.axes.iter())
             .map(|axis| [0, 1].map(|_| vec![f64::INFINITY; axis.n() + 1]))
             .collect();
@@ -98,6 +102,7 @@ impl Two {
                 self.pair(kernel, grid, (f, g), margin, &mut sums);
             }
         }
+        self.take_floors(kernel, &totals);
         for (f, sums) in sums.iter().enumerate() {
             for j in 1..grid.axes[f].n() {
                 let sum = sums[0][j] + sums[1][j];
@@ -115,6 +120,26 @@ impl Two {
         self.fill(grid);
     }
 
+    /// What is before and behind each boundary costs at least its floor.
+    fn take_floors(&mut self, kernel: &SquaresKernel, totals: &[i64]) {
+        let Some(floors) = self.rows.stats.get(kernel.outputs() + 2) else { return };
+        let all = kernel.task.floor(totals);
+        for (f, codes) in self.rows.codes.iter().enumerate() {
+            let mut before = vec![0; self.ends[0][f].len()];
+            for (&code, floor) in codes.iter().zip(floors) {
+                before[usize::from(code) + 1] += floor;
+            }
+            let mut sum = 0;
+            for (j, floor) in before.into_iter().enumerate() {
+                sum += floor;
+                for (side, floor) in [sum, all - sum].into_iter().enumerate() {
+                    let end = &mut self.ends[side][f][j];
+                    *end = (*end).max(floor + kernel.leaf_cost);
+                }
+            }
+        }
+    }
+
     /// Take in the stumps of a pair of axes.
     fn pair(
         &mut self,
@@ -126,10 +151,12 @@ impl Two {
     ) {
         let (nf, ng) = (grid.axes[f].n(), grid.axes[g].n());
         let Two { rows, table, least, .. } = self;
+        // Floors are known by axis.
+        let stats = &rows.stats[..kernel.outputs() + 2];
         Level::detect().run(
             #[inline(always)]
             || {
-                table.fill(kernel, (nf, &rows.codes[f]), (ng, &rows.codes[g]), &rows.stats);
+                table.fill(kernel, (nf, &rows.codes[f]), (ng, &rows.codes[g]), stats);
                 table.along_g(nf, &grid.axes[g], least);
             },
         );
@@ -304,7 +331,7 @@ impl Two {
         grid: &Grid,
         axis: usize,
         around: (Known, Known),
-        known: Edge,
+        mut known: Edge,
         need: Cost,
     ) -> (Known, bool) {
         let p = grid.axes.len();
@@ -315,6 +342,9 @@ impl Two {
         let left = line.first(n);
         let right = line.totals.iter().zip(&left).map(|(all, left)| all - left).collect();
         let totals: [Vec<i64>; 2] = [left, right];
+        let floors = [0, 1].map(|side| kernel.task.floor(&totals[side]) + kernel.leaf_cost);
+        known.left = known.left.max(floors[0]);
+        known.right = known.right.max(floors[1]);
         let needs = [need.saturating_sub(known.right), need.saturating_sub(known.left)];
         let mut sides = [0, 1].map(|side| Side::new(kernel, &totals[side], needs[side]));
         let place = self.kept.len();
@@ -323,7 +353,9 @@ impl Two {
         // What is to be beaten comes down over all axes before any is looked at closely.
         let mut close = Vec::with_capacity(p);
         for g in 0..p {
-            let bounds = [0, 1].map(|side| self.bound(side, [&around.0, &around.1][side], axis, g));
+            let bounds = [(0, &around.0), (1, &around.1)].map(|(side, known)| {
+                self.bound(side, known, axis, g).max(floors[side] + kernel.leaf_cost)
+            });
             for side in 0..2 {
                 self.kept[place + side * p + g] = bounds[side];
             }

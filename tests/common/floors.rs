@@ -1,0 +1,30 @@
+//! Guesses of what points cost: of squared errors, which have no labels.
+
+use certree::problem::Problem;
+use certree::task::Task;
+
+use super::Random;
+
+/// By point, in units: as if predicted from another point, a share of all rows' cost, nothing mostly, and far too much.
+pub fn floors(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
+    let (n, task) = (problem.points.len(), problem.task.as_ref());
+    let all = task.leaf(&problem.stats(0..n)).cost;
+    let share = |rng: &mut Random, of: f64| {
+        let parts: Vec<f64> = (0..n).map(|_| rng.unit()).collect();
+        let sum = parts.iter().sum::<f64>().max(1e-9);
+        parts.iter().map(|part| (part / sum * of * all as f64) as i64).collect::<Vec<i64>>()
+    };
+    let of = rng.unit() * 1.2;
+    vec![
+        (0..n).map(|p| together(task, p, rng.below(n))).collect(),
+        share(rng, of),
+        (0..n).map(|p| if rng.chance(0.8) { 0 } else { together(task, p, rng.below(n)) }).collect(),
+        (0..n).map(|p| (task.worst(p) as f64 * rng.unit() * 1.2) as i64).collect(),
+    ]
+}
+
+/// What two points cost as one leaf.
+fn together(task: &dyn Task, p: usize, q: usize) -> i64 {
+    let stats: Vec<i64> = task.stats(p).iter().zip(task.stats(q)).map(|(a, b)| a + b).collect();
+    if p == q { 0 } else { task.leaf(&stats).cost }
+}
