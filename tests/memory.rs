@@ -8,9 +8,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
-use certree::problem::Problem;
+use certree::data::Points;
+use certree::error::Result;
+use certree::pareto::{Constrained, LimitInput, Roc};
+use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run, Status};
 use certree::solve::{Answer, solve};
+use certree::task::ClassInput;
+use common::Loss;
 use common::large::{built, noise};
 
 /// What threads, the tree and the clock take beside the search.
@@ -47,13 +52,46 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+type Search<'a> = &'a dyn Fn(Limits) -> Result<Answer>;
+
 /// The answer, and the most bytes that the search took.
-fn measured(problem: &Problem, limits: Limits) -> (Answer, i64) {
-    let run = Run::new(limits, problem.scale, None);
+fn measured(search: Search, limits: Limits) -> (Result<Answer>, i64) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);
-    let answer = solve(problem, &run).unwrap();
+    let answer = search(limits);
     (answer, PEAK.load(Relaxed) - before)
+}
+
+/// Noise in two groups that has to be answered alike in both, and more limits than one if asked for.
+fn limited(n: usize, columns: usize, depth: u32, more: bool) -> Constrained {
+    let case = noise(n, columns, 1, 4, 5);
+    let Loss::Classes(input) = case.loss else { unreachable!("noise has classes") };
+    let costs = vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0];
+    let input = ClassInput { n_labels: 2, costs, ..input };
+    let limit = |among: &[u32], against: &[u32], most: f64| LimitInput {
+        name: "limit".to_string(),
+        label: 1,
+        among: among.to_vec(),
+        against: against.to_vec(),
+        most,
+    };
+    let mut limits = vec![limit(&[1, 3], &[0, 2], 0.0001)];
+    if more {
+        limits.push(limit(&[3], &[2], 0.0));
+        limits.push(limit(&[0, 1, 2, 3], &[], 0.45));
+    }
+    let points = Points::new(&case.columns, case.codes, case.rows).unwrap();
+    let shape = Shape { max_depth: Some(depth), ..Shape::default() };
+    let class_of = vec![0, 0, 1, 1];
+    Constrained::new(case.columns, points, &input, class_of, &limits, shape).unwrap()
+}
+
+fn ranked(n: usize, columns: usize, depth: u32) -> Roc {
+    let case = noise(n, columns, 1, 2, 6);
+    let Loss::Classes(input) = case.loss else { unreachable!("noise has classes") };
+    let points = Points::new(&case.columns, case.codes, case.rows).unwrap();
+    let shape = Shape { max_depth: Some(depth), ..Shape::default() };
+    Roc::new(case.columns, points, input.weights, 1, 1.0, 0.0, shape).unwrap()
 }
 
 #[test]
@@ -62,13 +100,29 @@ fn memory_is_what_it_says_and_limits_are_kept() {
     let shallow = built(noise(4_000, 12, 12, 2, 1), 0.0002, Some(5));
     let wide = built(noise(2_000, 2, 1_500, 2, 2), 0.0002, Some(3));
     let classes = built(noise(2_000, 10, 8, 30, 3), 0.0002, Some(4));
+    let (parity, three) = (limited(1_500, 16, 3, false), limited(160, 11, 3, true));
+    let mut curves = ranked(100, 12, 4);
+    curves.game = false;
+    let additive =
+        |problem: &Problem, limits| solve(problem, &Run::new(limits, problem.scale, None));
+    let under = |of: &Constrained, limits| {
+        of.solve(&Run::new(limits, of.scale(), None)).map(|(answer, _)| answer)
+    };
+    let searches: [(&str, Search); 7] = [
+        ("deep", &|limits| additive(&deep, limits)),
+        ("shallow", &|limits| additive(&shallow, limits)),
+        ("wide", &|limits| additive(&wide, limits)),
+        ("classes", &|limits| additive(&classes, limits)),
+        ("parity", &|limits| under(&parity, limits)),
+        ("three limits", &|limits| under(&three, limits)),
+        ("curves", &|limits| curves.solve(&Run::new(limits, curves.scale(), None))),
+    ];
     let seconds = |seconds| Some(Duration::from_secs_f64(seconds));
-    for (name, problem) in
-        [("deep", &deep), ("shallow", &shallow), ("wide", &wide), ("classes", &classes)]
-    {
+    for (name, search) in searches {
         for threads in [1, 3] {
             let limits = Limits { threads, time: seconds(1.5), ..Limits::default() };
-            let (answer, taken) = measured(problem, limits);
+            let (answer, taken) = measured(search, limits);
+            let answer = answer.unwrap();
             let told = answer.work.peak_bytes as i64;
             println!(
                 "{name}, {threads} threads: {taken} taken, {told} told, {:?}, {} to {}",
@@ -82,12 +136,11 @@ fn memory_is_what_it_says_and_limits_are_kept() {
             // A third of what it would like: it sheds, or stops and says so.
             let memory = Some(told as u64 / 3);
             let limits = Limits { threads, memory, time: seconds(1.5), ..Limits::default() };
-            let run = Run::new(limits.clone(), problem.scale, None);
-            if solve(problem, &run).is_err() {
+            let (limited, taken) = measured(search, limits);
+            let Ok(limited) = limited else {
                 println!("  a third is refused");
                 continue;
-            }
-            let (limited, taken) = measured(problem, limits);
+            };
             let most = told / 3;
             println!(
                 "  of {most}: {taken} taken, {:?}, {} to {}",

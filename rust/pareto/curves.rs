@@ -121,17 +121,19 @@ impl Front for Curves<'_> {
 
     fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
         let rest = self.totals.0 - weights[0];
-        list.sort_by_key(|c| (c.bound, c.leaves));
-        let mut kept: Vec<(Candidate<Curve>, i128)> = Vec::new();
-        for c in list.drain(..) {
+        list.sort_unstable_by_key(|c| (c.bound, c.leaves));
+        // Of those that are kept, which come first.
+        let mut areas: Vec<i128> = Vec::with_capacity(list.len());
+        for at in 0..list.len() {
+            let (kept, c) = (&list[..areas.len()], &list[at]);
             let own = doubled_area(&c.value);
-            let replaced =
-                |(k, own_k): &(Candidate<Curve>, i128)| self.replaces(rest, k, &c, [*own_k, own]);
-            if !kept.iter().any(replaced) {
-                kept.push((c, own));
+            let replaced = |(k, &of_k): (_, &i128)| self.replaces(rest, k, c, [of_k, own]);
+            if !kept.iter().zip(&areas).any(replaced) {
+                list.swap(areas.len(), at);
+                areas.push(own);
             }
         }
-        list.extend(kept.into_iter().map(|(c, _)| c));
+        list.truncate(areas.len());
     }
 
     fn judge(&self, value: &Curve, leaves: u32) -> Option<Cost> {
@@ -144,6 +146,10 @@ impl Front for Curves<'_> {
 
     fn at_least(&self, bound: Cost) -> Cost {
         self.relaxed.at_least(bound)
+    }
+
+    fn thin_bytes(&self, len: usize) -> usize {
+        len * size_of::<i128>()
     }
 
     fn bytes(&self, value: &Curve) -> usize {

@@ -10,7 +10,7 @@ use super::scalar;
 use super::sums::{Relaxed, Value};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::run::Run;
+use crate::run::{Held, Run};
 use crate::search::fronts::{Best, Candidate, Front, Made};
 use crate::task::Task;
 use crate::tree::Plan;
@@ -178,6 +178,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
     /// The best labels for a tree that keep the limits, as a first tree.
     fn label(&mut self, plan: Plan, leaves: Vec<Vec<i64>>) {
         let front = self.of.front::<N>(&self.of.limits, &self.relaxed);
+        let mut held = Held::new(self.run);
         let mut inside = vec![0; self.of.totals.len()];
         // Each labelling so far: a value, and its place in a list of (place of the rest, last label).
         let mut chain: Vec<(usize, u32)> = Vec::new();
@@ -201,6 +202,9 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             for (sum, weight) in inside.iter_mut().zip(weights) {
                 *sum += weight;
             }
+            let lists = (list.capacity() + next.capacity()) * size_of::<Candidate<Value<N>>>();
+            let links = chain.capacity() * size_of::<(usize, u32)>();
+            held.set(lists + links + front.thin_bytes(next.len()));
             front.thin(&inside, &mut next);
             next.truncate(MOST_LABELLINGS);
             list = next;

@@ -96,7 +96,7 @@ impl<const N: usize> Sums<'_, N> {
     fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
         let (above, below) = (window.safe_above, window.safe_below);
         let mut keep = vec![false; list.len()];
-        let mut alike = Alike::default();
+        let mut alike = Alike::with_room(list.len());
         for (index, c) in list.iter().enumerate() {
             let known = alike.known(c.value.sums[0], index as u32);
             let other = *known as usize;
@@ -108,10 +108,12 @@ impl<const N: usize> Sums<'_, N> {
         }
         // Sums that may break either limit are all needed; the others by sum.
         let safe = |sum: &i64| *sum <= below || *sum >= above;
-        let mut order: Vec<(i64, Cost, u32)> = (list.iter().enumerate())
-            .filter(|(index, c)| keep[*index] && safe(&c.value.sums[0]))
-            .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32))
-            .collect();
+        let mut order: Vec<(i64, Cost, u32)> = Vec::with_capacity(list.len());
+        order.extend(
+            (list.iter().enumerate())
+                .filter(|(index, c)| keep[*index] && safe(&c.value.sums[0]))
+                .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32)),
+        );
         order.sort_unstable();
         // Up to the last that is safe below, from there down; then from the first that is safe above up.
         let mut least = Cost::MAX;
@@ -135,7 +137,7 @@ impl<const N: usize> Sums<'_, N> {
     }
 
     fn thin_many(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
-        let mut kept: Vec<([i64; N], u32)> = Vec::new();
+        let mut kept: Vec<([i64; N], u32)> = Vec::with_capacity(list.len());
         list.retain(|c| {
             let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
                 let sum = c.value.sums[i];
@@ -197,7 +199,7 @@ impl<const N: usize> Front for Sums<'_, N> {
         match &windows[..] {
             [window] if !self.few_leaves => self.thin_one(window, list),
             windows => {
-                list.sort_by_key(|c| (self.total(c), c.leaves));
+                list.sort_unstable_by_key(|c| (self.total(c), c.leaves));
                 self.thin_many(windows, list);
             }
         }
@@ -217,6 +219,15 @@ impl<const N: usize> Front for Sums<'_, N> {
         let cost = self.relaxed.at_least(bound);
         // A sum of steps.
         (cost + self.step - 1) / self.step * self.step
+    }
+
+    fn thin_bytes(&self, len: usize) -> usize {
+        match self.limits.len() {
+            1 if !self.few_leaves => {
+                Alike::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
+            }
+            _ => len * size_of::<([i64; N], u32)>(),
+        }
     }
 
     fn bytes(&self, _: &Value<N>) -> usize {

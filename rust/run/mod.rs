@@ -1,11 +1,13 @@
 //! One run of a search: its limits, its progress, its cancellation. Every search checks in here.
 
 mod curve;
+mod held;
 mod limits;
 mod machine;
 mod progress;
 mod threads;
 
+pub use held::Held;
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
 pub use threads::on_threads;

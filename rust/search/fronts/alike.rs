@@ -9,11 +9,35 @@ pub struct Alike {
 }
 
 impl Alike {
+    /// With room for so many keys.
+    pub fn with_room(keys: usize) -> Alike {
+        Alike { slots: vec![None; Self::slots_for(keys)], len: 0 }
+    }
+
+    fn slots_for(keys: usize) -> usize {
+        (2 * keys + 2).next_power_of_two()
+    }
+
+    /// What `with_room` takes.
+    pub fn bytes_for(keys: usize) -> usize {
+        Self::slots_for(keys) * size_of::<Option<(i64, u32)>>()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Option<(i64, u32)>>()
+    }
+
+    /// Bytes that one more key may take.
+    pub fn growth(&self) -> usize {
+        let grows = 2 * (self.len + 1) > self.slots.len();
+        if grows { Self::bytes_for(2 * self.len) } else { 0 }
+    }
+
     /// The place known for this key, to be changed by who finds a better one; `place` if none was.
     pub fn known(&mut self, key: i64, place: u32) -> &mut u32 {
         if 2 * (self.len + 1) > self.slots.len() {
             let old = std::mem::take(&mut self.slots);
-            self.slots = vec![None; (4 * (self.len + 1)).next_power_of_two()];
+            self.slots = vec![None; Self::slots_for(2 * self.len)];
             for (key, place) in old.into_iter().flatten() {
                 let slot = self.slot(key);
                 self.slots[slot] = Some((key, place));

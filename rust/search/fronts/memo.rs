@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hashbrown::HashMap;
 
-use super::Front;
 use super::front::List;
 use crate::cost::Cost;
 use crate::run::Run;
@@ -12,58 +11,49 @@ use crate::view::Key;
 
 const SHARDS: usize = 64;
 
-type Shard<V> = HashMap<(Key, u32), Arc<List<V>>>;
+type Shard<'a, 'run, V> = HashMap<(Key, u32), Arc<List<'a, 'run, V>>>;
 
-pub struct Memo<V> {
-    shards: Vec<Mutex<Shard<V>>>,
+pub struct Memo<'a, 'run, V> {
+    run: &'a Run<'run>,
+    shards: Vec<Mutex<Shard<'a, 'run, V>>>,
 }
 
-impl<V> Memo<V> {
-    pub fn new() -> Self {
-        Memo { shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
+impl<'a, 'run, V> Memo<'a, 'run, V> {
+    pub fn new(run: &'a Run<'run>) -> Self {
+        Memo { run, shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
     }
 
     /// A front that is complete up to the budget.
-    pub fn get(&self, key: (Key, u32), budget: Cost) -> Option<Arc<List<V>>> {
+    pub fn get(&self, key: (Key, u32), budget: Cost) -> Option<Arc<List<'a, 'run, V>>> {
         self.shard(key.0).get(&key).filter(|list| list.budget >= budget).cloned()
     }
 
     /// Remember a front. Past the memory limit all others of its shard are forgotten: slower, never wrong.
-    pub fn put<F: Front<Value = V>>(
-        &self,
-        key: (Key, u32),
-        list: Arc<List<V>>,
-        front: &F,
-        run: &Run,
-    ) {
-        let bytes = |list: &List<V>| (list.bytes(front) + size_of::<((Key, u32), usize)>()) as i64;
-        let new = bytes(&list);
+    pub fn put(&self, key: (Key, u32), list: Arc<List<'a, 'run, V>>) {
         let mut shard = self.shard(key.0);
-        if !run.fits(new as u64) {
-            let freed: i64 = shard.drain().map(|(_, list)| bytes(&list)).sum();
-            shard.shrink_to_fit();
-            run.add_bytes(-freed);
-            if !run.fits(new as u64) {
+        if !self.run.fits(0) {
+            self.empty(&mut shard);
+            if !self.run.fits(0) {
                 return;
             }
         }
-        run.add_bytes(new);
-        if let Some(old) = shard.insert(key, list) {
-            run.add_bytes(-bytes(&old));
-        }
+        let before = shard.allocation_size() as i64;
+        shard.insert(key, list);
+        self.run.add_bytes(shard.allocation_size() as i64 - before);
     }
 
-    /// Give all bytes back to the run.
-    pub fn clear<F: Front<Value = V>>(&self, front: &F, run: &Run) {
-        for shard in &self.shards {
-            let mut shard = lock(shard);
-            let bytes = |list: &List<V>| list.bytes(front) + size_of::<((Key, u32), usize)>();
-            let freed: usize = shard.drain().map(|(_, list)| bytes(&list)).sum();
-            run.add_bytes(-(freed as i64));
-        }
+    /// Forget all of them, and give all bytes back to the run.
+    pub fn clear(&self) {
+        self.shards.iter().for_each(|shard| self.empty(&mut lock(shard)));
     }
 
-    fn shard(&self, key: Key) -> MutexGuard<'_, Shard<V>> {
+    fn empty(&self, shard: &mut Shard<'a, 'run, V>) {
+        let freed = shard.allocation_size() as i64;
+        *shard = HashMap::new();
+        self.run.add_bytes(-freed);
+    }
+
+    fn shard(&self, key: Key) -> MutexGuard<'_, Shard<'a, 'run, V>> {
         lock(&self.shards[key as usize % SHARDS])
     }
 }

@@ -20,7 +20,7 @@ mod node;
 mod solve;
 
 pub use alike::Alike;
-pub use front::{Candidate, Grown, Made};
+pub use front::{Candidate, Made};
 pub use solve::{Best, Start, solve};
 
 use crate::cost::Cost;
@@ -59,6 +59,9 @@ pub trait Front: Sync {
 
     /// Every allowed tree whose bound is at least this costs at least what is returned.
     fn at_least(&self, bound: Cost) -> Cost;
+
+    /// Bytes that thinning a list of so many candidates takes.
+    fn thin_bytes(&self, len: usize) -> usize;
 
     /// Bytes that a value holds beside itself.
     fn bytes(&self, value: &Self::Value) -> usize;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Front;
-use super::front::{List, Made, Pile};
+use super::front::{List, Made, Pile, Split};
 use super::solve::Shared;
 use crate::bits::Level;
 use crate::bounds::{leaf, look_ahead};
@@ -16,8 +16,8 @@ use crate::view::{Key, View};
 pub struct Stopped;
 
 /// One worker: the shared memo, and its own scratch memory for each depth of its path.
-pub struct Worker<'a, 'run, F: Front> {
-    pub shared: &'a Shared<'a, 'run, F>,
+pub struct Worker<'w, 'a, 'run, F: Front> {
+    pub shared: &'w Shared<'a, 'run, F>,
     kernel: Kernel<'a>,
     level: Level,
     frames: Vec<Frame>,
@@ -50,8 +50,8 @@ impl Alternative {
     }
 }
 
-impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
-    pub fn new(shared: &'a Shared<'a, 'run, F>) -> Self {
+impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
+    pub fn new(shared: &'w Shared<'a, 'run, F>) -> Self {
         let level = Level::detect();
         let root = Frame { view: shared.bits.root.clone(), ..Frame::default() };
         Worker {
@@ -113,7 +113,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         split: &Alternative,
         depth: u32,
         budget: Cost,
-    ) -> Result<Option<[Arc<List<F::Value>>; 2]>, Stopped> {
+    ) -> Result<Option<[Arc<List<'a, 'run, F::Value>>; 2]>, Stopped> {
         // The smaller side is cheaper to refute.
         let first = usize::from(split.sides[1].worst < split.sides[0].worst);
         let second = 1 - first;
@@ -135,7 +135,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         side: usize,
         depth: u32,
         budget: Cost,
-    ) -> Result<Arc<List<F::Value>>, Stopped> {
+    ) -> Result<Arc<List<'a, 'run, F::Value>>, Stopped> {
         let shared = self.shared;
         let least = split.sides[side].least;
         let levels = shared.levels(depth, least, budget);
@@ -162,7 +162,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         }
         let list = Arc::new(self.front(at + 1, depth, least, budget)?);
         if let Some(key) = key {
-            shared.memo.put(key, list.clone(), shared.front, shared.run);
+            shared.memo.put(key, list.clone());
         }
         Ok(list)
     }
@@ -174,7 +174,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         depth: u32,
         least: Cost,
         budget: Cost,
-    ) -> Result<List<F::Value>, Stopped> {
+    ) -> Result<List<'a, 'run, F::Value>, Stopped> {
         let shared = self.shared;
         shared.run.add_nodes(1);
         if shared.run.check_time().is_some() {
@@ -182,7 +182,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         }
         let leaf_cost = shared.problem.leaf_cost;
         let weights = shared.weights(&self.frames[at].view);
-        let mut pile = Pile::new(shared.front, &weights);
+        let mut pile = Pile::new(shared, weights.clone());
         shared.front.leaf(&weights, &mut |label, bound, value| {
             let bound = bound + leaf_cost;
             if bound <= budget {
@@ -203,14 +203,14 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
                             let value = shared.front.join(&a.value, &b.value);
                             pile.push(a.bound + b.bound, leaves, value, || {
                                 let children = [a.tree.clone(), b.tree.clone()];
-                                Made::Split { question, children }
+                                Made::Split(Split { question, children })
                             });
                         }
                     });
                 }
             }
         }
-        Ok(pile.done(budget))
+        pile.done(budget)
     }
 
     /// All stumps within the budget, straight from counts.
@@ -219,7 +219,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
         at: usize,
         weights: &[i64],
         budget: Cost,
-        pile: &mut Pile<'_, F>,
+        pile: &mut Pile<'w, 'a, 'run, F>,
     ) -> Result<(), Stopped> {
         let shared = self.shared;
         let (front, leaf_cost) = (shared.front, shared.problem.leaf_cost);
@@ -291,7 +291,7 @@ impl<'a, 'run, F: Front> Worker<'a, 'run, F> {
     }
 }
 
-impl<F: Front> Drop for Worker<'_, '_, F> {
+impl<F: Front> Drop for Worker<'_, '_, '_, F> {
     fn drop(&mut self) {
         let frames: usize = self.frames.iter().map(|frame| frame.counted).sum();
         self.shared.run.add_bytes(-((frames + self.counted) as i64));
@@ -315,8 +315,8 @@ fn lower(side: &Side, stump: Cost, depth: u32, leaf_cost: Cost) -> Cost {
 
 /// Every pair that is within the budget together.
 pub fn pairs<V>(
-    left: &List<V>,
-    right: &List<V>,
+    left: &List<'_, '_, V>,
+    right: &List<'_, '_, V>,
     budget: Cost,
     mut each: impl FnMut(&super::front::Entry<V>, &super::front::Entry<V>),
 ) {

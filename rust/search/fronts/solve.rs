@@ -1,10 +1,10 @@
 //! The root: its splits are shared out among workers, the most promising first.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use super::Front;
-use super::front::{Grown, Made};
+use super::front::{Grown, Made, Split};
 use super::memo::Memo;
 use super::node::{Alternative, Stopped, Worker, pairs};
 use crate::cost::{Cost, INFINITE};
@@ -41,7 +41,7 @@ pub struct Shared<'a, 'run, F: Front> {
     pub front: &'a F,
     pub bits: &'a BitView,
     pub run: &'a Run<'run>,
-    pub memo: Memo<F::Value>,
+    pub memo: Memo<'a, 'run, F::Value>,
     pub min_rows: i64,
     /// A subtree that is not the whole has fewer.
     pub max_leaves: u32,
@@ -50,7 +50,7 @@ pub struct Shared<'a, 'run, F: Front> {
     start: Start,
     /// What a whole tree may cost in the relaxation to be better than the best one known.
     budget: AtomicI64,
-    best: Mutex<Option<(Cost, Arc<Grown>)>>,
+    best: Mutex<Option<(Cost, Grown)>>,
     root: Mutex<Root>,
     next: AtomicUsize,
 }
@@ -83,11 +83,19 @@ impl<F: Front> Shared<'_, '_, F> {
         weights
     }
 
+    /// Whether all that is held is within the memory limit, if need be without the fronts that are known.
+    pub fn has_room(&self) -> bool {
+        if !self.run.fits(0) {
+            self.memo.clear();
+        }
+        self.run.fits(0)
+    }
+
     fn budget(&self) -> Cost {
         self.budget.load(Ordering::Relaxed)
     }
 
-    fn offer(&self, cost: Cost, tree: impl FnOnce() -> Arc<Grown>) {
+    fn offer(&self, cost: Cost, tree: impl FnOnce() -> Grown) {
         let mut best = lock(&self.best);
         if cost < best.as_ref().map_or(self.start.upper, |best| best.0) {
             *best = Some((cost, tree()));
@@ -111,7 +119,7 @@ impl<F: Front> Shared<'_, '_, F> {
     }
 }
 
-impl<F: Front> Worker<'_, '_, F> {
+impl<F: Front> Worker<'_, '_, '_, F> {
     /// Take one split of the root after the other.
     fn work(&mut self) -> std::result::Result<(), Stopped> {
         let shared = self.shared;
@@ -132,7 +140,7 @@ impl<F: Front> Worker<'_, '_, F> {
                         let value = shared.front.join(&a.value, &b.value);
                         if let Some(cost) = shared.front.judge(&value, leaves) {
                             let children = [a.tree.clone(), b.tree.clone()];
-                            shared.offer(cost, || Made::Split { question, children }.grow());
+                            shared.offer(cost, || Made::Split(Split { question, children }).grow());
                         }
                     });
                 }
@@ -183,7 +191,7 @@ pub fn solve<F: Front>(
         front,
         bits: &bits,
         run,
-        memo: Memo::new(),
+        memo: Memo::new(run),
         min_rows: problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64,
         max_leaves: problem.shape.max_leaves.unwrap_or(u32::MAX),
         n_classes: classes.n_classes(),
@@ -204,7 +212,7 @@ pub fn solve<F: Front>(
     };
     on_threads(threads, work, || run.stop(Status::Interrupted), watch)?;
     let lower = shared.lower();
-    shared.memo.clear(front, run);
+    shared.memo.clear();
     let best = lock(&shared.best).take().map(|(cost, tree)| {
         let mut labels = Vec::new();
         let plan = tree.plan(&bits.questions, &mut labels);
