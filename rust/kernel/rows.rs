@@ -76,10 +76,13 @@ impl Costs<'_> {
             out.start_overlaps(self.n_blocks() * LANES, unit, unit - 1)?;
         }
         self.start_stumps(ask, out);
-        match self.summed(ask) {
-            ..=2 => self.stumps::<2>(ask, shift, halt, out)?,
-            3..=4 => self.stumps::<4>(ask, shift, halt, out)?,
-            _ => self.stumps::<8>(ask, shift, halt, out)?,
+        match (self.summed(ask), self.tariff.is_some()) {
+            (..=2, false) => self.stumps::<2, false>(ask, shift, halt, out)?,
+            (3..=4, false) => self.stumps::<4, false>(ask, shift, halt, out)?,
+            (_, false) => self.stumps::<8, false>(ask, shift, halt, out)?,
+            (..=2, true) => self.stumps::<2, true>(ask, shift, halt, out)?,
+            (3..=4, true) => self.stumps::<4, true>(ask, shift, halt, out)?,
+            (_, true) => self.stumps::<8, true>(ask, shift, halt, out)?,
         }
         for (column, stumps) in out.stumps.iter_mut().enumerate() {
             let (block, lane) = (column / LANES, column % LANES);
@@ -246,8 +249,10 @@ impl Costs<'_> {
         }
     }
 
+    /// `PAYS`: whether questions cost something. Asked within the loops it makes them slower, and so do arrays of
+    /// zeros where nothing is paid.
     #[inline(always)]
-    fn stumps<const W: usize>(
+    fn stumps<const W: usize, const PAYS: bool>(
         &mut self,
         ask: Ask,
         shift: u32,
@@ -260,10 +265,7 @@ impl Costs<'_> {
                 self.sum::<W>((i, j), self.summed(ask), halt)?;
                 for column in i * LANES..n.min((i + 1) * LANES) {
                     self.gather::<W>(column % LANES, self.summed(ask));
-                    match self.tariff {
-                        Some(tariff) => self.evaluate::<true>(column, j, ask.min_rows, tariff),
-                        None => self.evaluate::<false>(column, j, ask.min_rows, &Tariff::default()),
-                    }
+                    self.evaluate::<PAYS>(column, j, ask.min_rows);
                     if ask.overlaps {
                         self.overlap(column, j, shift, out);
                     }
@@ -342,15 +344,9 @@ impl Costs<'_> {
         }
     }
 
-    /// Take in the stumps of one column with those of a block. `PAYS`: whether questions cost something.
+    /// Take in the stumps of one column with those of a block.
     #[inline(always)]
-    fn evaluate<const PAYS: bool>(
-        &mut self,
-        column: usize,
-        block: usize,
-        min_rows: i64,
-        tariff: &Tariff,
-    ) {
+    fn evaluate<const PAYS: bool>(&mut self, column: usize, block: usize, min_rows: i64) {
         let (own, lane) = (column / LANES, column % LANES);
         let first = if own == block { lane + 1 } else { 0 };
         let rows = (min_rows > 1).then_some(self.n_labels + 1);
@@ -378,16 +374,28 @@ impl Costs<'_> {
                 costs.iter_mut().for_each(|costs| costs[..first - from].fill(INFINITE));
             }
             let [e00, e01, e10, e11] = costs;
-            let (paid_i, paid_j) = match PAYS {
-                true => self.paid(tariff, column, block * LANES + from),
-                false => ([[0; PAIRS]; 2], [[0; PAIRS]; 2]),
-            };
+            // By column and side, then those of the other columns.
+            let mut stumps = [[0; PAIRS]; 4];
+            for l in 0..PAIRS {
+                stumps[0][l] = e00[l] + e01[l];
+                stumps[1][l] = e10[l] + e11[l];
+                stumps[2][l] = e00[l] + e10[l];
+                stumps[3][l] = e01[l] + e11[l];
+            }
+            if let Some(tariff) = self.tariff.filter(|_| PAYS) {
+                let paid = self.paid(tariff, column, block * LANES + from);
+                for (stumps, paid) in stumps.iter_mut().zip(&paid) {
+                    for l in 0..PAIRS {
+                        stumps[l] += paid[l];
+                    }
+                }
+            }
             let of_j = &mut self.scratch.best[block];
             for l in 0..PAIRS {
-                best[0][l] = best[0][l].min(e00[l] + e01[l] + paid_i[0][l]);
-                best[1][l] = best[1][l].min(e10[l] + e11[l] + paid_i[1][l]);
-                of_j[0][from + l] = of_j[0][from + l].min(e00[l] + e10[l] + paid_j[0][l]);
-                of_j[1][from + l] = of_j[1][from + l].min(e01[l] + e11[l] + paid_j[1][l]);
+                best[0][l] = best[0][l].min(stumps[0][l]);
+                best[1][l] = best[1][l].min(stumps[1][l]);
+                of_j[0][from + l] = of_j[0][from + l].min(stumps[2][l]);
+                of_j[1][from + l] = of_j[1][from + l].min(stumps[3][l]);
             }
         }
         for side in 0..2 {
@@ -398,21 +406,21 @@ impl Costs<'_> {
 
     /// What both sides of a column, turned or not, pay for others, and both sides of these for it.
     #[inline(always)]
-    fn paid(&self, tariff: &Tariff, column: usize, others: usize) -> ([Part; 2], [Part; 2]) {
+    fn paid(&self, tariff: &Tariff, column: usize, others: usize) -> [Part; 4] {
         let mass = self.mass_at();
         let total = self.scratch.totals[mass];
         let one =
             |column: usize| self.scratch.ones[column / LANES * self.width + mass][column % LANES];
-        let (mut of_i, mut of_j) = ([[0; PAIRS]; 2], [[0; PAIRS]; 2]);
+        let mut paid = [[0; PAIRS]; 4];
         for l in 0..PAIRS {
             let other = others + l;
             let (then, before) = (tariff.after(column, other), tariff.after(other, column));
-            of_i[1][l] = one(column) * then;
-            of_i[0][l] = (total - one(column)) * then;
-            of_j[1][l] = one(other) * before;
-            of_j[0][l] = (total - one(other)) * before;
+            paid[0][l] = (total - one(column)) * then;
+            paid[1][l] = one(column) * then;
+            paid[2][l] = (total - one(other)) * before;
+            paid[3][l] = one(other) * before;
         }
-        (of_i, of_j)
+        paid
     }
 
     /// One statistic of the four cells of one column and several others.
