@@ -10,6 +10,7 @@ __all__ = [
     "Table",
     "Tree",
     "__version__",
+    "count_rows",
     "solve_classes",
     "solve_limited",
     "solve_limited_metric",
@@ -28,7 +29,7 @@ _Split = tuple[int, _Test, int, int]
 _Node = tuple[_Split | None, int, int, list[float], float]
 _Shape = tuple[int | None, int | None, int]
 _Limits = tuple[float | None, int | None, float, int]
-_Columns = Sequence[tuple[str, list[str] | list[int] | list[float] | None]]
+_Columns = Sequence[tuple[str, NDArray[np.float64] | list[str] | list[int] | list[float] | None]]
 _Prices = tuple[Sequence[tuple[float, float, int | None]], Sequence[int | None]]
 _Pulse = Callable[[float, float, float, int, int, int], object]
 
@@ -45,6 +46,7 @@ class Tree:
 class Table:
     def __new__(cls, arrays: Sequence[NDArray[Any]]) -> Table: ...
     def values(self, column: int) -> NDArray[Any]: ...
+    def ranks(self, column: int) -> NDArray[np.uint32]: ...
     def amounts(
         self, column: int, weights: NDArray[np.int64] | None = None
     ) -> NDArray[np.int64]: ...
@@ -149,6 +151,9 @@ def solve_squares(
     pulse: _Pulse | None = None,
     regrets: NDArray[np.float64] | None = None,
 ) -> Answer: ...
+def count_rows(
+    nodes: NDArray[np.uint32], n_nodes: int, kept: NDArray[np.bool_] | None = None
+) -> list[int]: ...
 def sum_by_point(
     point_of: NDArray[np.uint32],
     n_points: int,

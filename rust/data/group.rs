@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 
+use super::sort::sort;
 use super::{Codes, Points};
 use crate::bits::Level;
 use crate::error::{Error, Result};
@@ -68,21 +69,11 @@ pub fn locate(digits: &[Digit<'_>], n_rows: usize) -> Result<Located> {
         || numbers(digits, &places, words, n_rows),
     );
     let numbers = Numbers { words, of };
-    let (mut point_of, first) = numbers.distinct(n_rows);
-    let order = numbers.order(&first);
-    let mut place_of = vec![0; order.len()];
-    for (place, &point) in order.iter().enumerate() {
-        place_of[point as usize] = place as u32;
-    }
-    for point in &mut point_of {
-        *point = place_of[*point as usize];
-    }
-
-    let mut rows = vec![0u64; order.len()];
+    let (point_of, first) = numbers.marked(bits(digits)).unwrap_or_else(|| numbers.hashed(n_rows));
+    let mut rows = vec![0u64; first.len()];
     for &point in &point_of {
         rows[point as usize] += 1;
     }
-    let first: Vec<u32> = order.iter().map(|&point| first[point as usize]).collect();
     let codes = level.run(
         #[inline(always)]
         || numbers.codes(digits, &places, &first),
@@ -125,7 +116,7 @@ fn places(digits: &[Digit<'_>]) -> (Vec<Option<Place>>, usize) {
     let (mut words, mut room) = (0, 0);
     let places = (digits.iter())
         .map(|digit| {
-            let bits = usize::BITS - digit.n_codes.saturating_sub(1).leading_zeros();
+            let bits = width(digit.n_codes);
             if bits == 0 {
                 return None;
             }
@@ -137,6 +128,15 @@ fn places(digits: &[Digit<'_>]) -> (Vec<Option<Place>>, usize) {
         })
         .collect();
     (places, words)
+}
+
+/// How many bits the codes of a row take.
+fn bits(digits: &[Digit<'_>]) -> u32 {
+    digits.iter().map(|digit| width(digit.n_codes)).sum()
+}
+
+fn width(n_codes: usize) -> u32 {
+    usize::BITS - n_codes.saturating_sub(1).leading_zeros()
 }
 
 /// The number of each row: `words` words, the most significant first.
@@ -199,6 +199,52 @@ impl Numbers {
         &self.of[row as usize * self.words..][..self.words]
     }
 
+    /// Which of the distinct numbers, in order, each row has, and a row of each: by marking those that there are
+    /// among all of so many bits, where that is not far more than rows.
+    fn marked(&self, bits: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        // The marks take at most twice the room of the numbers.
+        if self.words != 1 || bits >= u64::BITS || 1 << bits > self.of.len() << 7 {
+            return None;
+        }
+        let low = u64::BITS - bits;
+        let mut marks = vec![0u64; 1 << bits.saturating_sub(6)];
+        for &number in &self.of {
+            let at = number >> low;
+            marks[(at >> 6) as usize] |= 1 << (at & 63);
+        }
+        let mut count = 0u32;
+        let before: Vec<u32> = (marks.iter())
+            .map(|word| {
+                count += word.count_ones();
+                count - word.count_ones()
+            })
+            .collect();
+        let mut first = vec![0; count as usize];
+        let point_of = (self.of.iter().enumerate())
+            .map(|(row, &number)| {
+                let (word, bit) = (((number >> low) >> 6) as usize, number >> low & 63);
+                let point = before[word] + (marks[word] & ((1 << bit) - 1)).count_ones();
+                first[point as usize] = row as u32;
+                point
+            })
+            .collect();
+        Some((point_of, first))
+    }
+
+    /// The same by a table of those that there are.
+    fn hashed(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
+        let (mut point_of, first) = self.distinct(n_rows);
+        let order = self.order(&first);
+        let mut place_of = vec![0; order.len()];
+        for (place, &point) in order.iter().enumerate() {
+            place_of[point as usize] = place as u32;
+        }
+        for point in &mut point_of {
+            *point = place_of[*point as usize];
+        }
+        (point_of, order.iter().map(|&point| first[point as usize]).collect())
+    }
+
     /// The distinct numbers in the order of appearance: which of them each row has, and the first row
     /// of each.
     fn distinct(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
@@ -226,24 +272,31 @@ impl Numbers {
 
     /// The points, given their first rows, in the order of their numbers.
     fn order(&self, first: &[u32]) -> Vec<u32> {
-        let mut order: Vec<(u64, u32)> = (0..first.len() as u32).map(|point| (0, point)).collect();
-        self.sort(&mut order, first, 0);
+        let head = |&row: &u32| self.row(row).first().copied().unwrap_or(0);
+        let mut order: Vec<(u64, u32)> = first.iter().map(head).zip(0..).collect();
+        sort(&mut order);
+        self.sort_equal(&mut order, first, 1);
         order.into_iter().map(|(_, point)| point).collect()
     }
 
     /// Sort points that are equal up to a word. One word lies beside each point, so that there is no
     /// look at the table for each comparison.
     fn sort(&self, points: &mut [(u64, u32)], first: &[u32], word: usize) {
-        if word == self.words {
+        if word >= self.words {
             return;
         }
         for (head, point) in points.iter_mut() {
             *head = self.row(first[*point as usize])[word];
         }
         points.sort_unstable();
+        self.sort_equal(points, first, word + 1);
+    }
+
+    /// Sort those by a word whose words before it are equal.
+    fn sort_equal(&self, points: &mut [(u64, u32)], first: &[u32], word: usize) {
         for equal in points.chunk_by_mut(|a, b| a.0 == b.0) {
             if equal.len() > 1 {
-                self.sort(equal, first, word + 1);
+                self.sort(equal, first, word);
             }
         }
     }
@@ -323,8 +376,14 @@ mod tests {
 
     #[test]
     fn points_are_the_rows_counted_in_order() {
-        for n_codes in [vec![], vec![1, 1], vec![2, 3, 1, 2], vec![2; 200], vec![70_000, 300, 2, 9]]
-        {
+        for n_codes in [
+            vec![],
+            vec![1, 1],
+            vec![2, 3, 1, 2],
+            vec![2; 200],
+            vec![70_000, 300, 2, 9],
+            vec![250, 3],
+        ] {
             for n_rows in [1, 5, 300, 3000] {
                 let columns = noise(n_rows, &n_codes);
                 let classes = noise(n_rows, &[3]).remove(0);
@@ -340,6 +399,14 @@ mod tests {
                 let digits: Vec<Digit<'_>> = (ranks.iter().zip(&n_codes))
                     .map(|(ranks, &n_codes)| Digit { ranks, code_of: None, n_codes })
                     .collect();
+                let (places, words) = places(&digits);
+                let numbers = Numbers { words, of: numbers(&digits, &places, words, n_rows) };
+                if let Some((point_of, first)) = numbers.marked(bits(&digits)) {
+                    let (wanted, rows) = numbers.hashed(n_rows);
+                    assert_eq!(point_of, wanted);
+                    let of = |rows: Vec<u32>| rows.into_iter().map(|row| numbers.of[row as usize]);
+                    assert!(of(first).eq(of(rows)));
+                }
                 let found = group(&digits, &classes, 3, Some(&weights)).unwrap();
                 assert_eq!(found.points.len(), wanted.len());
                 for (point, (codes, (rows, sums))) in wanted.iter().enumerate() {

@@ -6,6 +6,7 @@ mod features;
 mod group;
 mod points;
 mod ranks;
+mod sort;
 mod sums;
 
 pub use codes::Codes;

@@ -5,6 +5,7 @@
 use hashbrown::HashMap;
 
 use super::Codes;
+use super::sort::sort;
 use crate::error::{Error, Result};
 
 /// A number as a key in the order of its type. Zeros have no sign.
@@ -123,9 +124,11 @@ pub fn rank_row_major<T: Value>(values: &[T], n_columns: usize) -> Vec<Ranked> {
     found
 }
 
+/// Values between two looks at whether a way fits.
+const BLOCK: usize = 1024;
+
 /// Ranks where there are at most two values, as in indicators; else nothing, soon.
 fn two_valued<T: Value>(values: &[T]) -> Option<Ranked> {
-    const BLOCK: usize = 1024;
     let &first = values.first()?;
     let other = values.iter().copied().find(|&value| value != first).unwrap_or(first);
     let (low, high) = if first.key() <= other.key() { (first, other) } else { (other, first) };
@@ -145,20 +148,59 @@ fn two_valued<T: Value>(values: &[T]) -> Option<Ranked> {
 }
 
 fn many_valued<T: Value>(values: &[T]) -> Ranked {
+    close(values).or_else(|| few_valued(values)).unwrap_or_else(|| sorted(values))
+}
+
+/// Ranks where keys lie so close together that there can be a place for each, as for small integers; else nothing.
+fn close<T: Value>(values: &[T]) -> Option<Ranked> {
+    const MOST: u64 = 1 << 12;
+    let first = values.first()?.key();
+    let (mut least, mut most) = (first, first);
+    for values in values.chunks(BLOCK) {
+        for value in values {
+            (least, most) = (least.min(value.key()), most.max(value.key()));
+        }
+        if most - least >= MOST {
+            return None;
+        }
+    }
+    let mut rank_of = vec![0; (most - least) as usize + 1];
+    for value in values {
+        rank_of[(value.key() - least) as usize] = 1;
+    }
+    let mut keys = Vec::new();
+    for (place, rank) in rank_of.iter_mut().enumerate().filter(|(_, rank)| **rank == 1) {
+        *rank = keys.len() as u32;
+        keys.push(least + place as u64);
+    }
+    let ranks = values.iter().map(|value| rank_of[(value.key() - least) as usize]);
+    let ranks = match Codes::is_narrow(keys.len()) {
+        true => Codes::Narrow(ranks.map(|rank| rank as u8).collect()),
+        false => Codes::Wide(ranks.collect()),
+    };
+    Some(Ranked { keys, ranks })
+}
+
+/// Ranks where values repeat often enough for a table of them to stay small; else nothing, soon.
+fn few_valued<T: Value>(values: &[T]) -> Option<Ranked> {
+    const MOST: usize = 512;
     // Numbered by first appearance, then renumbered in order.
     let mut numbers: HashMap<u64, u32> = HashMap::new();
     let mut keys = Vec::new();
-    let mut ranks: Vec<u32> = (values.iter())
-        .map(|value| {
-            let key = value.key();
-            *numbers.entry(key).or_insert_with(|| {
-                keys.push(key);
-                keys.len() as u32 - 1
-            })
-        })
-        .collect();
+    let mut ranks = Vec::with_capacity(values.len());
+    for (row, value) in values.iter().enumerate() {
+        let key = value.key();
+        let number = *numbers.entry(key).or_insert_with(|| {
+            keys.push(key);
+            keys.len() as u32 - 1
+        });
+        ranks.push(number);
+        if keys.len() > MOST + row / 16 {
+            return None;
+        }
+    }
     let mut order: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
-    order.sort_unstable();
+    sort(&mut order);
     let mut rank_of = vec![0; order.len()];
     for (rank, &(_, number)) in order.iter().enumerate() {
         rank_of[number as usize] = rank as u32;
@@ -166,7 +208,23 @@ fn many_valued<T: Value>(values: &[T]) -> Ranked {
     for rank in &mut ranks {
         *rank = rank_of[*rank as usize];
     }
-    Ranked { keys: order.into_iter().map(|(key, _)| key).collect(), ranks: Codes::new(ranks) }
+    let keys = order.into_iter().map(|(key, _)| key).collect();
+    Some(Ranked { keys, ranks: Codes::new(ranks) })
+}
+
+/// Ranks where most values are met once or twice.
+fn sorted<T: Value>(values: &[T]) -> Ranked {
+    let mut order: Vec<(u64, u32)> = values.iter().map(|value| value.key()).zip(0..).collect();
+    sort(&mut order);
+    let mut keys: Vec<u64> = Vec::new();
+    let mut ranks = vec![0; order.len()];
+    for (key, row) in order {
+        if keys.last() != Some(&key) {
+            keys.push(key);
+        }
+        ranks[row as usize] = keys.len() as u32 - 1;
+    }
+    Ranked { keys, ranks: Codes::new(ranks) }
 }
 
 #[cfg(test)]
@@ -177,7 +235,11 @@ mod tests {
         let mut distinct = values.to_vec();
         distinct.sort_by(|a, b| a.partial_cmp(b).unwrap());
         distinct.dedup();
-        for found in [Ranked::of(values), many_valued(values)] {
+        for found in
+            [Some(Ranked::of(values)), close(values), few_valued(values), Some(sorted(values))]
+                .into_iter()
+                .flatten()
+        {
             assert_eq!(found.values::<T>(), distinct);
             let back: Vec<T> = found.ranks.iter().map(|r| distinct[r as usize]).collect();
             assert_eq!(back, values);
@@ -210,6 +272,7 @@ mod tests {
         assert_eq!(Ranked::of(&[true, true]).values::<bool>(), [false, true]);
         assert_eq!(Ranked::of(&[true, true]).ranks, Codes::Narrow(vec![1, 1]));
         check(&(0..1000).map(|i| i * 7919 % 997).collect::<Vec<i32>>());
+        check(&(0..5000).map(|i| f64::from(i * 7919 % 4999) - 0.3).collect::<Vec<f64>>());
     }
 
     #[test]

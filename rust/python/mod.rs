@@ -37,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_metric, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
+    module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;
     module.add_function(wrap_pyfunction!(pareto::solve_limited, module)?)?;
     module.add_function(wrap_pyfunction!(pareto::solve_limited_metric, module)?)?;
     module.add_function(wrap_pyfunction!(pareto::solve_limited_rows, module)?)?;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
@@ -86,10 +87,15 @@ pub(super) fn read_columns(
         .collect()
 }
 
-/// None: Boolean. A list of strings: a category's values. A list of numbers: cuts.
+/// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats: cuts.
 fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
     if kind.is_none() {
         return Ok(ColumnKind::Boolean);
+    }
+    if let Ok(cuts) = kind.cast::<PyArray1<f64>>() {
+        let cuts = cuts.readonly();
+        let cuts = cuts.as_slice()?.iter().map(|&cut| Threshold::Float(cut)).collect();
+        return Ok(ColumnKind::Ordered(cuts));
     }
     let first = kind.try_iter()?.next().transpose()?;
     match first {

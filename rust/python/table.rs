@@ -73,6 +73,12 @@ impl PyTable {
         Ok(each_type!(values))
     }
 
+    /// Where each row's value stands among them.
+    fn ranks<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let ranks = self.column(column)?.0.ranks.iter().collect();
+        Ok(PyArray1::from_vec(py, ranks))
+    }
+
     /// The weight of the rows that hold each distinct value; how many they are, without weights.
     #[pyo3(signature = (column, weights=None))]
     fn amounts<'py>(

@@ -1,6 +1,6 @@
 //! Finished trees at the border: built from parts, taken to parts, and sent rows.
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
@@ -72,6 +72,29 @@ impl PyTree {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, AllParts<'py>)> {
         Ok((py.get_type::<PyTree>().into_any().unbind(), (self.parts(py)?,)))
     }
+}
+
+/// How many rows there are in each node, by their nodes. `kept`: which rows count; all of them without it.
+#[pyfunction]
+#[pyo3(signature = (nodes, n_nodes, kept=None))]
+pub(super) fn count_rows(
+    nodes: PyReadonlyArray1<'_, u32>,
+    n_nodes: usize,
+    kept: Option<PyReadonlyArray1<'_, bool>>,
+) -> PyResult<Vec<u64>> {
+    let nodes = nodes.as_slice()?;
+    let kept = kept.as_ref().map(|kept| kept.as_slice()).transpose()?;
+    if kept.is_some_and(|kept| kept.len() != nodes.len()) {
+        return Err(PyValueError::new_err("kept must say something of each row"));
+    }
+    let mut counts = vec![0; n_nodes];
+    for (row, &node) in nodes.iter().enumerate() {
+        match counts.get_mut(node as usize) {
+            Some(count) => *count += kept.map_or(1, |kept| u64::from(kept[row])),
+            None => return Err(PyValueError::new_err(format!("there is no node {node}"))),
+        }
+    }
+    Ok(counts)
 }
 
 fn write_split<'py>(py: Python<'py>, split: &Split) -> PyResult<Bound<'py, PyTuple>> {

@@ -401,6 +401,24 @@ impl Task for ClassCosts {
             .sum()
     }
 
+    fn losses(&self, point: usize, out: &mut [Cost]) {
+        let weights = self.weights(point);
+        if let Some(unit) = self.uniform {
+            let total: i64 = weights.iter().sum();
+            for (loss, weight) in out.iter_mut().zip(weights) {
+                *loss = (total - weight) * unit;
+            }
+            return;
+        }
+        out.fill(0);
+        for (class, &weight) in weights.iter().enumerate().filter(|&(_, &weight)| weight != 0) {
+            let costs = &self.costs[class * self.n_labels..];
+            for (loss, cost) in out.iter_mut().zip(costs) {
+                *loss += weight * cost;
+            }
+        }
+    }
+
     fn n_labels(&self) -> usize {
         self.n_labels
     }
@@ -432,6 +450,30 @@ impl Task for ClassCosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_losses_of_a_point_are_those_of_each_label() {
+        for costs in [
+            [0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0],
+            [3.0, 1.0, 2.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0],
+        ] {
+            let input = ClassInput {
+                n_classes: 3,
+                n_labels: 3,
+                weights: vec![1.0, 2.0, 3.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0],
+                costs: costs.to_vec(),
+                class_weights: vec![1.0; 3],
+                balanced: false,
+                leaf_penalty: 0.0,
+            };
+            let task = input.build().unwrap().task;
+            for point in 0..3 {
+                let mut losses = [7; 3];
+                task.losses(point, &mut losses);
+                assert_eq!(losses, [0, 1, 2].map(|label| task.loss(point, label)));
+            }
+        }
+    }
 
     #[test]
     fn a_leaf_has_the_first_of_the_cheapest_labels() {

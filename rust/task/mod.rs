@@ -64,6 +64,13 @@ pub trait Task: Send + Sync {
         unreachable!("label {label} of a task without labels")
     }
 
+    /// The losses of one point under all labels.
+    fn losses(&self, point: usize, out: &mut [Cost]) {
+        for (label, loss) in out.iter_mut().enumerate() {
+            *loss = self.loss(point, label as u32);
+        }
+    }
+
     /// The least loss that any label gives this point: E of the equivalent-points bound. Of squared errors its floor.
     fn least(&self, point: usize) -> Cost {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)

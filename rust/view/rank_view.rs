@@ -101,7 +101,8 @@ impl Axis {
             + size_of::<Cost>() * self.lost.capacity()
     }
 
-    /// From local rows in ascending order and a number for each that rises with the feature.
+    /// From local rows in ascending order and, by their place, a number for each that rises with the feature. `worst`:
+    /// by local row.
     fn of(
         feature: FeatureId,
         order: Vec<u32>,
@@ -125,7 +126,7 @@ impl Axis {
                 cuts.push(value(at - 1));
             }
             rank[order[at] as usize] = ends.len() as u32;
-            sum += worst(at);
+            sum += worst(order[at] as usize);
         }
         ends.push(order.len() as u32);
         lost.push(sum);
@@ -151,12 +152,8 @@ impl RankView {
             let (first, last) = useful(feature, data, min_rows);
             let value = |&point: &u32| feature.rank(data, point as usize).clamp(first, last);
             let values: Vec<u32> = points.iter().map(value).collect();
-            let order = sorted(&values, feature.cuts as usize + 1);
-            let value = |at: usize| values[order[at] as usize];
-            let lost = |at: usize| worst[order[at] as usize];
-            if let Some(axis) = Axis::of(index.into(), order.clone(), value, lost) {
-                axes.push(axis);
-            }
+            let (order, ascending) = sorted(&values, feature.cuts as usize + 1);
+            axes.extend(Axis::of(index.into(), order, |at| ascending[at], |row| worst[row]));
         }
         let rows = (0..points.len() as u32).collect();
         RankView { prints, worst, root: RankNode { rows, axes } }
@@ -225,8 +222,7 @@ impl RankNode {
                     values.push(axis.cuts[axis.rank[row as usize] as usize]);
                 }
             }
-            let new_order = order.clone();
-            let lost = |at: usize| view.worst[rows[new_order[at] as usize] as usize];
+            let lost = |row: usize| view.worst[rows[row] as usize];
             axes.extend(Axis::of(axis.feature, order, |at| values[at], lost));
         }
         RankNode { rows, axes }
@@ -255,8 +251,8 @@ fn useful(feature: &Feature, data: &Points, min_rows: u64) -> (u32, u32) {
     (first as u32, last.max(first) as u32)
 }
 
-/// Rows in ascending order of their values, which are below `n_values`; ties by row.
-fn sorted(values: &[u32], n_values: usize) -> Vec<u32> {
+/// Rows in ascending order of their values, which are below `n_values`, and these; ties by row.
+fn sorted(values: &[u32], n_values: usize) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; n_values + 1];
     for &value in values {
         starts[value as usize + 1] += 1;
@@ -264,13 +260,13 @@ fn sorted(values: &[u32], n_values: usize) -> Vec<u32> {
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
-    let mut order = vec![0; values.len()];
+    let (mut order, mut ascending) = (vec![0; values.len()], vec![0; values.len()]);
     for (row, &value) in values.iter().enumerate() {
         let at = &mut starts[value as usize];
-        order[*at as usize] = row as u32;
+        (order[*at as usize], ascending[*at as usize]) = (row as u32, value);
         *at += 1;
     }
-    order
+    (order, ascending)
 }
 
 /// The same problem gives the same search: numbers are a hash of the row's.

@@ -256,15 +256,12 @@ def as_core_takes(
 def check_routing(tree: Tree, training: ingest.Training) -> None:
     """The finished tree must send the training rows where the search did: if it does not, what is
     certified is not what predicts."""
-    leaves = tree.apply(training.source)
-    if training.kept is not None:
-        leaves = leaves[training.kept]
-    found = np.bincount(leaves, minlength=len(tree.nodes))
+    found = _core.count_rows(tree.apply(training.source), len(tree.nodes), training.kept)
     wanted = [node.rows if node.is_leaf else 0 for node in tree.nodes]
-    if found.tolist() != wanted:
+    if found != wanted:
         raise RuntimeError(
             "prediction routes the training rows differently from the search: leaves should hold "
-            f"{wanted} rows but hold {found.tolist()}; this is a defect in certree, please report it "
+            f"{wanted} rows but hold {found}; this is a defect in certree, please report it "
             "with the data"
         )
 

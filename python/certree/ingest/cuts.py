@@ -28,23 +28,28 @@ class Cuts:
     """A column, and the places it may be split at."""
 
     column: Column
-    #: Ascending; of a category, the values that are asked for. None for Booleans and categories that may
-    #: be split in every way; of a Boolean that may not be split, an empty list.
-    thresholds: list[float] | list[int] | list[str] | None
+    #: The thresholds; of many floats an array, since there may be as many as values.
+    places: np.ndarray | list[float] | list[int] | list[str] | None
     n_codes: int
+
+    @property
+    def thresholds(self) -> list[float] | list[int] | list[str] | None:
+        """Ascending; of a category, the values that are asked for. None for Booleans and categories that may
+        be split in every way; of a Boolean that may not be split, an empty list."""
+        return self.places.tolist() if isinstance(self.places, np.ndarray) else self.places
 
     @property
     def kind(self) -> Any:
         """As the core reads it."""
-        if self.thresholds is None and self.column.kind == "category":
+        if self.places is None and self.column.kind == "category":
             return list(self.column.values)
-        return self.thresholds
+        return self.places
 
     @property
     def count(self) -> int:
         """How many different splits the column offers."""
-        if self.thresholds is not None:
-            return len(self.thresholds)
+        if self.places is not None:
+            return len(self.places)
         return len(self.column.values) if self.column.kind == "category" else 1
 
 

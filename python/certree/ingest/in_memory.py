@@ -210,7 +210,7 @@ def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
     return len(column.values) if column.kind == "category" else 2
 
 
-Thresholds = tuple[list[float] | list[int] | list[str], np.ndarray | None]
+Thresholds = tuple[np.ndarray | list[float] | list[int] | list[str], np.ndarray | None]
 
 
 def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[int, Thresholds]]:

@@ -10,7 +10,8 @@ import polars as pl
 from certree.ingest.arrays import CAST
 from certree.schema import Column, Kind
 
-_WIDTHS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+#: Integers that numpy has.
+WIDTHS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 #: By name, since older releases of polars lack some.
 _HINTS = {
     "Time": "cast it to an integer with pl.col(...).to_physical()",
@@ -32,7 +33,7 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
         return "category"
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return "date"
-    if dtype.is_float() or isinstance(dtype, (*_WIDTHS, pl.Decimal)):
+    if dtype.is_float() or isinstance(dtype, (*WIDTHS, pl.Decimal)):
         return "number"
     hint = _HINTS.get(dtype.base_type().__name__, CAST)
     raise ValueError(f"column {name!r} has the unsupported type {dtype}; {hint}")

@@ -11,6 +11,9 @@ from certree.schema import Column
 #: Integers up to here are floats.
 EXACT = 2**53
 
+#: Values that are worked on together: enough to make calls few, and few enough to stay close by.
+BATCH = 8192
+
 
 def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[float] | list[int]:
     """The midpoint of ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
@@ -27,26 +30,38 @@ def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[floa
     return _float_midpoints(low.astype(np.float64), high.astype(np.float64)).tolist()
 
 
-def between_all(columns: Sequence[np.ndarray]) -> list[list[float]]:
-    """``between`` at all places of many columns of one type, whose thresholds are floats."""
+def between_all(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """``between`` at all places of many columns of one type, whose thresholds are floats: as arrays, since there may be
+    as many as values."""
+    found: list[np.ndarray] = []
+    batch: list[np.ndarray] = []
+    size = 0
+    for values in columns:
+        batch.append(values)
+        size += len(values)
+        if size >= BATCH:
+            found += _between_some(batch)
+            batch, size = [], 0
+    return found + _between_some(batch) if batch else found
+
+
+def _between_some(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
     joined = np.concatenate(columns)
-    ends = np.cumsum([len(values) for values in columns])
-    inside = np.ones(len(joined), dtype=bool)
-    inside[ends - 1] = False
-    low, high = joined[inside], joined[1:][inside[:-1]]
     if joined.dtype.kind != "f":
-        low, high = low.astype(np.float64), high.astype(np.float64)
-    found = _float_midpoints(low, high).astype(np.float64).tolist()
-    # Each column before has one threshold less than values.
-    starts = [0, *(ends - np.arange(1, len(columns) + 1)).tolist()]
-    return [found[start:end] for start, end in zip(starts, starts[1:])]
+        joined = joined.astype(np.float64)
+    # Those between two columns are in nobody's part.
+    found = _float_midpoints(joined[:-1], joined[1:]).astype(np.float64, copy=False)
+    ends = np.cumsum([len(values) for values in columns]).tolist()
+    return [found[end - len(values) : end - 1] for values, end in zip(columns, ends)]
 
 
 def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     two = low.dtype.type(2)
     with np.errstate(over="ignore"):
         width = high - low
-    middle = np.where(np.isfinite(width), low + width / two, low / two + high / two)
+    middle = low + width / two
+    if not (finite := np.isfinite(width)).all():
+        middle = np.where(finite, middle, low / two + high / two)
     return np.where((middle < low) | (middle >= high), low, middle)
 
 

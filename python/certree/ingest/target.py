@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from certree import _core
 from certree.ingest import vectors
 from certree.ingest.checks import values
+from certree.ingest.kinds import WIDTHS
 
 MOST_CLASSES = 10_000
 
@@ -45,6 +47,8 @@ def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
 def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The distinct labels of a target in memory, and the class number of each row."""
     _check_type(name, series.dtype)
+    if (ranked := _ranked(series)) is not None:
+        return _labels(ranked[0], y), ranked[1]
     if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         series = series.cast(pl.String)
     counts = series.alias("y").value_counts(name="len")
@@ -56,6 +60,16 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
     else:
         found = np.searchsorted(distinct.to_numpy(), series.to_numpy()).astype(np.uint32)
     return _labels(distinct, y), found
+
+
+def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
+    """The same of whole numbers without anything to complain of, which polars takes longer for than a small problem
+    takes to be solved."""
+    if not isinstance(series.dtype, WIDTHS) or series.null_count() or series.is_empty():
+        return None
+    table = _core.Table([np.ascontiguousarray(series.to_numpy())])
+    distinct = pl.Series("y", table.values(0))
+    return (distinct, table.ranks(0)) if len(distinct) <= MOST_CLASSES else None
 
 
 def _labels(distinct: pl.Series, y: Any) -> np.ndarray:

@@ -45,12 +45,15 @@ impl LabelRows {
             base: 0,
             n_labels,
         };
+        let mut losses = vec![0; n_labels];
         for point in 0..problem.points.len() {
-            let (least, worst) = (task.least(point), task.worst(point));
+            task.losses(point, &mut losses);
+            let least = losses.iter().copied().min().unwrap_or(0);
+            let worst = losses.iter().copied().max().unwrap_or(0);
             rows.base += least;
             let mut first = worst - least;
-            for label in 0..n_labels {
-                let gain = worst - task.loss(point, label as u32);
+            for (label, loss) in losses.iter().enumerate() {
+                let gain = worst - loss;
                 if gain > 0 {
                     rows.points.push(point as u32);
                     rows.label.push(label as Label);
@@ -151,8 +154,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
     }
 
     fn stump(&self, node: &RankNode, grid: &Grid<T>) -> (Cost, Plan) {
-        let all = |_| true;
-        let (cost, split) = scan::best(self, node, grid, all);
+        let (all, unknown) = (|_| true, |_| 0);
+        let (cost, split) = scan::best(self, node, grid, all, unknown);
         (cost, stump_plan(split))
     }
 

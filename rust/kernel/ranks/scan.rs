@@ -272,15 +272,25 @@ impl<T: Unit> LeafSums<T> {
     }
 }
 
-/// The best stump of the local rows that are held, with its split: the first among equals.
+/// The best stump of the local rows that are held, with its split: the first among equals. `least`: what stumps along an
+/// axis cost at least.
 pub fn best<T: Unit>(
     kernel: &LabelKernel<T>,
     node: &RankNode,
     grid: &Grid<T>,
     holds: impl Fn(u32) -> bool,
+    least: impl Fn(usize) -> Cost,
 ) -> (Cost, Option<Cut>) {
-    let mut best: Option<(Cost, Option<Cut>)> = None;
-    for axis in &node.axes {
+    // With the axis of the split; a leaf comes before any.
+    let mut best: Option<(Cost, Option<(usize, Cut)>)> = None;
+    let mut order: Vec<(Cost, usize)> = (0..node.axes.len()).map(|g| (least(g), g)).collect();
+    order.sort_unstable();
+    for (bound, g) in order {
+        let earlier = |split: Option<(usize, Cut)>| split.is_some_and(|(other, _)| g < other);
+        if best.is_some_and(|(cost, split)| bound > cost || (bound == cost && !earlier(split))) {
+            continue;
+        }
+        let axis = &node.axes[g];
         let rows: Vec<u32> = axis.order.iter().copied().filter(|&row| holds(row)).collect();
         let mut behind = vec![T::default(); rows.len() + 1];
         let mut leaf = LeafSums::new(kernel.n_labels);
@@ -301,12 +311,13 @@ pub fn best<T: Unit>(
             if rank(at) != rank(at + 1) {
                 let sum = (before + behind[at + 1]).cost();
                 let both = sum * kernel.unit + 2 * kernel.leaf_cost;
-                if both < *cost {
+                if both < *cost || (both == *cost && earlier(*split)) {
                     let cut = axis.cuts[rank(at) as usize];
-                    (*cost, *split) = (both, Some((axis.feature, cut)));
+                    (*cost, *split) = (both, Some((g, (axis.feature, cut))));
                 }
             }
         }
     }
-    best.expect("a node that is asked about has axes")
+    let (cost, split) = best.expect("a node that is asked about has axes");
+    (cost, split.map(|(_, cut)| cut))
 }

@@ -437,7 +437,8 @@ impl<T: Unit> Two<T> {
         let of = &part.node.axes[axis];
         let sides = [true, false].map(|left| {
             let holds = |row: u32| part.holds(row) && (of.rank[row as usize] <= cut) == left;
-            let (cost, split) = scan::best(kernel, part.node, grid, holds);
+            let least = |g: usize| self.least(kernel, (axis, cut), g, left, grid);
+            let (cost, split) = scan::best(kernel, part.node, grid, holds, least);
             (cost, stump_plan(split), self.rows.row.iter().any(|&row| holds(row)))
         });
         let [(a, left, some_left), (b, right, some_right)] = sides;
@@ -449,6 +450,23 @@ impl<T: Unit> Two<T> {
             (true, false) => (a, left),
             _ => (b, right),
         }
+    }
+
+    /// What the stumps along axis `g` cost at least on one side of a cut.
+    fn least(
+        &self,
+        kernel: &LabelKernel<T>,
+        (axis, cut): (usize, u32),
+        g: usize,
+        left: bool,
+        grid: &Grid<T>,
+    ) -> Cost {
+        let last = &grid.axes[axis].last;
+        let block = last.partition_point(|&last| last < cut);
+        // A side costs no less than the part of it up to the boundary before the cut, or from the one behind it on.
+        let boundary = if left { block + usize::from(last[block] == cut) } else { block + 1 };
+        let at = (axis * grid.axes.len() + g) * self.width + boundary;
+        self.by[usize::from(!left)][at].cost() * kernel.unit + 2 * kernel.leaf_cost
     }
 
     pub fn bytes(&self) -> usize {
