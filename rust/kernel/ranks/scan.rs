@@ -7,7 +7,7 @@ use super::sweep::{Range, Swept, lay_out};
 use super::unit::Unit;
 use crate::bits::Level;
 use crate::cost::Cost;
-use crate::view::{Axis, Part, RankNode};
+use crate::view::{Axis, Part, RankNode, Side};
 
 /// The rows of a part in the order of one axis.
 #[derive(Default)]
@@ -32,28 +32,57 @@ impl<T: Unit> Line<T> {
         let two = planes.is_empty();
         self.clear();
         self.filled = true;
-        self.row.extend(axis.order.iter().copied().filter(|&row| part.holds(row)));
-        let rank = |at: usize| axis.rank[self.row[at] as usize];
-        let n = self.row.len();
-        self.last.extend((1..n).map(|at| rank(at) != rank(at - 1)));
-        // Behind the last row there is nothing to split off, but the sum that is looked at there is a leaf's.
-        self.last.push(true);
-        let mut lost = T::default();
-        for &row in &self.row {
-            let row = row as usize;
-            let (label, gain, worst) = (grid.label[row], grid.gain[row], grid.worst[row]);
-            lost += worst;
-            self.lost.push(lost);
-            if two {
-                self.gain.push(if label == 1 { gain } else { T::default() - gain });
-            } else {
-                self.gain.push(gain);
-                self.label.push(planes[usize::from(label)]);
-                self.worst.push(worst);
+        let n = part.rows().len();
+        match part.cut {
+            None => self.take(axis, n, |_| true),
+            Some((other, cut, side)) => {
+                let (rank, left) = (&part.node.axes[other].rank, side == Side::Left);
+                self.take(axis, n, |row| (rank[row as usize] <= cut) == left);
             }
         }
+        let rows = self.row.iter().map(|&row| row as usize);
+        let mut lost = T::default();
+        self.lost.extend(rows.clone().map(|row| {
+            lost += grid.worst[row];
+            lost
+        }));
         if two {
+            let zero = T::default();
+            let gain = |row: usize| match grid.label[row] {
+                1 => grid.gain[row],
+                _ => zero - grid.gain[row],
+            };
+            self.gain.extend(rows.map(gain));
             self.swept.fill(&self.gain, &self.last);
+            return;
+        }
+        self.gain.extend(rows.clone().map(|row| grid.gain[row]));
+        self.label.extend(rows.clone().map(|row| planes[usize::from(grid.label[row])]));
+        self.worst.extend(rows.map(|row| grid.worst[row]));
+    }
+
+    /// The `n` rows that are held, and where cuts are.
+    #[inline(always)]
+    fn take(&mut self, axis: &Axis, n: usize, holds: impl Fn(u32) -> bool) {
+        // Every row is written, and what is not held is written over by the next: there is no pattern to guess.
+        self.row.resize(n + 1, 0);
+        self.last.resize(n + 1, false);
+        let (mut held, mut rank, mut before) = (0, 0, 0);
+        for (at, &row) in axis.order.iter().enumerate() {
+            rank += usize::from(axis.ends[rank] as usize == at);
+            (self.row[held], self.last[held]) = (row, rank != before);
+            let holds = holds(row);
+            before = if holds { rank } else { before };
+            held += usize::from(holds);
+        }
+        debug_assert_eq!(held, n);
+        self.row.truncate(n);
+        self.last.truncate(n);
+        // So far that is whether there is a cut before the row.
+        self.last.copy_within(1.min(n).., 0);
+        if let Some(last) = self.last.last_mut() {
+            // There is nothing to split off, but the sum that is looked at there is a leaf's.
+            *last = true;
         }
     }
 
