@@ -179,7 +179,7 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
             all + 4 * most * width * one + p * n * (5 + 5 * one)
         } else {
             let labels = self.n_labels.min(n) + 1;
-            all + p * n * (9 + 3 * one)
+            all + p * n * (13 + 3 * one)
                 + p * (labels + 1) * width * one
                 + 2 * n * (4 + one)
                 + labels * (4 * most + 7 * one + 4)

@@ -24,11 +24,22 @@ pub struct Line<T> {
     pub lost: Vec<T>,
     /// The same rows for two labels.
     swept: Swept<T>,
+    /// For more, where they are few and gains small: by group of rows, label's plane, and bit of the gain, which rows have
+    /// it. Else empty.
+    masks: Vec<u64>,
+    /// Of the largest gain.
+    bits: usize,
 }
 
 impl<T: Unit> Line<T> {
-    /// `planes`: of labels, for other than two of them.
-    pub fn fill(&mut self, part: Part, axis: &Axis, grid: &Grid<T>, planes: &[u32]) {
+    /// `planes`: of labels, for other than two of them; and how many.
+    pub fn fill(
+        &mut self,
+        part: Part,
+        axis: &Axis,
+        grid: &Grid<T>,
+        (planes, labels): (&[u32], usize),
+    ) {
         let two = planes.is_empty();
         self.clear();
         self.filled = true;
@@ -59,6 +70,24 @@ impl<T: Unit> Line<T> {
         self.gain.extend(rows.clone().map(|row| grid.gain[row]));
         self.label.extend(rows.clone().map(|row| planes[usize::from(grid.label[row])]));
         self.worst.extend(rows.map(|row| grid.worst[row]));
+        self.mark(labels);
+    }
+
+    /// Fill the masks, if they are of use.
+    fn mark(&mut self, labels: usize) {
+        let most = self.gain.iter().max().map_or(0, |most| most.cost());
+        self.bits = (Cost::BITS - most.leading_zeros()) as usize;
+        if labels * self.bits > MOST_MASKS || self.gain != self.worst {
+            return;
+        }
+        let width = labels * self.bits;
+        self.masks.resize(self.row.len().div_ceil(ROWS) * width, 0);
+        for (at, (&label, &gain)) in self.label.iter().zip(&self.gain).enumerate() {
+            let masks = &mut self.masks[at / ROWS * width + label as usize * self.bits..];
+            for (bit, mask) in masks[..self.bits].iter_mut().enumerate() {
+                *mask |= (gain.cost() as u64 >> bit & 1) << (at % ROWS);
+            }
+        }
     }
 
     /// The `n` rows that are held, and where cuts are.
@@ -95,10 +124,12 @@ impl<T: Unit> Line<T> {
         self.last.clear();
         self.lost.clear();
         self.swept.clear();
+        self.masks.clear();
     }
 
     pub fn bytes(&self) -> usize {
         self.swept.bytes()
+            + 8 * self.masks.capacity()
             + 4 * self.row.capacity()
             + 4 * self.label.capacity()
             + self.last.capacity()
@@ -149,6 +180,17 @@ impl<T: Unit> Line<T> {
         lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
     }
 
+    /// The same one after the other, up to a whole group of rows; for other than two labels.
+    pub fn see_in_order(&self, other: &Axis, out: &mut Vec<u16>) {
+        out.extend(self.row.iter().map(|&row| other.rank[row as usize] as u16));
+        out.resize(self.row.len().next_multiple_of(ROWS), u16::MAX);
+    }
+
+    /// Whether rows are counted, a group at a time.
+    pub fn counts(&self) -> bool {
+        !self.masks.is_empty()
+    }
+
     fn range(&self, rank: &[u32], cut: u32) -> Range<T> {
         let zero = T::default();
         // Sums of gains so far, and the least and most they have been where there is a cut.
@@ -171,11 +213,12 @@ impl<T: Unit> Line<T> {
     /// For other than two labels: where there is a split that loses less than `best` on its side, what it loses.
     ///
     /// A few rows at a time: the cuts among them lose at least what the rows before and those behind them lose, as
-    /// leaves (as in `pairs.rs`), and mostly that is enough.
+    /// leaves (as in `pairs.rs`), and mostly that is enough. `seen`: ranks of the other axis in this order, if rows are
+    /// counted.
     #[inline(always)]
     pub fn both_of_many(
         &self,
-        rank: &[u32],
+        (rank, seen): (&[u32], Option<&[u16]>),
         cut: u32,
         whole: &Sides<T>,
         mut best: [T; 2],
@@ -188,8 +231,9 @@ impl<T: Unit> Line<T> {
         for from in (0..self.row.len()).step_by(ROWS) {
             let rows = from..(from + ROWS).min(self.row.len());
             end.copy(start);
-            for at in rows.clone() {
-                self.add(at, rank, cut, end);
+            match seen {
+                Some(seen) => self.count(from, &seen[from..from + ROWS], cut as u16, end),
+                None => rows.clone().for_each(|at| self.add(at, rank, cut, end)),
             }
             let behind = end.behind(whole);
             if (0..2).any(|side| ahead[side] + behind[side] < best[side]) {
@@ -209,6 +253,25 @@ impl<T: Unit> Line<T> {
         best
     }
 
+    /// Add a group of rows: their gains bit by bit, of all rows that have it at a time.
+    #[inline(always)]
+    fn count(&self, from: usize, seen: &[u16], cut: u16, sides: &mut Sides<T>) {
+        let mut left = 0;
+        for (at, &rank) in seen.iter().enumerate() {
+            left |= u64::from(rank <= cut) << at;
+        }
+        let width = sides.gains[0].len() * self.bits;
+        let masks = &self.masks[from / ROWS * width..][..width];
+        for (label, masks) in masks.chunks_exact(self.bits).enumerate() {
+            for (side, held) in [left, !left].into_iter().enumerate() {
+                let ones = |bit: usize| Cost::from((masks[bit] & held).count_ones()) << bit;
+                let sum = T::of((0..self.bits).map(ones).sum());
+                sides.gains[side][label] += sum;
+                sides.worst[side] += sum;
+            }
+        }
+    }
+
     #[inline(always)]
     fn add(&self, at: usize, rank: &[u32], cut: u32, sides: &mut Sides<T>) {
         let side = usize::from(rank[self.row[at] as usize] > cut);
@@ -225,8 +288,11 @@ impl<T: Unit> Line<T> {
     }
 }
 
-/// Rows that are bounded together.
-const ROWS: usize = 64;
+/// Rows that are bounded together: one for each bit of a mask.
+const ROWS: usize = u64::BITS as usize;
+
+/// Masks of a group of rows, at most: then they take no more room than the rows' labels.
+const MOST_MASKS: usize = 32;
 
 /// Rows on both sides of a cut.
 #[derive(Default)]

@@ -81,7 +81,7 @@ impl<T: Unit> Two<T> {
             line.clear();
         }
         self.lines.resize_with(p, Line::default);
-        let sees = kernel.n_labels == 2 && p * p * self.rows.n <= MOST_SEEN;
+        let sees = p * p * self.rows.n <= MOST_SEEN;
         for seen in &mut self.seen {
             seen.clear();
         }
@@ -335,7 +335,8 @@ impl<T: Unit> Two<T> {
 
     fn line(&mut self, part: Part, grid: &Grid<T>, axis: usize) {
         if !self.lines[axis].filled {
-            self.lines[axis].fill(part, &part.node.axes[axis], grid, &self.many.plane);
+            let planes = (&self.many.plane[..], self.many.labels);
+            self.lines[axis].fill(part, &part.node.axes[axis], grid, planes);
         }
     }
 
@@ -394,21 +395,24 @@ impl<T: Unit> Two<T> {
             self.line(part, grid, g);
             let cut = known.cut as u32;
             let line = &self.lines[g];
+            let counts = kernel.n_labels == 2 || line.counts();
+            let seen = self.seen.get_mut(axis * p + g);
+            let ranks = seen.filter(|_| counts && of.n_ranks() < 1 << 16).map(|seen| {
+                match (seen.is_empty(), kernel.n_labels) {
+                    (false, _) => {}
+                    (true, 2) => line.see(of, seen),
+                    (true, _) => line.see_in_order(of, seen),
+                }
+                &seen[..]
+            });
             stump = if kernel.n_labels == 2 {
-                let seen = self.seen.get_mut(axis * p + g).filter(|_| of.n_ranks() < 1 << 16);
-                let ranks = seen.map(|seen| {
-                    if seen.is_empty() {
-                        line.see(of, seen);
-                    }
-                    &seen[..]
-                });
                 let both = line.both(of, cut, worst, ranks, kernel.level);
                 [0, 1].map(|side| stump[side].min(both[side]))
             } else {
                 let (whole, sides) = (&self.whole, &mut self.sides);
                 kernel.level.run(
                     #[inline(always)]
-                    || line.both_of_many(&of.rank, cut, whole, stump, sides),
+                    || line.both_of_many((&of.rank, ranks), cut, whole, stump, sides),
                 )
             };
         }
