@@ -134,7 +134,16 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
     let Case { columns, codes, rows, shape, .. } = &of.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let limits: Vec<LimitInput> = of.limits.iter().map(|(limit, _)| limit.clone()).collect();
-    let mut constrained = Constrained::by_rows(columns.clone(), points, &of.input, &limits, *shape)
+    // Every third one with weights that are no short decimals: shares and means are the same.
+    let unit = if seed % 3 == 1 { 1.0 / 7.0 } else { 1.0 };
+    let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * unit).collect();
+    let input = CountedInput {
+        weights: scaled(&of.input.weights),
+        costs: scaled(&of.input.costs),
+        normalizer: of.input.normalizer * unit,
+        ..of.input.clone()
+    };
+    let mut constrained = Constrained::by_rows(columns.clone(), points, &input, &limits, *shape)
         .map_err(|e| e.to_string())?;
     constrained.prices = !seed.is_multiple_of(4);
     let mut oracle = Oracle { of, problem: &constrained.problem, memo: HashMap::new() };
@@ -171,7 +180,9 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
         })?;
     }
     for (limit, value) in limits.iter().zip(&attained) {
-        ensure(value.abs() <= limit.most + 1e-12, || format!("{value} in {}", limit.name))?;
+        ensure(value.abs() <= limit.most + if unit == 1.0 { 1e-12 } else { 1e-10 }, || {
+            format!("{value} in {}", limit.name)
+        })?;
     }
     Ok(())
 }

@@ -80,10 +80,14 @@ def stumps(frame, weights):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_combinations_agree_with_all_stumps(seed):
+@pytest.mark.parametrize("unit", [1, 1 / 3, None])
+def test_combinations_agree_with_all_stumps(seed, unit):
     frame = people(40, seed)
+    # Weights and costs that are short decimals, that are not, and that nobody would write.
+    drawn = pl.Series("weight", np.random.default_rng(seed).random(40)) if unit is None else None
+    frame = frame.with_columns(pl.col("weight") * unit if drawn is None else drawn)
     weights = frame["weight"].to_numpy().astype(float)
-    costs = np.array([[0, 1], [3, 0]])
+    costs = np.array([[0, 1], [3, 0]]) * (unit or np.pi)
     constraints = (
         DemographicParity("sex", 0.2),
         EqualOpportunity("sex", 0.25),
@@ -100,7 +104,8 @@ def test_combinations_agree_with_all_stumps(seed):
     for given, y, male in stumps(frame, weights):
         parity = abs(share(given, male) - share(given, ~male))
         chances = abs(share(given, male & y) - share(given, ~male & y))
-        if parity <= 0.2 and chances <= 0.25 and share(given, given | True) <= 0.5:
+        within = (parity - 0.2, chances - 0.25, share(given, given | True) - 0.5)
+        if max(within) <= 1e-12:
             cost = costs[y.astype(int), given.astype(int)]
             leaves = 1 if given.all() or not given.any() else 2
             best = min(best, (cost * weights).sum() / weights.sum() + 0.01 * leaves)
@@ -275,12 +280,32 @@ def test_arrays_have_no_sensitive_columns():
         OptimalTreeClassifier(constraints=(PARITY,)).fit(np.eye(4), [0, 1, 0, 1])
 
 
-def test_weights_that_are_no_short_decimals_are_refused():
+def test_weights_that_are_no_short_decimals():
     frame = people()
     weights = np.random.default_rng(0).random(frame.height)
-    model = OptimalTreeClassifier(constraints=(PARITY,))
+    rows = frame.drop("weight")
+    model = OptimalTreeClassifier(max_depth=2, thresholds=6, constraints=(PARITY,))
+    model.fit(rows, "hired", sample_weight=weights)
+    given, male = model.predict(rows) == "yes", (frame["sex"] == "m").to_numpy()
+    apart = np.average(given[male], weights=weights[male])
+    apart = abs(apart - np.average(given[~male], weights=weights[~male]))
+    assert apart <= 0.1 + 1e-9
+    assert model.certificate_.constraints[0].attained == pytest.approx(apart)
+    assert model.status_ == "optimal" and 0 <= model.gap_ < 1e-9
+    # Nodes show the weights as they are.
+    assert sum(model.tree_.nodes[0].value) == pytest.approx(weights.sum())
+    thirds = clone(model).set_params(class_weight={"no": 1 / 3, "yes": 2 / 3})
+    whole = clone(model).set_params(class_weight={"no": 1, "yes": 2})
+    thirds.fit(rows, "hired"), whole.fit(rows, "hired")
+    assert thirds.objective_ == pytest.approx(whole.objective_)
+    balanced = clone(model).set_params(class_weight="balanced", leaf_penalty=0)
+    balanced.fit(rows, "hired", sample_weight=weights)
+    wrong = balanced.predict(rows) != frame["hired"].to_numpy()
+    rate = [np.average(wrong[of], weights=weights[of]) for of in map(frame["hired"].__eq__, ("no", "yes"))]
+    assert balanced.objective_ == pytest.approx(np.mean(rate))
+    # Metrics are of whole numbers.
     with pytest.raises(ValueError, match="round sample weights"):
-        model.fit(frame.drop("weight"), "hired", sample_weight=weights)
+        clone(model).set_params(objective="f1").fit(rows, "hired", sample_weight=weights)
 
 
 def test_guessed_cuts_know_nothing_of_the_sensitive_column():

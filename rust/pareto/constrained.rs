@@ -10,7 +10,7 @@ use super::prices::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::check;
-use crate::cost::{Cost, INFINITE, Scale, gcd};
+use crate::cost::{Cost, INFINITE, Scale, gcd, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
@@ -51,11 +51,21 @@ impl Constrained {
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
-        let scaled = input.build()?;
-        if scaled.task.classes().is_some_and(|classes| classes.n_classes() != class_of.len()) {
+        if input.n_classes != class_of.len() {
             return Err(Error::invalid("the user's class is not given for each class"));
         }
-        Self::of(columns, points, scaled, class_of, limits, shape)
+        let scaled = input.build()?;
+        let Some(classes) = scaled.task.classes().cloned() else {
+            // Costs by point, and shares of the rows that limits count.
+            let (n, sums) = side_sums(limits, input.n_classes, &input.weights)?;
+            let counted = input.counting(n, sums)?;
+            let weights = input.weights.clone();
+            let task = |classes| Box::new(Grouped::showing(classes, class_of, weights)) as _;
+            return Self::of_shares(columns, points, &counted, limits, task, shape);
+        };
+        let task = Box::new(Grouped::new(classes.clone(), class_of));
+        let scaled = Scaled { task, ..scaled };
+        Self::of(columns, points, scaled, classes, limits, shape)
     }
 
     /// The same with costs by row and label; limits count weight by group.
@@ -66,41 +76,60 @@ impl Constrained {
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
-        let classes = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
+        let labels: Vec<u32> = (0..input.n_labels as u32).collect();
+        let task = |classes| Box::new(Grouped::new(classes, labels)) as Box<dyn Task>;
+        let Some(weights) = input.exact()? else {
+            let (n_groups, weights) = side_sums(limits, input.n_groups, &input.weights)?;
+            let input = CountedInput { n_groups, weights, ..input.clone() };
+            return Self::of_shares(columns, points, &input, limits, task, shape);
+        };
+        let (classes, leaf_cost, scale) = input.build(&weights)?;
+        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, test_costs: None };
+        let places = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
         let limits: Vec<LimitInput> = (limits.iter())
             .map(|limit| LimitInput {
-                among: classes(&limit.among),
-                against: classes(&limit.against),
+                among: places(&limit.among),
+                against: places(&limit.against),
                 ..limit.clone()
             })
             .collect();
-        let shown = (0..input.n_labels as u32).collect();
-        Self::of(columns, points, input.build()?, shown, &limits, shape)
+        Self::of(columns, points, scaled, classes, &limits, shape)
+    }
+
+    /// Weights that are no short decimals: `input` has a group for each side of each limit, in their order.
+    fn of_shares(
+        columns: Vec<Column>,
+        points: Points,
+        input: &CountedInput,
+        limits: &[LimitInput],
+        task: impl FnOnce(ClassCosts) -> Box<dyn Task>,
+        shape: Shape,
+    ) -> Result<Self> {
+        let (shares, off) = input.shares();
+        let (classes, leaf_cost, scale) = input.build(&shares)?;
+        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, test_costs: None };
+        let problem = Problem::new(columns, points, scaled, shape)?;
+        let totals = problem.stats(0..problem.points.len());
+        let mut side = 0;
+        let build = |limit: &LimitInput| {
+            let (first, n) = (side, limit.sides().count());
+            side += n;
+            let class = input.n_labels + first;
+            limit.build_shares(class, &off[first..side], &totals, input.n_labels)
+        };
+        let limits = limits.iter().map(build).collect::<Result<_>>()?;
+        Ok(Self::ready(problem, limits, classes, totals))
     }
 
     fn of(
         columns: Vec<Column>,
         points: Points,
         scaled: Scaled,
-        class_of: Vec<u32>,
+        classes: ClassCosts,
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
-        let Some(classes) = scaled.task.classes().cloned() else {
-            return Err(Error::invalid(
-                "with constraints, weights and costs are counted exactly: round sample weights, class \
-                 weights and costs to a few decimals",
-            ));
-        };
-        if limits.len() > MOST_LIMITS {
-            return Err(Error::invalid(format!(
-                "{} constraints are given, but at most {MOST_LIMITS} are possible",
-                limits.len()
-            )));
-        }
-        let task = Box::new(Grouped::new(classes.clone(), class_of));
-        let scaled =
-            Scaled { task, leaf_cost: scaled.leaf_cost, scale: scaled.scale, test_costs: None };
+        check_number(limits)?;
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
         let limits =
@@ -339,6 +368,30 @@ impl Constrained {
         let each = self.limits.iter().zip(sums).map(|(limit, &sum)| limit.violation(sum));
         each.fold(0.0, f64::max)
     }
+}
+
+fn check_number(limits: &[LimitInput]) -> Result<()> {
+    if limits.len() <= MOST_LIMITS {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{} constraints are given, but at most {MOST_LIMITS} are possible",
+        limits.len()
+    )))
+}
+
+/// How many sides limits have, and by point what each side weighs there.
+fn side_sums(limits: &[LimitInput], n: usize, weights: &[f64]) -> Result<(usize, Vec<f64>)> {
+    check_number(limits)?;
+    let sides: Vec<&[u32]> = limits.iter().flat_map(LimitInput::sides).collect();
+    if sides.iter().copied().flatten().any(|&class| class as usize >= n) {
+        return Err(Error::invalid("a constraint names unknown classes"));
+    }
+    let weigh = |point: &[f64], side: &[u32]| sum(side.iter().map(|&c| point[c as usize]));
+    let points = weights.chunks_exact(n);
+    let sums =
+        points.flat_map(|point| sides.iter().map(|side| weigh(point, side)).collect::<Vec<_>>());
+    Ok((sides.len(), sums.collect()))
 }
 
 fn divisor(a: Cost, b: Cost) -> Cost {

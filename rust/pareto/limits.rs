@@ -5,7 +5,7 @@
 
 use crate::cost::{Cost, MAX_TOTAL, decimal, gcd};
 use crate::error::{Error, Result};
-use crate::task::{ClassCosts, Task};
+use crate::task::{ClassCosts, SHARES, Task};
 
 /// Below every sum.
 pub const NO_LIMIT: i64 = -(1 << 60);
@@ -38,19 +38,58 @@ pub struct Limit {
 }
 
 impl LimitInput {
+    /// The sides that are compared, or the one.
+    pub fn sides(&self) -> impl Iterator<Item = &[u32]> {
+        [&self.among[..], &self.against].into_iter().filter(|side| !side.is_empty())
+    }
+
+    /// Of classes that hold shares of each side in units of 1/`SHARES`, the first of them `first`; `off`: by how many
+    /// units each may be off. The limit is looser by that, so that every tree that truly keeps it does.
+    pub fn build_shares(
+        &self,
+        first: usize,
+        off: &[i64],
+        totals: &[i64],
+        n_labels: usize,
+    ) -> Result<Limit> {
+        self.check(n_labels)?;
+        let n_sides = self.sides().count();
+        if n_sides == 0 || (first..first + n_sides).any(|class| totals[class] == 0) {
+            return Err(self.is_empty());
+        }
+        let mut adds = vec![0; totals.len() * n_labels];
+        for side in 0..n_sides {
+            adds[(first + side) * n_labels + self.label as usize] = [1, -1][side];
+        }
+        let high = share_of(SHARES, self.most) + off.iter().sum::<i64>();
+        let low = if self.against.is_empty() { NO_LIMIT } else { -high };
+        Ok(Limit { name: self.name.clone(), adds, low, high, unit: SHARES, most: self.most })
+    }
+
+    fn check(&self, n_labels: usize) -> Result<()> {
+        if self.label as usize >= n_labels {
+            return Err(Error::invalid(format!("{} names unknown classes", self.name)));
+        }
+        if !(self.most >= 0.0 && self.most.is_finite()) {
+            return Err(Error::invalid(format!("{}: {} is no limit", self.name, self.most)));
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> Error {
+        Error::invalid(format!("{}: no row counts in one of its groups", self.name))
+    }
+
     pub fn build(&self, classes: &ClassCosts, totals: &[i64]) -> Result<Limit> {
         let (k, n_labels) = (classes.n_classes(), classes.n_labels());
-        let all = self.among.iter().chain(&self.against);
-        if self.label as usize >= n_labels || all.clone().any(|&class| class as usize >= k) {
+        self.check(n_labels)?;
+        if self.sides().flatten().any(|&class| class as usize >= k) {
             return Err(Error::invalid(format!("{} names unknown classes", self.name)));
         }
         let total = |list: &[u32]| list.iter().map(|&class| totals[class as usize]).sum::<i64>();
         let (a, mut b) = (total(&self.among), total(&self.against));
         if a == 0 || (b == 0 && !self.against.is_empty()) {
-            return Err(Error::invalid(format!(
-                "{}: no row counts in one of its groups",
-                self.name
-            )));
+            return Err(self.is_empty());
         }
         if self.against.is_empty() {
             b = 1;
@@ -66,9 +105,6 @@ impl LimitInput {
         };
         let unit = a.checked_mul(b).and_then(|unit| unit.checked_mul(common));
         let unit = unit.filter(|&unit| unit <= MAX_TOTAL).ok_or_else(too_far)?;
-        if !(self.most >= 0.0 && self.most.is_finite()) {
-            return Err(Error::invalid(format!("{}: {} is no limit", self.name, self.most)));
-        }
         let high = share_of(unit, self.most);
         let mut adds = vec![0; k * n_labels];
         for &class in &self.among {

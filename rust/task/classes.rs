@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::rows::Weighed;
 use super::test_costs::{self, TestCosts};
-use super::{Leaf, PriceList, RowCosts, Scaled, Task};
+use super::{CountedInput, Leaf, PriceList, RowCosts, Scaled, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 
@@ -194,7 +194,7 @@ impl ClassInput {
     }
 
     /// Costs by point in real numbers: label k costs a point Σ_c weight · factor · M[c][k].
-    fn rounded(&self, prices: &PriceList) -> Result<Scaled> {
+    pub(super) fn real(&self) -> Result<Real> {
         let (k, l) = (self.n_classes, self.n_labels);
         let mut factors = self.class_weights.clone();
         let totals: Vec<f64> =
@@ -218,14 +218,46 @@ impl ClassInput {
         let largest =
             |c: usize| self.costs[c * l..(c + 1) * l].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let size: f64 = (0..k).map(|c| totals[c] * factors[c] * largest(c)).sum();
+        Ok(Real { costs, factors, normalizer, size, rounding: (k + 12) as f64 * f64::EPSILON })
+    }
+
+    fn rounded(&self, prices: &PriceList) -> Result<Scaled> {
+        let (k, l) = (self.n_classes, self.n_labels);
+        let Real { costs, factors, normalizer, size, rounding } = self.real()?;
         let spent = normalizer * prices.everything();
-        let error = (size + spent) * (k + 12) as f64 * f64::EPSILON;
+        let error = (size + spent) * rounding;
         let shown = Some((k, self.weights.as_slice()));
         let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
         let weights: Vec<f64> = self.weights.chunks_exact(k).map(weigh).collect();
         let weighed = Weighed { costs: &costs, error, normalizer, weights: &weights, prices };
         RowCosts::build_weighed(l, weighed, self.leaf_penalty, shown)
     }
+
+    /// The same costs beside weights that limits count: `sums[p * n + i]` of point p.
+    pub fn counting(&self, n: usize, sums: Vec<f64>) -> Result<CountedInput> {
+        let Real { costs, normalizer, size, rounding, .. } = self.real()?;
+        Ok(CountedInput {
+            n_labels: self.n_labels,
+            costs,
+            error: size * rounding,
+            normalizer,
+            leaf_penalty: self.leaf_penalty,
+            n_groups: n,
+            weights: sums,
+        })
+    }
+}
+
+/// Costs in real numbers.
+pub(super) struct Real {
+    /// By point and label.
+    costs: Vec<f64>,
+    /// By class.
+    factors: Vec<f64>,
+    normalizer: f64,
+    /// What all costs add up to at most, and what part of it roundings do.
+    size: f64,
+    rounding: f64,
 }
 
 /// Larger numbers are not told apart from their neighbours' decimals.

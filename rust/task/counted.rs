@@ -4,8 +4,8 @@
 //! nothing under any other. The weight of each group of rows is a class that costs nothing.
 
 use super::rows::Parts;
-use super::{ClassCosts, ClassInput, PriceList, RowCosts, Scaled, Task, Weighed};
-use crate::cost::Cost;
+use super::{ClassCosts, ClassInput, PriceList, RowCosts, Task, Weighed};
+use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
 /// Total regret is scaled to about this many units: a relaxation multiplies them, and adds prices.
@@ -26,18 +26,12 @@ pub struct CountedInput {
     pub weights: Vec<f64>,
 }
 
+/// What weights of a group are shares of in `shares`: units in a share of 1.
+pub const SHARES: i64 = 1 << 40;
+
 impl CountedInput {
-    /// Classes: one for each label, then one for each group.
-    pub fn build(&self) -> Result<Scaled> {
-        let weighed = Weighed {
-            costs: &self.costs,
-            error: self.error,
-            normalizer: self.normalizer,
-            weights: &[],
-            prices: &PriceList::default(),
-        };
-        let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
-        let Parts { rows, leaf_cost, scale, test_costs } = parts;
+    /// The weights as integers of one unit, if they are short decimals.
+    pub fn exact(&self) -> Result<Option<Vec<i64>>> {
         let groups = ClassInput {
             n_classes: self.n_groups,
             n_labels: 1,
@@ -47,30 +41,59 @@ impl CountedInput {
             balanced: false,
             leaf_penalty: 0.0,
         };
-        let groups = groups.build()?.task;
-        let Some(groups) = groups.classes() else {
-            return Err(Error::invalid(
-                "with constraints, weights are counted exactly: round sample weights to a few decimals",
-            ));
+        let task = groups.build()?.task;
+        let Some(classes) = task.classes() else { return Ok(None) };
+        Ok(Some(
+            (0..classes.n_points()).flat_map(|point| classes.weights(point).to_vec()).collect(),
+        ))
+    }
+
+    /// The weights as shares of their group's total, each rounded to half a unit; and by group by how many units the
+    /// share of any rows is off at most.
+    pub fn shares(&self) -> (Vec<i64>, Vec<i64>) {
+        let of = |group: usize| self.weights.iter().skip(group).step_by(self.n_groups).copied();
+        let totals: Vec<f64> = (0..self.n_groups).map(|group| sum(of(group))).collect();
+        let share = |(at, weight): (usize, &f64)| {
+            let total = totals[at % self.n_groups];
+            if total > 0.0 { (weight / total * SHARES as f64).round() as i64 } else { 0 }
         };
-        if groups.n_points() != rows.n_points() {
+        let shares = self.weights.iter().enumerate().map(share).collect();
+        // Half a unit for each point. What floats round, each weight, the total and the quotient by a part in 2⁵²,
+        // is far less than a unit in all.
+        let off = |group: usize| of(group).filter(|&w| w > 0.0).count() as i64 / 2 + 2;
+        (shares, (0..self.n_groups).map(off).collect())
+    }
+
+    /// Classes: one for each label, then one for each group, with these weights.
+    pub fn build(&self, weights: &[i64]) -> Result<(ClassCosts, Cost, Scale)> {
+        let weighed = Weighed {
+            costs: &self.costs,
+            error: self.error,
+            normalizer: self.normalizer,
+            weights: &[],
+            prices: &PriceList::default(),
+        };
+        let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
+        let Parts { rows, leaf_cost, scale, .. } = parts;
+        if weights.len() != rows.n_points() * self.n_groups {
             return Err(Error::invalid(format!(
-                "there are weights of {} points, but costs of {}",
-                groups.n_points(),
-                rows.n_points()
+                "there are {} weights for {} points and {} groups",
+                weights.len(),
+                rows.n_points(),
+                self.n_groups
             )));
         }
         let n_classes = self.n_labels + self.n_groups;
-        let mut weights: Vec<Cost> = Vec::with_capacity(rows.n_points() * n_classes);
-        for point in 0..rows.n_points() {
-            weights.extend(rows.stats(point));
-            weights.extend(groups.weights(point));
+        let mut all: Vec<Cost> = Vec::with_capacity(rows.n_points() * n_classes);
+        for (point, own) in weights.chunks_exact(self.n_groups).enumerate() {
+            all.extend(rows.stats(point));
+            all.extend(own);
         }
         let costs = (0..n_classes * self.n_labels)
             .map(|at| Cost::from(at / self.n_labels == at % self.n_labels))
             .collect();
         let units = scale.units / self.normalizer;
-        let task = ClassCosts::of_integers(n_classes, self.n_labels, weights, costs, units);
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale, test_costs })
+        let classes = ClassCosts::of_integers(n_classes, self.n_labels, all, costs, units);
+        Ok((classes, leaf_cost, scale))
     }
 }

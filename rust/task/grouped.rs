@@ -2,18 +2,25 @@
 //! rows that a constraint tells apart. What a node shows is summed over the groups again.
 
 use super::{ClassCosts, Leaf, Task};
-use crate::cost::Cost;
+use crate::cost::{Cost, sum};
 
 pub struct Grouped {
     inner: ClassCosts,
     /// By class: the class that the user knows. Those that are not listed are not shown.
     class_of: Vec<u32>,
+    /// What to show instead of integer weights: row weight by point and class that the user knows.
+    weights: Option<Vec<f64>>,
 }
 
 impl Grouped {
     pub fn new(inner: ClassCosts, class_of: Vec<u32>) -> Self {
         assert!(inner.n_classes() >= class_of.len());
-        Grouped { inner, class_of }
+        Grouped { inner, class_of, weights: None }
+    }
+
+    /// The same with weights that are shown as they are: by point and class, which are cut into groups.
+    pub fn showing(inner: ClassCosts, class_of: Vec<u32>, weights: Vec<f64>) -> Self {
+        Grouped { inner, class_of, weights: Some(weights) }
     }
 }
 
@@ -42,8 +49,18 @@ impl Task for Grouped {
         self.inner.n_labels()
     }
 
-    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
+    fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64> {
         let n = self.class_of.iter().max().map_or(0, |&class| class as usize + 1);
+        if let Some(weights) = &self.weights {
+            let by_point =
+                |&point: &u32| weights.chunks_exact(self.class_of.len()).nth(point as usize);
+            let own: Vec<&[f64]> = points.iter().filter_map(by_point).collect();
+            let of = |class: usize| {
+                (0..self.class_of.len()).filter(move |&c| self.class_of[c] as usize == class)
+            };
+            let weigh = |class| sum(own.iter().flat_map(|point| of(class).map(|c| point[c])));
+            return (0..n).map(weigh).collect();
+        }
         let mut sums = vec![0; n];
         for (&class, weight) in self.class_of.iter().zip(stats) {
             sums[class as usize] += weight;

@@ -13,7 +13,7 @@ mod test_costs;
 mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
-pub use counted::CountedInput;
+pub use counted::{CountedInput, SHARES};
 pub use grouped::Grouped;
 pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};

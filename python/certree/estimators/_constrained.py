@@ -26,7 +26,7 @@ from certree.estimators.parameters import Rule, is_number
 Limit = tuple[str, int, list[int], list[int], float]
 
 
-#: More decimals of a weight are not counted.
+#: Weights of at most so many decimals are counted exactly.
 DECIMALS = 6
 
 #: What the limit of a constraint is called, if it is no difference.
@@ -166,7 +166,9 @@ def _balanced(
 ) -> list[float]:
     """Factors that make all classes weigh the same, as whole numbers where weights are."""
     totals = weights.sum(axis=0).reshape(-1, n_groups).sum(axis=1)
-    whole = [int(round(total * 10**6)) or 1 for total in totals]
+    if not (np.round(weights, DECIMALS) == weights).all():
+        return [factor / (total or 1.0) for factor, total in zip(factors, totals.tolist())]
+    whole = [int(round(total * 10**DECIMALS)) or 1 for total in totals]
     common = math.lcm(*whole)
     divisor = math.gcd(*(common // total for total in whole))
     return [factor * (common // total // divisor) for factor, total in zip(factors, whole)]

@@ -44,10 +44,6 @@ def solve(
     """Search for labels by their costs, by point, that keep to the model's constraints. ``row_costs`` are by row,
     ``sides`` by sensitive column and row."""
     weights, points = located.weights, located.points
-    if weights is not None and not (np.round(weights, DECIMALS) == weights).all():
-        raise ValueError(
-            f"with constraints, weights are counted exactly: round sample_weight to at most {DECIMALS} decimals"
-        )
     known = labels.tolist()
     counts = Counts(located, row_costs, sides)
     limited = [counts.limits(each, known) for each in model.constraints]
@@ -58,6 +54,9 @@ def solve(
             "are possible: name labels with label="
         )
     counted = np.column_stack(counts.weights)
+    if weights is None or (np.round(weights, DECIMALS) == weights).all():
+        # Sums of short decimals are short decimals, which the core counts exactly.
+        counted = np.round(counted, DECIMALS)
     leaf_penalty, *limits = model._asked()
     answer, attained = _core.solve_limited_rows(
         *as_core_takes(located.cuts, points),
@@ -65,7 +64,7 @@ def solve(
         len(known),
         error,
         normalizer,
-        np.round(counted, DECIMALS).ravel(),
+        counted.ravel(),
         counted.shape[1],
         leaf_penalty,
         [limit for each in limited for limit in each],
