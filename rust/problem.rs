@@ -1,5 +1,7 @@
 //! Data, a task, and what a tree may be: everything a search is given.
 
+use std::sync::Arc;
+
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
@@ -21,11 +23,13 @@ impl Default for Shape {
     }
 }
 
+/// Clones share the data.
+#[derive(Clone)]
 pub struct Problem {
     pub columns: Vec<Column>,
     pub features: Features,
     pub points: Points,
-    pub task: Box<dyn Task>,
+    pub task: Arc<dyn Task>,
     pub shape: Shape,
     /// λ in the task's units.
     pub leaf_cost: Cost,
@@ -63,12 +67,18 @@ impl Problem {
             columns,
             features,
             points,
-            task: scaled.task,
+            task: scaled.task.into(),
             shape,
             leaf_cost: scaled.leaf_cost,
             scale: scaled.scale,
             test_costs: scaled.test_costs,
         })
+    }
+
+    /// The same for smaller trees.
+    pub fn with_most_leaves(&self, most: u32) -> Problem {
+        let shape = Shape { max_leaves: Some(most), ..self.shape };
+        Problem { shape, ..self.clone() }
     }
 
     /// Summed statistics of some points.

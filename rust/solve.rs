@@ -47,6 +47,11 @@ impl Known {
         Known { tree, upper, lower: lower.min(upper), rest: Mutex::new(rest) }
     }
 
+    /// What is known of smaller trees: that none costs less, and all of the nodes.
+    fn of_smaller_trees(&self) -> Known {
+        Known::new(self.tree.clone(), (self.lower, INFINITE), self.take())
+    }
+
     fn take(&self) -> Option<Rest> {
         self.rest.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
@@ -78,13 +83,25 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
     })
 }
 
+/// The best tree of at most so many leaves, from a search that allowed more: what it proved of nodes holds here too.
+pub fn with_most_leaves(
+    problem: &Problem,
+    most: u32,
+    known: &Known,
+    run: &Run,
+) -> Result<(Problem, Answer, Known)> {
+    let smaller = problem.with_most_leaves(most);
+    let (answer, known) = go_on(&smaller, Some(&known.of_smaller_trees()), run)?;
+    Ok((smaller, answer, known))
+}
+
 /// The search for a problem. Trees that cost `below` or more are of no use: where there is no other, the plan is
 /// any, and costs no less.
 pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
     Ok(search_on(problem, run, below, None)?.0)
 }
 
-/// The same from what an earlier search of this very problem left behind.
+/// The same from what an earlier search left behind, of this very problem or of the same with more leaves.
 fn search_on(
     problem: &Problem,
     run: &Run,
@@ -102,15 +119,20 @@ fn search_on(
         let (found, rest) = intervals::go_on(problem, run, &options, rest)?;
         Ok((found, Some(Rest::Cuts(rest))))
     } else if takes_relaxation(problem) {
-        Ok((relax::solve(problem, run, below)?, None))
+        let (found, table) = relax::solve(problem, run, below, nodes(rest))?;
+        Ok((found, table.map(Rest::Nodes)))
     } else {
         let options = Options { below, ..Default::default() };
-        let table = match rest {
-            Some(Rest::Nodes(table)) => table,
-            _ => Default::default(),
-        };
+        let table = nodes(rest).unwrap_or_default();
         let (found, table) = best_first::go_on(problem, run, &options, table)?;
         Ok((found, table.map(Rest::Nodes)))
+    }
+}
+
+fn nodes(rest: Option<Rest>) -> Option<best_first::Table> {
+    match rest {
+        Some(Rest::Nodes(table)) => Some(table),
+        _ => None,
     }
 }
 

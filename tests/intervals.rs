@@ -146,12 +146,13 @@ fn limits_of_leaves_and_their_rows() {
         let optimum = brute::solve(&problem).upper;
         for below in [INFINITE, optimum + 1] {
             let run = Run::new(Limits::default(), problem.scale, None);
-            let found = relax::solve(&problem, &run, below).map_err(|e| e.to_string())?;
+            let (found, _) =
+                relax::solve(&problem, &run, below, None).map_err(|e| e.to_string())?;
             is_optimal(&case, &problem, &found, optimum)?;
         }
         let stopped = Limits { time: Some(Duration::ZERO), ..Limits::default() };
         let run = Run::new(stopped, problem.scale, None);
-        let found = relax::solve(&problem, &run, INFINITE).map_err(|e| e.to_string())?;
+        let (found, _) = relax::solve(&problem, &run, INFINITE, None).map_err(|e| e.to_string())?;
         ensure(found.lower <= optimum && optimum <= found.upper, || "bounds do not hold".into())?;
         is_sound(&case, &problem, &found)
     });

@@ -10,6 +10,7 @@ from certree import (
     FalsePositiveRate,
     OptimalCostTree,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
     frontier,
 )
 
@@ -37,6 +38,27 @@ def test_loss_against_leaves_holds_the_best_tree_for_every_penalty(seed):
     for penalty in (0.0, 0.003, 0.01, 0.03, 0.1, 0.3):
         best = OptimalTreeClassifier(max_depth=2, leaf_penalty=penalty).fit(X, y).objective_
         assert (front["loss"] + penalty * front["leaves"]).min() == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OptimalTreeClassifier(max_depth=3, min_samples_leaf=4),
+        OptimalTreeClassifier(max_depth=3, feature_costs={"a": 0.02, "b": 0.05}),
+        OptimalTreeClassifier("f1", max_depth=2),
+        OptimalTreeRegressor(max_depth=3),
+        OptimalTreeRegressor(max_depth=3, thresholds=2),
+    ],
+)
+def test_each_size_is_what_a_fit_of_its_own_finds(model):
+    X, y = table(seed=1)
+    X = X.with_columns(c=np.random.default_rng(5).normal(size=len(X)))
+    y = y if "Classifier" in type(model).__name__ else y + X["c"].to_numpy()
+    front = frontier(model, X, y)
+    assert len(front) > 2 and set(front["status"]) == {"optimal"}
+    for loss, leaves, tree in front.select("loss", "leaves", "tree").iter_rows():
+        alone = model.set_params(leaf_penalty=0, max_leaf_nodes=int(leaves)).fit(X, y)
+        assert alone.objective_ == pytest.approx(loss, rel=1e-12) and tree.n_leaves == leaves
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeRegressor
@@ -326,3 +326,15 @@ def test_command_line(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines()[0] == "prediction"
     assert cli.main("fit t.csv --target u v".split()) == 2
     assert "several are for --task regression" in capsys.readouterr().err
+
+
+def test_certify_shows_the_tree_that_it_found():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 6)), rng.normal(size=300)
+    with pytest.warns(ConvergenceWarning):
+        model = OptimalTreeRegressor(leaf_penalty=0.0, max_depth=3, time_limit=1e-9).fit(X, y)
+    first = model.get_n_leaves()
+    model.set_params(time_limit=None).certify()
+    assert model.status_ == "optimal" and model.get_n_leaves() > first
+    left = ((y - model.predict(X)) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert left == pytest.approx(model.objective_)

@@ -52,7 +52,9 @@ def frontier(
 
     Notes
     -----
-    Each row is a search of its own: with a limit on the second axis just below what the last tree had.
+    Each row has a limit on the second axis just below what the last tree had, and the time limit for itself. For leaves, and
+    losses that add up over rows, it goes on from what was proved of nodes for the rows before, so that all of them take
+    little more than one. Else it is a search of its own.
 
     Examples
     --------
@@ -111,12 +113,16 @@ def _by_leaves(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
         raise ValueError(
             "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
         )
-    most = model.max_leaf_nodes
-    while most is None or most >= 1:
-        found = _fit(model, X, y, sample_weight, max_leaf_nodes=most)
+    model = clone(model)
+    model._keeps_search = True
+    found = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+    while True:
         leaves = found.get_n_leaves()
         yield found.objective_, leaves, found
-        most = leaves - 1
+        if leaves == 1:
+            return
+        smaller = found._with_most_leaves(leaves - 1)
+        found = smaller or _fit(model, X, y, sample_weight, max_leaf_nodes=leaves - 1)
 
 
 def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:

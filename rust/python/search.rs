@@ -37,7 +37,7 @@ pub(super) struct PyAnswer {
     /// (seconds, upper, lower)
     #[pyo3(get)]
     curve: Vec<(f64, f64, f64)>,
-    /// What a search needs that goes on from here; not where the best tree is proved, nor of metrics and fronts.
+    /// What a search needs that goes on from here; not of metrics and fronts.
     open: Option<Open>,
 }
 
@@ -51,7 +51,33 @@ impl PyAnswer {
     /// Whether `go_on` can prove more.
     #[getter]
     fn is_open(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.known.lower < open.known.upper)
+    }
+
+    /// Whether `with_most_leaves` knows what to search.
+    #[getter]
+    fn is_of_nodes(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// The best of the trees with at most so many leaves, fewer than this search allowed. What it proved of nodes goes
+    /// over to the answer.
+    #[pyo3(signature = (most, limits, pulse=None))]
+    fn with_most_leaves(
+        &self,
+        py: Python<'_>,
+        most: u32,
+        limits: LimitParts,
+        pulse: Option<Py<PyAny>>,
+    ) -> PyResult<PyAnswer> {
+        let Some(Open { problem, known }) = &self.open else {
+            return Err(PyValueError::new_err("this search knows no nodes"));
+        };
+        let (problem, answer, known) = run(py, limits, pulse, |limits, beat| {
+            let run = Run::new(limits, problem.scale, Some(beat));
+            crate::solve::with_most_leaves(problem, most, known, &run)
+        })?;
+        PyAnswer::open(py, answer, Arc::new(problem), known)
     }
 
     /// The answer after more search, without any guess.
@@ -180,16 +206,15 @@ impl PyAnswer {
         })
     }
 
-    /// An answer that a search may go on from, unless it is proved.
+    /// An answer that a search may go on from.
     fn open(
         py: Python<'_>,
         answer: Answer,
         problem: Arc<Problem>,
         known: Known,
     ) -> PyResult<PyAnswer> {
-        let open = known.lower < known.upper;
         let answer = PyAnswer::new(py, answer)?;
-        Ok(PyAnswer { open: open.then_some(Open { problem, known }), ..answer })
+        Ok(PyAnswer { open: Some(Open { problem, known }), ..answer })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::run::{Run, Status};
-use crate::search::best_first::{self, Options};
+use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals};
 use crate::tree::Plan;
 
@@ -24,7 +24,13 @@ pub fn applies(problem: &Problem) -> bool {
     intervals::relaxes(problem) && (shape.max_leaves.is_none() || problem.leaf_cost > 0)
 }
 
-pub fn solve(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+/// `table`: what an earlier search of the cuts one by one left behind, and leaves behind again.
+pub fn solve(
+    problem: &Problem,
+    run: &Run,
+    below: Cost,
+    table: Option<Table>,
+) -> Result<(Found, Option<Table>)> {
     let relaxed = relaxation(problem, run, below)?;
     let plan = on_deep_stack(relaxed.plan, |plan| {
         let all = (0..problem.points.len() as u32).collect();
@@ -35,20 +41,21 @@ pub fn solve(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
     let plan = plan.unwrap_or_default();
     let known = Found { upper: cost(problem, &plan)?, plan, lower: relaxed.lower };
     if known.lower >= known.upper.min(below) {
-        return Ok(Found { lower: known.lower.min(known.upper), ..known });
+        return Ok((Found { lower: known.lower.min(known.upper), ..known }, table));
     }
     let options = Options { below: below.min(known.upper), ..Options::default() };
-    let found = match best_first::solve(problem, run, &options) {
+    let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
+    let (found, table) = match search {
         // There is no room to look at cuts one by one; the tree and the bound are known all the same.
         Err(Error::Invalid(_)) => {
             run.stop(Status::MemoryLimit);
-            return Ok(Found { lower: known.lower.min(known.upper), ..known });
+            return Ok((Found { lower: known.lower.min(known.upper), ..known }, None));
         }
         found => found?,
     };
     let best = if found.upper < known.upper { found.clone() } else { known.clone() };
     let lower = found.lower.max(known.lower).min(best.upper);
-    Ok(Found { lower, ..best })
+    Ok((Found { lower, ..best }, table))
 }
 
 /// The best tree without the limits. It says nothing of the best within them but that it costs no less.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ class TreeEstimator(BaseEstimator):
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.
     _guessed = "no tree is better on any group of equal rows than the reference ({})"
+    #: Whether a search that came to its proof is kept, for smaller trees.
+    _keeps_search = False
 
     def _shape(self) -> tuple[int | None, int | None, int]:
         depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
@@ -97,7 +100,7 @@ class TreeEstimator(BaseEstimator):
         """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
         tree whose nodes hold what the user is to see. ``before``: of the search that this one goes on from."""
         self._open = None
-        if answer.is_open:
+        if answer.is_open or self._keeps_search and answer.is_of_nodes:
             more = {"constraints": constraints, "reference": reference}
             self._open = answer, partial(
                 self._keep, training=training, cuts=cuts, points=points, labels=labels, loss=loss, show=show, **more
@@ -200,6 +203,17 @@ class TreeEstimator(BaseEstimator):
         *_, limits, pulse = self._asked()
         keep(answer.go_on(limits, pulse), before=before)
         return self
+
+    def _with_most_leaves(self, most: int) -> Self | None:
+        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what was proved of nodes is
+        handed over to it. ``None`` where the search had no nodes that it could."""
+        if getattr(self, "_open", None) is None:
+            return None
+        answer, keep = self._open
+        smaller = copy(self).set_params(max_leaf_nodes=most)
+        *_, limits, pulse = smaller._asked()
+        partial(smaller._keep, **keep.keywords)(answer.with_most_leaves(most, limits, pulse))
+        return smaller
 
     def __getstate__(self) -> dict[str, Any]:
         # The search and the training rows stay behind.

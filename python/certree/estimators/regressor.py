@@ -171,7 +171,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         names = np.array(read.names)
 
         def show(tree: Tree) -> Tree:
-            return Tree(answer.tree, tree.columns, names, "regression")
+            return Tree(tree._core, tree.columns, names, "regression")
 
         loss = loss_in_words(len(names))
         self._keep(answer, training, located.cuts, located.points, names, loss, show, reference=reference)

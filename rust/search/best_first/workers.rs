@@ -49,8 +49,8 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     Ok(go_on(problem, run, options, Table::new())?.0)
 }
 
-/// Go on from a table that an earlier search of this very problem left behind, or a new one. What is known at
-/// the end is left behind again, unless it is all there is to know.
+/// Go on from a table that an earlier search left behind, of this very problem or of the same with another limit of
+/// leaves, or from a new one. What is known at the end is left behind again.
 pub fn go_on(
     problem: &Problem,
     run: &Run,
@@ -58,8 +58,10 @@ pub fn go_on(
     table: Table,
 ) -> Result<(Found, Option<Table>)> {
     let (found, table, _) = search(problem, run, options, table, Hints::default(), None)?;
-    let open = table.filter(|_| found.lower < found.upper);
-    Ok((found, open.inspect(|table| table.rest(run))))
+    if found.lower < found.upper {
+        table.iter().for_each(|table| table.rest(run));
+    }
+    Ok((found, table))
 }
 
 /// The same with what was learned under other prices, and, for these `prices`, what is learned now.
