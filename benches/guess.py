@@ -1,6 +1,8 @@
 """Guessed cuts and bounds: how long guessing and fitting take, and how well the trees do, beside published figures.
 
     python benches/guess.py --data DIR [--peer gosdt --limit 60 --peer-folds 1]
+    python benches/guess.py --data DIR --bad
+    python benches/guess.py --data DIR --regression
 
 `DIR` holds the four tables in `SETS` as Parquet files: a column `target`, then features. For each and for each reference
 (gradient boosting of so many trees of such a depth): cuts guessed on the training rows of a fold, then the best
@@ -14,6 +16,10 @@ With `--peer`, certree and the peer also fit the answers to the guessed question
 same cuts, same objective; once without and once with the same reference labels, which say nothing where they are of one
 class (the peer refuses those). With labels the two may find different trees: theirs are different searches under the same guess.
 This interpreter needs certree; the peer gets an environment of its own under `--envs`.
+
+With `--bad` it is `spiral.parquet` and a reference that knows nothing of it, 40 stumps: what the guess costs, and the guarantee
+that must cover it. With `--regression` every table of `DIR` has one or several real targets, `target` or `target_0` and so on, and
+references are gradient boosting of three strengths: what guessed bounds of squared errors save, what they cost, and the guarantee.
 """
 
 import argparse
@@ -33,10 +39,10 @@ from peers.run import run
 from peers.settings import Case
 from peers.solvers import SOLVERS
 from peers.tables import save
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.model_selection import StratifiedKFold
 
-from certree import OptimalTreeClassifier, ThresholdGuesser
+from certree import OptimalTreeClassifier, OptimalTreeRegressor, ThresholdGuesser
 
 DEPTH = 5
 #: The leaf penalty, and by reference the paper's (seconds, training accuracy, test accuracy) with guessed cuts, and with
@@ -78,6 +84,10 @@ class Limits:
 def main():
     arguments = parse()
     clock = time.process_time if arguments.clock == "cpu" else time.perf_counter
+    if arguments.bad:
+        return bad_reference(arguments, clock)
+    if arguments.regression:
+        return regression(arguments, clock)
     ratios = {"th": [], "lb": []}
     certified = []
     print(f"seconds are {arguments.clock} time; one thread; depth {DEPTH}; {arguments.folds} folds")
@@ -158,6 +168,59 @@ def one_fold(X, y, train, test, reference, penalty, arguments, clock):
     assert cost <= found["lb"]["guarantee"] + 1e-12, "the guarantee does not hold"
     found["lb"]["cost"] = cost
     return found
+
+
+def beside(estimator, X, y, reference, clock):
+    """A fit with the reference, and the proof after it: what is known of both, in words."""
+    start = clock()
+    model = estimator.set_params(reference=reference).fit(X, y)
+    fitted = clock() - start
+    guessed, leaves, calls = model.certificate_, model.get_n_leaves(), model.certificate_.kernel_calls
+    start = clock()
+    model.certify()
+    certified = clock() - start
+    cost = guessed.objective - model.objective_
+    assert cost <= guessed.guarantee + 1e-12, "the guarantee does not hold"
+    return (
+        f"{fitted:8.3f} s {calls:6} looks  objective {guessed.objective:.4f} of {leaves:2} leaves, "
+        f"{guessed.status}; best {model.objective_:.4f} of {model.get_n_leaves():2}, {model.status_} after "
+        f"{certified:.3f} s more: cost {cost:.4f}, guarantee {guessed.guarantee:.4f}"
+    )
+
+
+def bad_reference(arguments, clock):
+    frame = polars.read_parquet(Path(arguments.data, "spiral.parquet"))
+    X, y = frame.drop("target"), frame["target"].to_numpy()
+    stumps = GradientBoostingClassifier(n_estimators=40, max_depth=1, random_state=0)
+    for depth in (2, 3, 4, 5):
+        for penalty in (0.1, 0.05, 0.02, 0.01, 0.001):
+            model = OptimalTreeClassifier(max_depth=depth, leaf_penalty=penalty, time_limit=arguments.limit)
+            print(f"depth {depth}, penalty {penalty:<5g} {beside(model, X, y, stumps, clock)}", flush=True)
+
+
+def regression(arguments, clock):
+    for path in sorted(Path(arguments.data).glob("*.parquet")):
+        if arguments.sets and path.stem not in arguments.sets:
+            continue
+        frame = polars.read_parquet(path)
+        targets = [name for name in frame.columns if name == "target" or name.startswith("target_")]
+        X, y = frame.drop(targets), frame.select(targets).to_numpy()
+        values = X.with_columns(polars.col(polars.String).rank("dense")).to_numpy().astype(float)
+        for depth, penalty in ((3, 0.01), (4, 0.005)):
+            parameters = {"max_depth": depth, "leaf_penalty": penalty, "time_limit": arguments.limit}
+            start = clock()
+            best = OptimalTreeRegressor(**parameters).fit(X, y)
+            seconds, looks = clock() - start, best.certificate_.kernel_calls
+            print(f"\n{path.stem}: {X.height} rows, {X.width} columns, depth {depth}, penalty {penalty:g}")
+            print(f"  no reference {seconds:8.3f} s {looks:6} looks, {best.status_}", flush=True)
+            if best.status_ != "optimal":
+                continue
+            for trees, levels in ((50, 2), (40, 1), (5, 1)):
+                boosting = GradientBoostingRegressor(n_estimators=trees, max_depth=levels, random_state=0)
+                predicted = [boosting.fit(values, y[:, k]).predict(values) for k in range(y.shape[1])]
+                given = numpy.column_stack(predicted)
+                model = OptimalTreeRegressor(**parameters)
+                print(f"  {trees:2} x {levels}      {beside(model, X, y, given, clock)}", flush=True)
 
 
 #: Fits that take less are mostly Python.
@@ -268,7 +331,9 @@ def parse():
     names = lambda text: [name for name in text.split(",") if name]  # noqa: E731
     pairs = lambda text: [tuple(map(int, pair.split("x"))) for pair in names(text)]  # noqa: E731
     parser.add_argument("--data", required=True, help="folder of Parquet files")
-    parser.add_argument("--sets", type=names, help=f"of {', '.join(SETS)}; default: all")
+    parser.add_argument("--sets", type=names, help=f"of {', '.join(SETS)}, or, with --regression, of the files; default: all")
+    parser.add_argument("--bad", action="store_true", help="a bad reference on spiral.parquet, and nothing else")
+    parser.add_argument("--regression", action="store_true", help="squared errors, and nothing else")
     parser.add_argument("--references", type=pairs, help="such as 40x1,20x3; default: the paper's four")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the folds")
