@@ -57,6 +57,18 @@ def holds(model, best, *data, **more):
     assert model.certify() is model and model.status_ == "optimal"
     assert abs(model.objective_ - best.objective_) <= rounding
     assert model.certificate_.guarantee <= rounding
+    tree_is_what_is_certified(model, *data, **more)
+
+
+def tree_is_what_is_certified(model, X, y, sample_weight=None):
+    y = np.asarray(y, dtype=float)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    lost = [
+        np.average((y - at).reshape(len(y), -1) ** 2, axis=0, weights=weights).sum()
+        for at in (model.predict(X), np.average(y, axis=0, weights=weights))
+    ]
+    loss = lost[0] / lost[1] + model.leaf_penalty * model.get_n_leaves()
+    assert model.objective_ == pytest.approx(loss, abs=1e-6)
 
 
 def any_case(seed):
