@@ -1,30 +1,28 @@
 //! Lower bounds guessed from a reference model, and what the guess can cost.
 //!
-//! **Labels.** The guess: no tree is better at any point than the reference, which loses r there. Then label k may as well cost
-//! the point c′(k) = max(c(k), r), where c(k) is what it costs, and rows cost at least what the reference loses on them.
-//! The best tree t under c′ is searched exactly. If any best tree t* under c is nowhere better than the reference,
-//! t is as good: R(t) ≤ R′(t) ≤ R′(t*) = R(t*).
-//!
-//! No bound of that search is a guess by itself. With e the least that any label costs the point,
-//! c′(k) − r = max((c(k) − e) − (r − e), 0): the regret of the label less the regret of the reference, so never more
-//! than the regret of the label. So what is proved of the best tree under c′ − r, and E = Σ e, bound all trees:
-//! R ≥ E + L, where L ≤ min (R′ − Σ r). What t costs beyond that is the guarantee. It is at most the regret
-//! of the reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows.
-//!
-//! **Means.** The guess: no leaf of the best tree costs less than the floor F of its rows, the sum of what the reference's
-//! squared error at each point is beyond the least. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The search is that of
-//! the true costs, but for its lower bounds: they may be as high as R_F of the best tree under R_F, and F(S) + kℓ is one for
-//! the trees of at least k leaves. All that it makes of bounds is true of R_F as of costs:
+//! **Floors**, of classes and squared errors. The guess: no leaf of the best tree costs less than the floor F of its rows, the
+//! sum over points of what the reference loses there. With E, the sum of what points cost at least whatever is answered,
+//! Σ (F − E) is the regret of the reference. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The search is that of the true
+//! costs, but for its lower bounds: they may be as high as the least R_F, and F(S) + kℓ is one for the trees of at least k
+//! leaves. All that it makes of bounds is true of R_F as of costs:
 //!
 //! - R_F never falls when rows are added to a tree, nor rises by more than what they can cost at most: a leaf's max(cost, F) rises by
-//!   no more than the larger of the two rises, and no point's floor is above what it can cost (`Squares::with_floors`). So the
-//!   envelope, similarity and child support hold.
+//!   no more than the larger of the two rises, and no point's floor is above what it can cost. So the envelope, similarity and
+//!   child support hold.
 //! - A tree that is found costs what it truly costs, which is no more than its R_F: what is solved, is solved.
 //! - That dividing a leaf never raises its cost is asked of true costs alone: of leaves, stumps, and what blocks of rows cost.
 //!
-//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). With a best tree t*, min R_F ≤ R_F(t*) ≤ R(t*) + Σ max(0, F − cost)
-//! ≤ R(t*) + Σ F, since no leaf costs less than 0. So R ≥ L − Σ F is proved, and the guarantee is again at most the regret of the
-//! reference. If no leaf of t* is better than the reference, R(t) ≤ R_F(t*) = R(t*).
+//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). For a best tree t*, R_F(t*) ≤ R(t*) + Σ max(0, F − cost) ≤ R(t*) +
+//! Σ (F − E), since no leaf costs less than its E. So R ≥ L − Σ (F − E) is proved, and the guarantee is at most the regret of the
+//! reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows. If no leaf of t* is
+//! better than the reference, R(t) ≤ R_F(t*) = R(t*).
+//!
+//! **By point**, of costs by row and label, whose kernel counts no E. The guess: no tree is better at any point than the
+//! reference, which loses r there. Then label k may as well cost the point c′(k) = max(c(k), r), where c(k) is what it costs. The
+//! best tree t under c′ is searched exactly; if a best tree t* is nowhere better than the reference, t is as good:
+//! R(t) ≤ R′(t) ≤ R′(t*) = R(t*). With e the least that any label costs the point, c′(k) − r = max((c(k) − e) − (r − e), 0) is
+//! the regret of the label less that of the reference, so never more than the regret of the label. What is proved of the best
+//! tree under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee is no more than above.
 
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -33,18 +31,18 @@ use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Progress, Run, Status};
 use crate::solve::{Answer, Known, conclude, confirm, grow, on_deep_stack, search};
-use crate::task::{Scaled, Task};
+use crate::task::{RowCosts, Scaled, Task};
 use crate::tree::Plan;
 
-/// A problem whose points are forgiven what the reference does badly there.
+/// A problem whose points have floors, or are forgiven what the reference does badly there.
 struct Guess {
     problem: Problem,
-    /// What every tree costs more in the true problem, at least. With floors it is below 0.
+    /// What trees cost more in the true problem than bounds on the guessed one say, at least. With floors it is below 0.
     more: Cost,
 }
 
-/// The best tree if no tree does better than a reference at any point. `regrets`: by point, how much more the
-/// reference loses there than the best label, as a share of the objective.
+/// The best tree if the guess is right. `regrets`: by point, how much more the reference loses there than the best label or
+/// mean, as a share of the objective.
 pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
@@ -78,13 +76,11 @@ impl Guess {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
         let regrets = in_units(of, regrets)?;
-        let task = match of.task.squares() {
-            Some(squares) => Some(Box::new(squares.with_floors(&regrets)) as _),
-            None => of.task.forgive(&regrets),
+        let task: Box<dyn Task> = match (of.task.squares(), of.task.classes()) {
+            (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
+            (_, Some(classes)) => Box::new(classes.with_floors(&regrets)),
+            _ => Box::new(RowCosts::forgiving(of.task.as_ref(), &regrets)),
         };
-        let task = task.ok_or_else(|| {
-            Error::invalid("guessed lower bounds need a task that answers with labels or means")
-        })?;
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
         let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, test_costs: None };

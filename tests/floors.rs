@@ -1,5 +1,4 @@
-//! Floors under squared errors: what a search says where it takes for granted that no rows cost less than the sum of
-//! their floors. Judged by the oracle under the guess: a leaf costs there what its rows do, or their floors if that is
+//! Floors: what a search says where it takes for granted that no rows cost less than the sum of their floors. Judged by the oracle under the guess: a leaf costs there what its rows do, or their floors if that is
 //! more. More cases: `CERTREE_CASES=20000 cargo test --release --test floors`.
 
 mod common;
@@ -12,8 +11,8 @@ use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{best_first, brute, intervals};
 use certree::solve::{go_on, solve};
-use certree::task::{Leaf, Scaled, Squares, Task};
-use common::floors::floors;
+use certree::task::{Leaf, Scaled, Task};
+use common::floors::guesses;
 use common::judge::{ensure, recompute};
 use common::large::{built, noise};
 use common::problems::{LossKind, Options};
@@ -30,29 +29,39 @@ fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(60)), ..Limits::default() }
 }
 
-/// The task as the guess has it.
-struct Guessed(Squares);
+/// The task as the guess has it: statistics have the floor behind them.
+struct Guessed {
+    inner: Box<dyn Task>,
+    stats: Vec<i64>,
+}
+
+impl Guessed {
+    fn new(inner: Box<dyn Task>) -> Guessed {
+        let of = |p: usize| inner.stats(p).iter().copied().chain([inner.least(p)]);
+        Guessed { stats: (0..inner.n_points()).flat_map(of).collect(), inner }
+    }
+}
 
 impl Task for Guessed {
     fn n_points(&self) -> usize {
-        self.0.n_points()
+        self.inner.n_points()
     }
 
     fn width(&self) -> usize {
-        self.0.width()
+        self.inner.width() + 1
     }
 
     fn stats(&self, point: usize) -> &[i64] {
-        self.0.stats(point)
+        &self.stats[point * self.width()..][..self.width()]
     }
 
     fn leaf(&self, stats: &[i64]) -> Leaf {
-        let leaf = self.0.leaf(stats);
-        Leaf { cost: leaf.cost.max(self.0.floor(stats)), ..leaf }
+        let leaf = self.inner.leaf(&stats[..self.inner.width()]);
+        Leaf { cost: leaf.cost.max(stats[self.inner.width()]), ..leaf }
     }
 
     fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64> {
-        self.0.shown(points, stats)
+        self.inner.shown(points, stats)
     }
 }
 
@@ -62,22 +71,27 @@ fn with(of: &Problem, task: Box<dyn Task>) -> Problem {
     Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape).expect("it was one")
 }
 
-fn floored(problem: &Problem, floors: &[Cost]) -> Squares {
-    problem.task.squares().expect("squares").with_floors(floors)
+/// The task with floors; none where guesses are made otherwise.
+fn floored(problem: &Problem, regrets: &[Cost]) -> Option<Box<dyn Task>> {
+    let task = problem.task.as_ref();
+    let squares = task.squares().map(|squares| Box::new(squares.with_floors(regrets)) as _);
+    squares.or_else(|| Some(Box::new(task.classes()?.with_floors(regrets)) as _))
 }
 
 fn searches_keep_to_floors(case: &Case) -> Result<(), String> {
     let problem = case.problem().map_err(|e| e.to_string())?;
     let rng = &mut Random::new(case.rows.iter().sum::<u64>() * 64 + case.columns.len() as u64);
     let best = brute::solve(&problem).upper;
-    for (at, floors) in floors(&problem, rng).iter().enumerate() {
-        let task = floored(&problem, floors);
-        let sum: Cost = (0..problem.points.len()).map(|p| task.least(p)).sum();
-        let under_guess = brute::solve(&with(&problem, Box::new(Guessed(task.clone())))).upper;
+    let all = |task: &dyn Task| (0..problem.points.len()).map(|p| task.least(p)).sum::<Cost>();
+    for (at, regrets) in guesses(&problem, rng).iter().enumerate() {
+        let task = || floored(&problem, regrets);
+        let (Some(given), Some(guessed)) = (task(), task()) else { return Ok(()) };
+        let sum = all(given.as_ref()) - all(problem.task.as_ref());
+        let under_guess = brute::solve(&with(&problem, Box::new(Guessed::new(guessed)))).upper;
         ensure(best <= under_guess && under_guess <= best + sum, || {
             format!("{best} with floors of {sum} is {under_guess}")
         })?;
-        let given = with(&problem, Box::new(task));
+        let given = with(&problem, given);
         let run = || Run::new(limits(1 + at % 3), problem.scale, None);
         let mut found = vec![(
             "best first",
@@ -103,11 +117,11 @@ fn searches_keep_to_floors(case: &Case) -> Result<(), String> {
 
 #[test]
 fn searches_end_no_higher_than_the_best_under_the_guess() {
-    for_seeds(
-        cases(100),
-        &Options { loss: LossKind::Squares, ..Options::default() },
-        searches_keep_to_floors,
-    );
+    let options = Options { loss: LossKind::Squares, ..Options::default() };
+    for_seeds(cases(100), &options, searches_keep_to_floors);
+    for loss in [LossKind::Accuracy, LossKind::CostMatrix] {
+        for_seeds(cases(60), &Options { loss, ..Options::default() }, searches_keep_to_floors);
+    }
 }
 
 /// Steps along two of the columns, and noise.
@@ -138,7 +152,7 @@ fn guesses_agree_with_proofs_of_larger_problems() {
             let best = solve(&problem, &run()).unwrap();
             assert_eq!(best.status, Status::Optimal);
             let rng = &mut Random::new(at as u64);
-            for floors in floors(&problem, rng) {
+            for floors in guesses(&problem, rng) {
                 let regrets: Vec<f64> =
                     floors.iter().map(|&floor| floor as f64 / problem.scale.units).collect();
                 let (answer, known) = guess::solve(&problem, &regrets, &run()).unwrap();
@@ -161,7 +175,7 @@ fn floors_are_no_more_than_points_can_cost() {
     let n = problem.points.len();
     let most: Vec<Cost> = (0..n).map(|p| problem.task.worst(p)).collect();
     let all = problem.task.leaf(&problem.stats(0..n)).cost;
-    let task = floored(&problem, &vec![Cost::MAX / 64; n]);
+    let task = floored(&problem, &vec![Cost::MAX / 64; n]).unwrap();
     assert!((0..n).all(|p| task.least(p) <= most[p]));
     assert_eq!((0..n).map(|p| task.least(p)).sum::<Cost>(), all);
     // Then no tree is taken to be better than a leaf: whichever is found, nothing is known of it.

@@ -10,7 +10,7 @@ use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::brute;
 use certree::solve::{go_on, solve};
-use common::floors::floors;
+use common::floors::{guesses, regret};
 use common::judge::{bounds_optimum, ensure, proved_optimal, recompute};
 use common::large::{built, noise};
 use common::problems::{LossKind, Options};
@@ -27,27 +27,6 @@ fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() }
 }
 
-/// Units that a label costs the point beyond the least.
-fn regret(problem: &Problem, point: usize, label: u32) -> i64 {
-    problem.task.loss(point, label) - problem.task.least(point)
-}
-
-/// References by point, in units: good and bad ones, one label for all, and no labels at all.
-fn references(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
-    let (n, n_labels) = (problem.points.len(), problem.task.n_labels());
-    if n_labels == 0 {
-        return floors(problem, rng);
-    }
-    let one = rng.below(n_labels) as u32;
-    let most = |point| (0..n_labels as u32).map(|k| regret(problem, point, k)).max().unwrap_or(0);
-    vec![
-        (0..n).map(|p| if rng.chance(0.7) { 0 } else { most(p) }).collect(),
-        (0..n).map(|p| regret(problem, p, rng.below(n_labels) as u32)).collect(),
-        (0..n).map(|p| regret(problem, p, one)).collect(),
-        (0..n).map(|p| (most(p) as f64 * 1.2 * rng.below(1000) as f64 / 1000.0) as i64).collect(),
-    ]
-}
-
 fn in_objective(problem: &Problem, reference: &[i64]) -> Vec<f64> {
     reference.iter().map(|&units| units as f64 / problem.scale.units).collect()
 }
@@ -56,7 +35,7 @@ fn holds(case: &Case) -> Result<(), String> {
     let problem = case.problem().map_err(|e| e.to_string())?;
     let oracle = brute::solve(&problem);
     let rng = &mut Random::new(case.rows.iter().sum::<u64>() * 64 + case.columns.len() as u64);
-    for (at, reference) in references(&problem, rng).into_iter().enumerate() {
+    for (at, reference) in guesses(&problem, rng).into_iter().enumerate() {
         let run = Run::new(limits(1 + at % 3), problem.scale, None);
         let given = in_objective(&problem, &reference);
         let (answer, known) = guess::solve(&problem, &given, &run).map_err(|e| e.to_string())?;

@@ -6,8 +6,8 @@
 //! Where questions cost something, a tree with a split also costs what S pays for its first one, at least the least
 //! price of all: those of deeper splits are not below 0.
 //!
-//! For regression E is 0, since what a point's rows differ by is left out of all costs, or the floor that a reference gives S:
-//! then it bounds what `guess.rs` calls R_F. Not valid where losses can be
+//! For regression E is 0, since what a point's rows differ by is left out of all costs. With floors in its place, it bounds what
+//! `guess.rs` calls R_F. Not valid where losses can be
 //! negative, or where a leaf is not one answer for all its rows.
 
 use crate::cost::Cost;

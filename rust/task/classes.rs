@@ -40,6 +40,8 @@ pub struct ClassCosts {
     uniform: Option<Cost>,
     /// Whether weight counts even where all labels cost the same.
     counts_all: bool,
+    /// By point: the label whose loss is its floor, if there are floors.
+    served: Vec<u32>,
 }
 
 impl ClassInput {
@@ -186,6 +188,7 @@ impl ClassInput {
                 weight_units: weight_denominator as f64,
                 uniform,
                 counts_all: false,
+                served: Vec::new(),
             }),
             leaf_cost,
             scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
@@ -301,6 +304,7 @@ impl ClassCosts {
             costs,
             weight_units: self.weight_units,
             counts_all: true,
+            served: Vec::new(),
         }
     }
 
@@ -321,7 +325,31 @@ impl ClassCosts {
             costs,
             weight_units,
             counts_all: true,
+            served: Vec::new(),
         }
+    }
+
+    /// The same with a floor for each point: the loss of the dearest label whose regret is no more than `regrets`. The search
+    /// then takes for granted that no rows cost less than their floors (`guess.rs`).
+    pub fn with_floors(&self, regrets: &[Cost]) -> ClassCosts {
+        let served = |(point, &regret): (usize, &Cost)| {
+            let least = self.least(point);
+            let labels =
+                (0..self.n_labels as u32).filter(|&k| self.loss(point, k) <= least + regret);
+            labels
+                .max_by_key(|&label| self.loss(point, label))
+                .expect("the best label has no regret")
+        };
+        ClassCosts { served: regrets.iter().enumerate().map(served).collect(), ..self.clone() }
+    }
+
+    pub fn has_floors(&self) -> bool {
+        !self.served.is_empty()
+    }
+
+    /// The label whose loss a point has at least, in bounds.
+    pub fn served(&self, point: usize) -> u32 {
+        (self.served.get(point).copied()).unwrap_or_else(|| self.leaf(self.weights(point)).label)
     }
 
     /// Integer weights in a weight of 1 of the user's.
@@ -355,30 +383,6 @@ impl ClassCosts {
     /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
     pub fn uniform(&self) -> Option<Cost> {
         self.uniform
-    }
-}
-
-/// Weights whose regrets are those of a point, less what it is forgiven; never more, where units do not divide it.
-impl ClassCosts {
-    /// Where all errors cost the same: a label's regret is what its class weighs less than the heaviest.
-    fn forgive_errors(&self, point: usize, forgiven: Cost, unit: Cost, left: &mut [i64]) {
-        let weights = self.weights(point);
-        let most = weights.iter().max().map_or(0, |most| most - (forgiven + unit - 1) / unit);
-        let least = weights.iter().min().map_or(0, |&least| least.min(most));
-        for (left, &weight) in left.iter_mut().zip(weights) {
-            *left = weight.min(most) - least;
-        }
-    }
-
-    /// Of two labels only one has regret, and a class for which the other is right can stand for it.
-    fn forgive_either(&self, point: usize, forgiven: Cost, left: &mut [i64]) {
-        let [a, b] = [0, 1].map(|label| self.loss(point, label));
-        let label = usize::from(b > a);
-        let regret = (a - b).abs() - forgiven;
-        let wrong = (0..self.n_classes).find(|&class| self.cost(class, label) > 0);
-        if let Some(class) = wrong.filter(|_| regret > 0) {
-            left[class] = regret / self.cost(class, label);
-        }
     }
 }
 
@@ -455,23 +459,12 @@ impl Task for ClassCosts {
         self.n_labels
     }
 
-    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
-        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
+    fn least(&self, point: usize) -> Cost {
+        self.loss(point, self.served(point))
     }
 
-    fn forgive(&self, forgiven: &[Cost]) -> Option<Box<dyn Task>> {
-        if self.uniform.is_none() && self.n_labels != 2 {
-            // What is left is not a cost for each class.
-            return Some(Box::new(RowCosts::forgiving(self, forgiven)));
-        }
-        let mut weights = vec![0; self.weights.len()];
-        for (point, left) in weights.chunks_exact_mut(self.n_classes).enumerate() {
-            match self.uniform {
-                Some(unit) => self.forgive_errors(point, forgiven[point], unit, left),
-                None => self.forgive_either(point, forgiven[point], left),
-            }
-        }
-        Some(Box::new(ClassCosts { weights: weights.into(), ..self.clone() }))
+    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
+        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
     }
 
     fn classes(&self) -> Option<&ClassCosts> {

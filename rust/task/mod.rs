@@ -71,7 +71,8 @@ pub trait Task: Send + Sync {
         }
     }
 
-    /// The least loss that any label gives this point: E of the equivalent-points bound. Of squared errors its floor.
+    /// The least loss that any label gives this point: E of the equivalent-points bound. Or its floor, where a reference
+    /// gave it one (`guess.rs`).
     fn least(&self, point: usize) -> Cost {
         (0..self.n_labels() as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)
     }
@@ -88,13 +89,6 @@ pub trait Task: Send + Sync {
     /// The class structure, if statistics are class counts: the bit kernels count instead of adding.
     fn classes(&self) -> Option<&ClassCosts> {
         None
-    }
-
-    /// The same task where each point is forgiven so much of its regret, which is what a label costs it beyond
-    /// the least that any label does: it has no more regret under any label than before, and never less than none.
-    /// `None` where there are no labels.
-    fn forgive(&self, forgiven: &[Cost]) -> Option<Box<dyn Task>> {
-        (self.n_labels() > 0).then(|| Box::new(RowCosts::forgiving(self, forgiven)) as _)
     }
 
     /// The squared errors, if statistics are sums of numbers.

@@ -34,7 +34,7 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     let unit = classes.uniform().filter(|_| !count_rows && !classes.counts_all());
     let mut certain = 0;
     for point in 0..points.len() {
-        let label = task.leaf(task.stats(point)).label as usize;
+        let label = classes.served(point) as usize;
         let weights = classes.weights(point);
         let shared = weights.iter().min().copied().filter(|_| unit.is_some()).unwrap_or(0);
         certain += shared * (weights.len() as i64 - 1) * unit.unwrap_or(0);

@@ -1,12 +1,33 @@
-//! Guesses of what points cost: of squared errors, which have no labels.
+//! Guesses of what points cost at least.
 
 use certree::problem::Problem;
 use certree::task::Task;
 
 use super::Random;
 
-/// By point, in units: as if predicted from another point, a share of all rows' cost, nothing mostly, and far too much.
-pub fn floors(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
+/// Units that a label costs the point beyond the least.
+pub fn regret(problem: &Problem, point: usize, label: u32) -> i64 {
+    problem.task.loss(point, label) - problem.task.least(point)
+}
+
+/// Regrets by point, in units: of good and bad references, one label for all, and no labels at all.
+pub fn guesses(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
+    let (n, n_labels) = (problem.points.len(), problem.task.n_labels());
+    if n_labels == 0 {
+        return floors(problem, rng);
+    }
+    let one = rng.below(n_labels) as u32;
+    let most = |point| (0..n_labels as u32).map(|k| regret(problem, point, k)).max().unwrap_or(0);
+    vec![
+        (0..n).map(|p| if rng.chance(0.7) { 0 } else { most(p) }).collect(),
+        (0..n).map(|p| regret(problem, p, rng.below(n_labels) as u32)).collect(),
+        (0..n).map(|p| regret(problem, p, one)).collect(),
+        (0..n).map(|p| (most(p) as f64 * 1.2 * rng.below(1000) as f64 / 1000.0) as i64).collect(),
+    ]
+}
+
+/// By point, in units, of squared errors, which have no labels: as if predicted from another point, a share of all rows' cost, nothing mostly, and far too much.
+fn floors(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
     let (n, task) = (problem.points.len(), problem.task.as_ref());
     let all = task.leaf(&problem.stats(0..n)).cost;
     let share = |rng: &mut Random, of: f64| {
