@@ -91,8 +91,21 @@ def test_a_class_without_weight():
         OptimalTreeClassifier("auc").fit([[1], [2], [3]], [0, 1, 1], sample_weight=[1, 0, 0])
 
 
-def test_weights_that_are_no_short_decimals_are_refused():
+@pytest.mark.parametrize("most", [None, 0.2])
+def test_weights_that_are_no_short_decimals(most):
     X, y, _ = table()
+    objective = "auc" if most is None else "partial_auc"
+    settings = {"max_depth": 2, "leaf_penalty": 0.005, "max_fpr": most}
+    model = OptimalTreeClassifier(objective, **settings)
     weights = np.random.default_rng(0).random(len(y))
-    with pytest.raises(ValueError, match="round sample weights"):
-        OptimalTreeClassifier("auc").fit(X, y, weights)
+    model.fit(X, y, weights)
+    scores = model.predict_proba(X)[:, 1]
+    area = partial_area(y, scores, weights, most or 1.0)
+    # The objective is that of the weights as they are; the bound is lower by what their rounding can do.
+    assert model.objective_ == pytest.approx(1 - area + 0.005 * model.get_n_leaves(), abs=1e-12)
+    assert model.status_ == "optimal" and 0 < model.gap_ < 1e-4
+    thirds = OptimalTreeClassifier(objective, **settings).fit(X, y, np.full(len(y), 1 / 3))
+    ones = OptimalTreeClassifier(objective, **settings).fit(X, y)
+    assert thirds.objective_ == pytest.approx(ones.objective_, abs=1e-12)
+    with pytest.raises(ValueError, match="round leaf_penalty"):
+        OptimalTreeClassifier(objective, leaf_penalty=0.1 / 3, max_fpr=most).fit(X, y)

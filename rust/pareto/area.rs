@@ -29,6 +29,8 @@ pub struct Area {
     pub units: Cost,
     /// λ in units.
     pub leaf_cost: Cost,
+    /// By how many units losses may be off since the weights are rounded.
+    pub off: Cost,
 }
 
 impl Area {
@@ -56,12 +58,12 @@ impl Area {
         if units > MOST || leaf_cost > MOST || !fits {
             return Err(too_large());
         }
-        Ok(Area { totals, most, units: units as Cost, leaf_cost: leaf_cost as Cost })
+        Ok(Area { totals, most, units: units as Cost, leaf_cost: leaf_cost as Cost, off: 0 })
     }
 
     pub fn scale(&self) -> Scale {
         let slack = if self.most == (1, 1) { 0 } else { 1 };
-        Scale { units: self.units as f64, offset: 0, slack }
+        Scale { units: self.units as f64, offset: 0, slack: slack + self.off }
     }
 
     /// Units of a doubled area of 1, if all of it counts.
@@ -72,6 +74,34 @@ impl Area {
 
     pub fn cost(&self, curve: &[Segment], leaves: u32) -> Cost {
         self.lost(curve) + self.leaf_cost * Cost::from(leaves)
+    }
+
+    /// The loss of leaves with these weights of negatives and positives, in floats.
+    pub fn real_loss(&self, leaves: &mut [(f64, f64)]) -> f64 {
+        leaves.sort_by(|a, b| (b.1 * a.0).total_cmp(&(a.1 * b.0)));
+        let (negatives, positives) =
+            leaves.iter().fold((0.0, 0.0), |sum, leaf| (sum.0 + leaf.0, sum.1 + leaf.1));
+        let most = self.most.0 as f64 / self.most.1 as f64;
+        let (mut left, mut above, mut area) = (most * negatives, 0.0, 0.0);
+        for &(n, p) in leaves.iter() {
+            let width = n.min(left);
+            let rise = if n > 0.0 { width * p / n } else { p };
+            area += width * (above + rise / 2.0);
+            above += p;
+            left -= width;
+        }
+        1.0 - area / (most * negatives * positives)
+    }
+
+    /// The same weights with losses that are off by at most `off`: a share of all negatives by which those of any rows
+    /// may be, and one of all positives.
+    ///
+    /// A curve that is moved by so much to the side and down is nowhere above the true one, and moved the other way
+    /// nowhere below. Its heights are at most 1, so its area up to m changes by at most off[0] + m · off[1].
+    pub fn rounded(self, off: [f64; 2]) -> Area {
+        let most = self.most.0 as f64 / self.most.1 as f64;
+        let off = (off[0] / most + off[1]) * self.units as f64;
+        Area { off: off.ceil() as Cost + 1, ..self }
     }
 
     fn lost(&self, curve: &[Segment]) -> Cost {

@@ -11,14 +11,14 @@ use super::curves::{Curves, Segment, by_slope, push};
 use super::scalar;
 use super::sums::Relaxed;
 use crate::check;
-use crate::cost::{Cost, Scale};
+use crate::cost::{Cost, Scale, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::search::fronts::{self, Start};
 use crate::solve::{Answer, conclude, grow};
-use crate::task::{ClassCosts, ClassInput};
+use crate::task::{ClassCosts, ClassInput, Task};
 use crate::tree::{Plan, Tree};
 
 /// Rounds of the game.
@@ -38,6 +38,8 @@ pub struct Roc {
     /// Negatives and positives.
     classes: ClassCosts,
     area: Area,
+    /// The same as they were given, by point, if they are rounded.
+    weights: Vec<f64>,
     /// A switch for tests: off, the front search begins with the first relaxation and no tree.
     pub game: bool,
 }
@@ -67,22 +69,10 @@ impl Roc {
         if positive == 0 {
             input.weights.chunks_exact_mut(2).for_each(|point| point.swap(0, 1));
         }
-        let Some(classes) = input.build()?.task.classes().cloned() else {
-            return Err(Error::invalid(
-                "areas are compared exactly: round sample weights and leaf_penalty to a few decimals",
-            ));
-        };
-        let mut totals = [0, 0];
-        for point in 0..problem.points.len() {
-            for (total, weight) in totals.iter_mut().zip(classes.weights(point)) {
-                *total += weight;
-            }
-        }
-        if totals.contains(&0) {
-            return Err(Error::invalid("the area under the curve needs rows of both classes"));
-        }
-        let area = Area::new((totals[0], totals[1]), most, leaf_penalty)?;
-        Ok(Roc { problem, classes, area, game: true })
+        let exact = exact(&input, most);
+        let (classes, area) = exact.or_else(|error| rounded(&input, most).ok_or(error))?;
+        let weights = if area.off > 0 { input.weights } else { Vec::new() };
+        Ok(Roc { problem, classes, area, weights, game: true })
     }
 
     pub fn scale(&self) -> Scale {
@@ -111,7 +101,12 @@ impl Roc {
         let (cost, plan) = best;
         let tree = grow(&self.problem, plan)?;
         check::confirm(cost, self.recompute(&tree))?;
-        Ok(conclude(tree, (lower.min(cost), cost), self.scale(), run))
+        let mut answer = conclude(tree, (lower.min(cost), cost), self.scale(), run);
+        if self.area.off > 0 {
+            answer.objective = self.real_objective(&answer.tree);
+            answer.lower_bound = answer.lower_bound.min(answer.objective);
+        }
+        Ok(answer)
     }
 
     /// The best tree that the game finds, what it proves, and the relaxation that does.
@@ -174,6 +169,18 @@ impl Roc {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
+    /// The same of weights as they were given.
+    fn real_objective(&self, tree: &Tree) -> f64 {
+        let mut at = vec![(0.0, 0.0); tree.nodes.len()];
+        let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
+        for (leaf, own) in leaves.into_iter().zip(self.weights.chunks_exact(2)) {
+            at[leaf] = (at[leaf].0 + own[0], at[leaf].1 + own[1]);
+        }
+        at.retain(|leaf| leaf.0 + leaf.1 > 0.0);
+        let penalty = self.area.leaf_cost as f64 / self.area.units as f64;
+        self.area.real_loss(&mut at) + penalty * tree.n_leaves() as f64
+    }
+
     /// What the finished tree costs, from the points alone.
     fn recompute(&self, tree: &Tree) -> Cost {
         let mut at = vec![vec![0, 0]; tree.nodes.len()];
@@ -185,6 +192,56 @@ impl Roc {
         }
         self.area.cost(&curve(&at), tree.n_leaves() as u32)
     }
+}
+
+/// Weights as integers of one unit.
+fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
+    let Some(classes) = input.build()?.task.classes().cloned() else {
+        return Err(Error::invalid(
+            "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to be of \
+             more equal size",
+        ));
+    };
+    let mut totals = [0, 0];
+    for point in 0..classes.n_points() {
+        for (total, weight) in totals.iter_mut().zip(classes.weights(point)) {
+            *total += weight;
+        }
+    }
+    if totals.contains(&0) {
+        return Err(Error::invalid("the area under the curve needs rows of both classes"));
+    }
+    let area = Area::new((totals[0], totals[1]), most, input.leaf_penalty)?;
+    Ok((classes, area))
+}
+
+/// The most bits of each class's total that are tried, and the least.
+const BITS: (u32, u32) = (26, 12);
+
+/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if there is none.
+fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
+    let of = |class: usize| input.weights.iter().skip(class).step_by(2).copied();
+    let totals = [0, 1].map(|class| sum(of(class)));
+    if totals.iter().any(|&total| total <= 0.0) {
+        return None;
+    }
+    (BITS.1..=BITS.0).rev().find_map(|bits| {
+        let unit = f64::from(1 << bits);
+        let whole = |(at, weight): (usize, &f64)| (weight / totals[at % 2] * unit).round();
+        let weights: Vec<f64> = input.weights.iter().enumerate().map(whole).collect();
+        let (classes, area) =
+            exact(&ClassInput { weights: weights.clone(), ..input.clone() }, most).ok()?;
+        // Shares add up to 1 before and after: those of any rows are off by half of what all are, and by what
+        // floats round.
+        let off = [0, 1].map(|class| {
+            let own = || weights.iter().skip(class).step_by(2).copied();
+            let all = sum(own());
+            let each =
+                of(class).zip(own()).map(|(w, whole)| (w / totals[class] - whole / all).abs());
+            sum(each) / 2.0 + 1e-14
+        });
+        Some((classes, area.rounded(off)))
+    })
 }
 
 /// The curve of leaves with these class weights.
