@@ -3,7 +3,7 @@
 Reading order: ``sources`` (any table) → ``kinds`` (what a dtype is) → ``training`` (features, target and
 weights, checked) → ``cuts`` → ``points``, which the core takes; ``in_memory`` does the last three at once
 for tables that are not streamed. ``matrices`` reads targets of several numbers for each row,
-``groups`` cuts the rows by sensitive columns, and ``slots`` is
+``groups`` cuts the rows by sensitive columns, ``strings`` numbers strings, and ``slots`` is
 what prediction reads.
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.ingest import arrays, midpoints, sources, target, weights
+from certree.ingest import arrays, midpoints, sources, strings, target, weights
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.cuts import Cuts, asked, choose, codes_of_values, read_wishes
 from certree.ingest.kinds import kind_of
@@ -148,12 +148,10 @@ def _rank(
     found = []
     for index, part in enumerate(parts):
         if isinstance(part, pl.Series):
-            values = part.unique().sort()
+            values, part = strings.numbered(part)
             columns[index] = Column(
                 columns[index].name, "category", columns[index].dtype, tuple(values)
             )
-            numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
-            part = part.replace_strict(values, numbers, return_dtype=pl.UInt32).to_numpy()
         in_one_piece = part.flags.c_contiguous or part.flags.f_contiguous
         found.append(part if in_one_piece else np.ascontiguousarray(part))
     table = _core.Table(found)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.ingest import vectors
+from certree.ingest import strings, vectors
 from certree.ingest.checks import values
 from certree.ingest.kinds import WIDTHS
 
@@ -55,8 +55,7 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
     _check_values(name, counts)
     distinct = counts["y"].sort()
     if series.dtype == pl.String:
-        numbers = pl.Series(range(len(distinct)), dtype=pl.UInt32)
-        found = series.replace_strict(distinct, numbers, return_dtype=pl.UInt32).to_numpy()
+        found = strings.numbers(series, distinct)
     else:
         found = np.searchsorted(distinct.to_numpy(), series.to_numpy()).astype(np.uint32)
     return _labels(distinct, y), found

@@ -1,0 +1,26 @@
+"""Strings as numbers, in the order of the strings."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+#: So many comparisons are faster than a lookup.
+FEW = 16
+
+
+def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """The distinct strings in order, and the number of each row's; there are no missing ones."""
+    distinct = series.unique().sort()
+    return distinct, numbers(series, distinct)
+
+
+def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:
+    """Where each row's string stands among the distinct ones."""
+    if len(distinct) > FEW:
+        places = pl.Series(range(len(distinct)), dtype=pl.UInt32)
+        return series.replace_strict(distinct, places, return_dtype=pl.UInt32).to_numpy()
+    found = np.zeros(len(series), dtype=np.uint32)
+    for place, value in enumerate(distinct.to_list()[1:], 1):
+        found[(series == value).to_numpy()] = place
+    return found
