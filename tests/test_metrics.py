@@ -171,7 +171,23 @@ def test_bad_input(parameters, target, message):
         OptimalTreeClassifier("fbeta", **parameters).fit([[1], [2], [3], [4]], target)
 
 
+@pytest.mark.parametrize("objective", ["f1", "fbeta", "jaccard"])
+def test_weights_that_are_no_short_decimals(objective):
+    X, y = noisy()
+    weights = np.random.default_rng(0).random(len(y))
+    model = OptimalTreeClassifier(objective, beta=2.0, max_depth=2).fit(X, y, weights)
+    metric = OBJECTIVES[objective](y, model.predict(X), "yes", weights)
+    # The objective is that of the weights as they are; the bound is lower by what their rounding can do.
+    assert model.objective_ == pytest.approx(1 - metric + 0.01 * model.get_n_leaves(), abs=1e-12)
+    assert model.status_ == "optimal" and 0 < model.gap_ < 1e-3
+    assert sum(model.tree_.nodes[0].value) == pytest.approx(weights.sum())
+    near = clone(model).fit(X, y, np.round(weights, 3))
+    assert near.objective_ == pytest.approx(model.objective_, abs=0.01)
+    thirds = clone(model).fit(X, y, np.full(len(y), 1 / 3))
+    assert thirds.objective_ == pytest.approx(clone(model).fit(X, y).objective_, abs=1e-12)
+
+
 def test_weights_that_cannot_be_counted():
     weights = np.random.default_rng(0).random(4)
     with pytest.raises(ValueError, match="round sample weights"):
-        OptimalTreeClassifier("f1").fit([[1], [2], [3], [4]], list("abab"), weights)
+        OptimalTreeClassifier("mcc").fit([[1], [2], [3], [4]], list("abab"), weights)

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::metric::ask::{Asker, Candidate, Question, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
+use crate::metric::rounded::Rounded;
 use crate::metric::{hull, ratio};
 use crate::pareto::{Attained, Constrained, Limit, LimitInput, scalar};
 use crate::problem::{Problem, Shape};
@@ -40,6 +41,7 @@ pub struct Scored {
     pub(super) units: [i64; 2],
     pub(super) loss: Loss,
     pub(super) limited: Option<Constrained>,
+    rounded: Option<Rounded>,
     /// λ as a fraction.
     penalty: (i64, i64),
     /// A switch for tests: off, corners of the hull are found by chords alone.
@@ -59,7 +61,29 @@ impl Scored {
         input: &MetricInput,
         shape: Shape,
     ) -> Result<Self> {
-        Self::of(columns, points, input, vec![0, 1], None, shape)
+        let exact = Self::of(columns.clone(), points.clone(), input, vec![0, 1], None, shape);
+        let error = match exact {
+            Err(error) => error,
+            exact => return exact,
+        };
+        let Some(rounded) = Rounded::new(input) else { return Err(error) };
+        let classes = vec![0, 1];
+        let mut scored = Self::of(
+            columns.clone(),
+            points.clone(),
+            &rounded.input,
+            classes.clone(),
+            None,
+            shape,
+        )?;
+        // Nodes show weights as they are given.
+        let weights = input.classes.weights.clone();
+        let task = Box::new(Grouped::showing(scored.classes.clone(), classes, weights));
+        let scale = scored.problem.scale;
+        let scaled = Scaled { task, leaf_cost: 0, scale, test_costs: None };
+        scored.problem = Problem::new(columns, points, scaled, shape)?;
+        scored.rounded = Some(rounded);
+        Ok(scored)
     }
 
     /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by group.
@@ -125,12 +149,24 @@ impl Scored {
             )));
         }
         let loss = Loss::new(input.metric, p, n)?;
-        Ok(Scored { problem, classes, positive, side, units, loss, limited, penalty, cuts: true })
+        Ok(Scored {
+            problem,
+            classes,
+            positive,
+            side,
+            units,
+            loss,
+            limited,
+            rounded: None,
+            penalty,
+            cuts: true,
+        })
     }
 
     /// The unit of progress.
     pub fn scale(&self) -> Scale {
-        Scale { units: UNITS, offset: 0, slack: 0 }
+        let off = self.rounded.as_ref().map_or(0.0, |rounded| rounded.off);
+        Scale { units: UNITS, offset: 0, slack: (off * UNITS).ceil() as Cost }
     }
 
     /// A panic anywhere below is an error here.
@@ -162,9 +198,20 @@ impl Scored {
             None => Status::Interrupted,
         };
         let [below, above] = [lower_bound, upper].map(|x| (x * UNITS) as Cost);
+        let (objective, lower_bound) = match &self.rounded {
+            None => (upper, lower_bound),
+            Some(rounded) => {
+                let labels = check::labels(&tree, &self.problem.columns, &self.problem.points);
+                let loss =
+                    rounded.loss(&self.loss, |point| labels[point] as usize == self.positive);
+                let penalty = self.penalty.0 as f64 / self.penalty.1 as f64;
+                let objective = loss + penalty * tree.n_leaves() as f64;
+                (objective, (lower_bound - rounded.off).clamp(0.0, objective))
+            }
+        };
         Ok(Answer {
             tree,
-            objective: upper,
+            objective,
             lower_bound,
             status,
             seconds: run.seconds(),

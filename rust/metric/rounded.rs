@@ -1,0 +1,115 @@
+//! Ratios of weights that are no short decimals: these are rounded once, to whole numbers that lines can be
+//! asked about exactly, and what that can do to a loss is known.
+//!
+//! Over the weight of all positives, let ξ be what is missed and η what is a false alarm. The loss is
+//! (β²ξ + η) / (1 + β² − ξ + η), or (ξ + η) / (1 + η). Neither numerator is larger than its denominator, which is at
+//! least β², or 1: so loss grows by at most (1 + β²) / β² times what ξ does and 1 / β² times what η does, or by as much as
+//! they do. Rounding moves ξ, of any rows, by half of what it moves the shares of all positives in all (they add up to 1
+//! before and after), and η by all that it moves.
+
+use crate::cost::{decimal, sum};
+use crate::metric::loss::{Kind, Loss, Metric};
+use crate::metric::solve::MetricInput;
+use crate::task::ClassInput;
+
+/// The same problem in whole numbers.
+pub struct Rounded {
+    pub input: MetricInput,
+    /// By point: positives and negatives as they are given, times the factors of their classes.
+    pub weights: Vec<[f64; 2]>,
+    /// By how much a loss may be off.
+    pub off: f64,
+}
+
+/// The most bits of the total weight that are tried, and the least.
+const BITS: (u32, u32) = (27, 10);
+
+/// Costs of additive problems are to stay within this: prices on leaves are raised by up to a factor of 3.
+const ROOM: i128 = 1 << 56;
+
+impl Rounded {
+    /// On the finest grid that there is room for; `None` if there is none, and for Matthews' correlation, whose
+    /// slopes have no bound.
+    pub fn new(input: &MetricInput) -> Option<Rounded> {
+        let ClassInput { weights, class_weights, balanced, leaf_penalty, .. } = &input.classes;
+        let total = |class: usize| sum(weights.iter().skip(class).step_by(2).copied());
+        let factor = |class: usize| match balanced {
+            true => class_weights[class] / total(class),
+            false => class_weights[class],
+        };
+        let (p, n) = (input.positive, 1 - input.positive);
+        let factors = [factor(p), factor(n)];
+        let weights: Vec<[f64; 2]> =
+            weights.chunks_exact(2).map(|w| [w[p] * factors[0], w[n] * factors[1]]).collect();
+        let totals = [0, 1].map(|side| sum(weights.iter().map(|w| w[side])));
+        let all = totals[0] + totals[1];
+        if !(totals[0] > 0.0 && totals[1] > 0.0 && all.is_finite()) {
+            return None;
+        }
+        let slopes = match input.metric {
+            Metric::FBeta(beta) => [1.0 + 1.0 / (beta * beta), 1.0 / (beta * beta)],
+            Metric::Jaccard => [1.0, 1.0],
+            Metric::Matthews => return None,
+        };
+        let penalty = decimal(*leaf_penalty)?;
+        (BITS.1..=BITS.0).rev().find_map(|bits| {
+            let unit = f64::from(1 << bits) / all;
+            let whole: Vec<[f64; 2]> =
+                weights.iter().map(|w| w.map(|weight| (weight * unit).round())).collect();
+            let sums = [0, 1].map(|side| whole.iter().map(|w| w[side]).sum::<f64>());
+            let loss = Loss::new(input.metric, sums[0] as i64, sums[1] as i64).ok()?;
+            if sums.contains(&0.0) || !has_room(&loss, penalty, weights.len()) {
+                return None;
+            }
+            let moved = [0, 1].map(|side| {
+                let of = weights.iter().zip(&whole);
+                sum(of.map(|(w, whole)| (w[side] / totals[0] - whole[side] / sums[0]).abs()))
+            });
+            // And by what floats round.
+            let fuzz = 1e-13 * (1.0 + totals[1] / totals[0]);
+            let off = slopes[0] * (moved[0] / 2.0 + fuzz) + slopes[1] * (moved[1] + fuzz);
+            let classes = ClassInput {
+                weights: whole
+                    .iter()
+                    .flat_map(|w| if p == 0 { [w[0], w[1]] } else { [w[1], w[0]] })
+                    .collect(),
+                class_weights: vec![1.0; 2],
+                balanced: false,
+                ..input.classes.clone()
+            };
+            Some(Rounded {
+                input: MetricInput { classes, ..*input },
+                weights: weights.clone(),
+                off,
+            })
+        })
+    }
+
+    /// The loss of labels by point, whether they are the positive one.
+    pub fn loss(&self, loss: &Loss, positive: impl Fn(usize) -> bool) -> f64 {
+        let Kind::Ratio(ratio) = loss.kind else { unreachable!("only ratios are rounded") };
+        let of = |side: usize, wrong: &dyn Fn(usize) -> bool| {
+            sum(self.weights.iter().enumerate().filter(|(p, _)| wrong(*p)).map(|(_, w)| w[side]))
+        };
+        let (x, y, all) = (of(0, &|p| !positive(p)), of(1, &positive), of(0, &|_| true));
+        let dot = |w: [i64; 2]| w[0] as f64 * x + w[1] as f64 * y;
+        // The base is so many times the positives.
+        dot(ratio.top) / ((ratio.base / loss.positives) as f64 * all + dot(ratio.under))
+    }
+}
+
+/// Whether the lines of any level, and prices on leaves, are within room. `penalty`: λ as a fraction.
+fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
+    let Kind::Ratio(ratio) = loss.kind else { return false };
+    let totals = [loss.positives, loss.negatives].map(i128::from);
+    // The largest denominator, which no numerator exceeds.
+    let under = i128::from(ratio.base) + i128::from(ratio.under[1]) * totals[1];
+    let (p, q) = (i128::from(p), i128::from(q));
+    let mut room = (under * under).checked_mul(p * n_points as i128);
+    for side in 0..2 {
+        let slope = i128::from(ratio.top[side]) + i128::from(ratio.under[side].abs());
+        let more = (under * slope).checked_mul(q).and_then(|m| m.checked_mul(totals[side]));
+        room = room.zip(more).and_then(|(a, b)| a.checked_add(b));
+    }
+    room.is_some_and(|room| room <= ROOM)
+}
