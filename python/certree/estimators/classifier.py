@@ -63,8 +63,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         area below it is divided by it, so that a perfect ranking has 1.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``DemographicParity``,
-        ``EqualOpportunity`` and ``Capacity``. The labels of its leaves are chosen so that it does, at the
-        lowest loss; the tree is the best of all that do.
+        ``EqualOpportunity``, ``Capacity`` and ``FalsePositiveRate``, with any objective but "auc" and
+        "partial_auc". The labels of its leaves are chosen so that it does, at the lowest loss; the tree is the
+        best of all that do.
     beta : float, default=1.0
         For "fbeta": how much recall counts beside precision.
     positive_label : label or None, default=None
