@@ -4,6 +4,7 @@
 //! around, a row *gains* when its leaf takes its label: cost(S) = Σ worst − max over labels k of Σ gain of
 //! label k. A point of one class gains with one label only, so it is one row for any number of classes.
 
+use super::flags::Flags;
 use super::grid::{Grid, LANES};
 use super::two::Two;
 use super::unit::{Unit, most};
@@ -193,7 +194,9 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked along.
         let all = p * n + n * (row + 4) + 2 * p * p * width * one;
         let two = if self.n_labels == 2 {
-            all + 4 * most * width * one + p * n * (5 + 5 * one)
+            let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
+            let flags = Flags::<T>::bytes_for(p, flags, n, most);
+            all + 4 * most * width * one + p * n * (5 + 5 * one) + flags
         } else {
             let labels = self.n_labels.min(n) + 1;
             all + p * n * (13 + 3 * one)

@@ -3,6 +3,7 @@
 //! A search over intervals asks about parts of a node; a kernel answers with bounds that it tightens as
 //! far as it is asked to. To add a task: implement [`RankKernel`] for what is known of its rows.
 
+mod flags;
 mod gap;
 mod grid;
 mod labels;

@@ -23,15 +23,26 @@ pub struct Sums<T> {
 }
 
 impl<T: Unit> Sums<T> {
-    /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the boundary
-    /// behind it; `stumps` adds them up.
-    pub fn count(&mut self, rows: &PartRows<T>, (f, g): (usize, usize), grid: &Grid<T>) {
-        let (lanes, lines) = (grid.axes[f].n(), grid.axes[g].n());
+    /// Nothing is counted of so many blocks in lanes and lines.
+    pub fn begin(&mut self, (lanes, lines): (usize, usize)) {
         let width = (lanes + 1).next_multiple_of(LANES);
         (self.lines, self.width, self.all) = (lines, width, lanes);
         self.cells.clear();
         self.cells.resize(2 * lines * width, T::default());
-        let (n, cells) = (rows.n, &mut self.cells[..]);
+    }
+
+    /// Where the gains of a label are counted, of a block in lines and one in lanes.
+    #[inline(always)]
+    pub fn cell(&mut self, label: usize, line: usize, lane: usize) -> &mut T {
+        &mut self.cells[(label * self.lines + line) * self.width + lane + 1]
+    }
+
+    /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the boundary
+    /// behind it; `stumps` adds them up.
+    pub fn count(&mut self, rows: &PartRows<T>, (f, g): (usize, usize), grid: &Grid<T>) {
+        let lines = grid.axes[g].n();
+        self.begin((grid.axes[f].n(), lines));
+        let (n, width, cells) = (rows.n, self.width, &mut self.cells[..]);
         let (a, b) = (&rows.codes[f * n..][..n], &rows.codes[g * n..][..n]);
         let rows = a.iter().zip(b).zip(&rows.label).zip(&rows.gain);
         for (((&a, &b), &label), &gain) in rows {

@@ -4,6 +4,7 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::flags::Flags;
 use super::gap::{Between, Edge, Item, between, weakest};
 use super::grid::{Grid, LANES};
 use super::labels::LabelKernel;
@@ -37,6 +38,7 @@ pub struct Two<T> {
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
     sums: Sums<T>,
+    flags: Flags<T>,
     stumps: Stumps<T>,
     /// For other than two labels.
     many: Many<T>,
@@ -103,7 +105,9 @@ impl<T: Unit> Two<T> {
             uppers[f] = [vec![INFINITE; n], vec![INFINITE; n]];
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
-        if kernel.n_labels != 2 {
+        if kernel.n_labels == 2 {
+            self.flags.count(&self.rows, grid, kernel.level);
+        } else {
             self.many.begin(&self.rows, grid, kernel.n_labels);
         }
         let level = kernel.level;
@@ -120,7 +124,9 @@ impl<T: Unit> Two<T> {
                 let (rows, sums, many, out) =
                     (&self.rows, &mut self.sums, &mut self.many, &mut self.stumps);
                 if kernel.n_labels == 2 {
-                    sums.count(rows, (f, g), grid);
+                    if !self.flags.sum((f, g), grid, sums) {
+                        sums.count(rows, (f, g), grid);
+                    }
                     let open = &grid.axes[g].open;
                     level.run(
                         #[inline(always)]
@@ -488,6 +494,7 @@ impl<T: Unit> Two<T> {
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
             + (by + self.sums.cells.capacity()) * size_of::<T>()
+            + self.flags.bytes()
             + self.many.bytes()
             + self.whole.bytes()
             + self.sides.iter().map(Sides::bytes).sum::<usize>()
