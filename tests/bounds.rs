@@ -3,7 +3,7 @@
 mod common;
 
 use certree::bounds::{
-    child_support, equivalent_points, leaf, look_ahead, scope, similarity, three_leaves,
+    child_support, equivalent_points, k_means, leaf, look_ahead, scope, similarity, three_leaves,
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
@@ -206,5 +206,84 @@ fn siblings_bound_each_other_and_their_alternatives() {
             ensure(bound <= cost, || format!("{same:b} costs {cost}, not {bound}"))?;
         }
         Ok(())
+    });
+}
+
+fn squared() -> Options {
+    Options { loss: LossKind::Squares, ..small() }
+}
+
+/// What k-means says of a set.
+fn groups(problem: &Problem, set: u64, leaves: u32, enough: i64) -> Option<i64> {
+    let task = problem.task.squares().expect("a regression");
+    let points: Vec<usize> = sets::points(set).collect();
+    let stats = |p: usize| problem.task.stats(points[p]);
+    let mut scratch = k_means::Scratch::default();
+    let trees = (leaves, problem.leaf_cost);
+    scratch.at_least(task, (points.len(), stats), trees, enough, &|| false)
+}
+
+#[test]
+fn k_means_bounds_trees() {
+    for_sets(&squared(), |problem, oracle, rng, set| {
+        let (depth, leaves) = sets::random_budget(rng);
+        let (cost, plan) = oracle.best(set, depth, leaves);
+        for more in [0, 1, 7] {
+            let bound = groups(problem, set, plan.leaves() + more, 0);
+            let bound = bound.ok_or("nothing is always enough")?;
+            ensure(bound <= cost, || format!("{plan:?} costs {cost}, less than {bound}"))?;
+            let least = equivalent_points::at_least(0, 1, problem.leaf_cost);
+            ensure(bound >= least, || {
+                format!("{bound} is less than equivalent points say: {least}")
+            })?;
+            for enough in [bound, bound + 1] {
+                let asked = groups(problem, set, plan.leaves() + more, enough);
+                let right = asked == Some(bound).filter(|&bound| bound >= enough);
+                ensure(right, || format!("{asked:?} of {bound}, asked for {enough}"))?;
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The least cost of some points in up to so many groups of any kind, each with its penalty.
+fn any_groups(problem: &Problem, points: &[usize], leaves: u32, open: &mut Vec<Vec<i64>>) -> i64 {
+    let Some((&point, rest)) = points.split_first() else {
+        let costs = open.iter().map(|group| problem.task.leaf(group).cost + problem.leaf_cost);
+        return costs.sum();
+    };
+    let mut least = i64::MAX;
+    for group in 0..open.len() + usize::from(open.len() < leaves as usize) {
+        if group == open.len() {
+            open.push(vec![0; problem.task.width()]);
+        }
+        let before = open[group].clone();
+        open[group].iter_mut().zip(problem.task.stats(point)).for_each(|(sum, s)| *sum += s);
+        least = least.min(any_groups(problem, rest, leaves, open));
+        open[group] = before;
+        if open[group][0] == 0 {
+            open.pop();
+        }
+    }
+    least
+}
+
+/// No way to put points into groups is cheaper, and with one output the bound is that of the best.
+#[test]
+fn k_means_is_the_best_of_all_groups() {
+    let options = Options { max_points: 7, max_columns: 2, ..squared() };
+    for_sets(&options, |problem, _, rng, set| {
+        let task = problem.task.squares().ok_or("a regression")?;
+        let points: Vec<usize> = sets::points(set).collect();
+        let leaves = rng.range(1, 5) as u32;
+        let bound = groups(problem, set, leaves, 0).ok_or("nothing is always enough")?;
+        let least = any_groups(problem, &points, leaves, &mut Vec::new());
+        ensure(bound <= least, || format!("groups cost {least}, less than {bound}"))?;
+        // A unit for each group, and what floats may be off by.
+        let q: i64 = points.iter().map(|&p| problem.task.stats(p)[task.n_outputs() + 1]).sum();
+        let off = i64::from(leaves) + 1 + q / (1 << 40);
+        ensure(task.n_outputs() > 1 || least - bound <= off, || {
+            format!("the best groups cost {least}, far more than {bound}")
+        })
     });
 }

@@ -30,6 +30,7 @@ fn searches() -> Vec<Search> {
                 child_support: on(1),
                 similarity: on(2),
                 three_leaves: on(3),
+                k_means: on(0) == on(1),
                 ..Search::default()
             });
         }

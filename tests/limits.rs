@@ -147,7 +147,7 @@ fn middling(seed: u64) -> Problem {
 #[test]
 fn bounds_hold_whenever_a_search_is_stopped() {
     let mut stopped = 0;
-    for seed in 0..150 {
+    for seed in 0..240 {
         let problem = middling(seed);
         let best = limited(&problem, seconds(0.5));
         // Nothing to stop, or nothing to compare with.

@@ -8,6 +8,7 @@
 
 pub mod child_support;
 pub mod equivalent_points;
+pub mod k_means;
 pub mod leaf;
 pub mod look_ahead;
 pub mod scope;

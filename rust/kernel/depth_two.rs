@@ -172,7 +172,9 @@ pub struct Ask {
     pub stumps: bool,
     /// What a leaf costs, to compare trees of different size; 0: nobody wants to.
     pub leaf_cost: Cost,
-    /// If no tree of up to three leaves costs less than this, that is all that is asked; 0: more is.
+    /// The most leaves that trees for the node may have; 0: that many, for all one knows.
+    pub leaves: u32,
+    /// If every tree costs this, and that shows without all pairs, nothing more is asked; 0: it is.
     pub enough: Cost,
 }
 
@@ -279,6 +281,12 @@ impl<'a> Kernel<'a> {
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
         out.clear(view.columns.len());
+        if let Some(task) = self.squares {
+            let (blocks, scratch) = (&self.blocks, &mut self.squared);
+            if (Squared { view, blocks, task, scratch }).glance(ask, halt, out) {
+                return Ok(());
+            }
+        }
         self.fill(view)?;
         if let Some(task) = self.squares {
             let (blocks, scratch) = (&self.blocks, &mut self.squared);

@@ -11,6 +11,7 @@
 use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};
+use crate::bounds::k_means;
 use crate::cost::{Cost, INFINITE};
 use crate::task::{Squares, Task};
 use crate::view::View;
@@ -24,6 +25,7 @@ const TOGETHER: usize = 4;
 
 #[derive(Debug, Default)]
 pub struct Scratch {
+    groups: k_means::Scratch,
     /// By number, then row: the numbers of all entries.
     numbers: Vec<i64>,
     /// By block of 16 columns, then row: which of them it has.
@@ -49,7 +51,8 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.numbers)
+        self.groups.bytes()
+            + vec_bytes(&self.numbers)
             + vec_bytes(&self.words)
             + vec_bytes(&self.rows)
             + vec_bytes(&self.listed)
@@ -93,6 +96,28 @@ struct Listed {
 }
 
 impl Squared<'_> {
+    /// What every tree costs at least, if that is enough and shows from the rows alone: their bits need not be by column.
+    /// Outputs are bounded each on its own: of several, that is mostly too little for what it takes.
+    pub fn glance(&mut self, ask: Ask, halt: &dyn Fn() -> bool, out: &mut Lookahead) -> bool {
+        if ask.enough == 0 || ask.leaves == 0 || self.outputs() > 1 {
+            return false;
+        }
+        let (costs, width) = (&self.view.costs, self.width());
+        let rows = (self.view.len(), |row: usize| &costs[row * width..][..width]);
+        let groups = &mut self.scratch.groups;
+        let trees = (ask.leaves, ask.leaf_cost);
+        let bound = groups.at_least(self.task, rows, trees, ask.enough, halt);
+        if let Some(bound) = bound {
+            let mut totals = vec![0; width];
+            for numbers in costs.chunks_exact(width) {
+                totals.iter_mut().zip(numbers).for_each(|(total, number)| *total += number);
+            }
+            out.whole = self.side(&totals);
+            out.enough = bound;
+        }
+        bound.is_some()
+    }
+
     #[inline(always)]
     pub fn look(
         &mut self,

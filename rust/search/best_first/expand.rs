@@ -138,9 +138,10 @@ impl Worker<'_, '_> {
         let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
         let overlaps = wanted && self.reserve(more);
         let leaf_cost = if rules.three_leaves { rules.leaf_cost } else { 0 };
+        let leaves = if rules.k_means { budget.most_leaves() } else { 0 };
         // What the look-ahead solves is not worth less.
         let enough = if budget.is_small() { 0 } else { enough };
-        self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, enough })?;
+        self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, leaves, enough })?;
         // Nearly all children will be visited: their fingerprints come cheaper all at once.
         if near && self.reserve(self.kernel.fingerprint_bytes()) {
             self.kernel.fingerprints(&frame.view, &mut frame.prints);

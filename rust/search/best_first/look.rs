@@ -11,11 +11,12 @@ pub struct Rules {
     /// ℓ: the penalty of a leaf.
     pub leaf_cost: Cost,
     pub min_rows: i64,
-    /// Equivalent points, child support, similarity, three leaves: switches for tests.
+    /// Equivalent points, child support, similarity, three leaves, k-means: switches for tests.
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
     pub three_leaves: bool,
+    pub k_means: bool,
     /// Questions cost something.
     pub paid: bool,
 }

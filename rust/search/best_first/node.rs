@@ -32,7 +32,7 @@ impl Budget {
             UNLIMITED => self.depth,
             leaves => self.depth.min(leaves - 1),
         };
-        let most = 1u32.checked_shl(depth).unwrap_or(UNLIMITED);
+        let most = Budget { depth, leaves: UNLIMITED }.most_leaves();
         Budget { depth, leaves: if self.leaves >= most { UNLIMITED } else { self.leaves } }
     }
 
@@ -40,6 +40,11 @@ impl Budget {
     pub fn child(self, leaves: u32) -> Budget {
         let depth = if self.depth == UNLIMITED { UNLIMITED } else { self.depth - 1 };
         Budget { depth, leaves }.tight()
+    }
+
+    /// The most leaves that a tree may have.
+    pub fn most_leaves(self) -> u32 {
+        1u32.checked_shl(self.depth).unwrap_or(UNLIMITED).min(self.leaves)
     }
 
     /// Whether a tree with this many leaves, all at this depth or above, is within the budget.

@@ -28,6 +28,7 @@ pub struct Options {
     pub child_support: bool,
     pub similarity: bool,
     pub three_leaves: bool,
+    pub k_means: bool,
     /// Not a switch: trees that cost this or more are of no use.
     pub below: Cost,
 }
@@ -40,6 +41,7 @@ impl Default for Options {
             child_support: true,
             similarity: true,
             three_leaves: true,
+            k_means: true,
             below: INFINITE,
         }
     }
@@ -159,6 +161,7 @@ pub fn share<'a, 'run>(
         // A superset's leaves may be large enough where a subset's are not.
         similarity: options.similarity && min_rows <= 1 && !paid,
         three_leaves: options.three_leaves && !paid,
+        k_means: options.k_means,
         paid,
     };
     run.add_bytes(table.bytes());
