@@ -1,6 +1,6 @@
 //! Lower bounds guessed from a reference model, and what the guess can cost.
 //!
-//! **Floors**, of classes and squared errors. The guess: no leaf of the best tree costs less than the floor F of its rows, the
+//! **Floors**, of squared errors, and of classes where cuts are searched one by one. The guess: no leaf of the best tree costs less than the floor F of its rows, the
 //! sum over points of what the reference loses there. With E, the sum of what points cost at least whatever is answered,
 //! Σ (F − E) is the regret of the reference. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The search is that of the true
 //! costs, but for its lower bounds: they may be as high as the least R_F, and F(S) + kℓ is one for the trees of at least k
@@ -17,7 +17,7 @@
 //! reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows. If no leaf of t* is
 //! better than the reference, R(t) ≤ R_F(t*) = R(t*).
 //!
-//! **By point**, of costs by row and label, whose kernel counts no E. The guess: no tree is better at any point than the
+//! **By point**, of costs by row and label, whose kernel counts no E, and of intervals of cuts, which do not know of it. The guess: no tree is better at any point than the
 //! reference, which loses r there. Then label k may as well cost the point c′(k) = max(c(k), r), where c(k) is what it costs. The
 //! best tree t under c′ is searched exactly; if a best tree t* is nowhere better than the reference, t is as good:
 //! R(t) ≤ R′(t) ≤ R′(t*) = R(t*). With e the least that any label costs the point, c′(k) − r = max((c(k) − e) − (r − e), 0) is
@@ -30,7 +30,9 @@ use crate::error::{Error, Result};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Progress, Run, Status};
-use crate::solve::{Answer, Known, conclude, confirm, grow, on_deep_stack, search};
+use crate::solve::{
+    Answer, Known, conclude, confirm, grow, on_deep_stack, search, takes_best_first,
+};
 use crate::task::{RowCosts, Scaled, Task};
 use crate::tree::Plan;
 
@@ -78,8 +80,11 @@ impl Guess {
         let regrets = in_units(of, regrets)?;
         let task: Box<dyn Task> = match (of.task.squares(), of.task.classes()) {
             (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
-            (_, Some(classes)) => Box::new(classes.with_floors(&regrets)),
-            _ => Box::new(RowCosts::forgiving(of.task.as_ref(), &regrets)),
+            (_, Some(classes)) if takes_best_first(of) => Box::new(classes.with_floors(&regrets)),
+            (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {
+                Some(left) => Box::new(left),
+                None => Box::new(RowCosts::forgiving(of.task.as_ref(), &regrets)),
+            },
         };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());

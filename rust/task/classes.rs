@@ -343,10 +343,6 @@ impl ClassCosts {
         ClassCosts { served: regrets.iter().enumerate().map(served).collect(), ..self.clone() }
     }
 
-    pub fn has_floors(&self) -> bool {
-        !self.served.is_empty()
-    }
-
     /// The label whose loss a point has at least, in bounds.
     pub fn served(&self, point: usize) -> u32 {
         (self.served.get(point).copied()).unwrap_or_else(|| self.leaf(self.weights(point)).label)
@@ -383,6 +379,45 @@ impl ClassCosts {
     /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
     pub fn uniform(&self) -> Option<Cost> {
         self.uniform
+    }
+}
+
+/// Weights whose regrets are those of a point, less what it is forgiven; never more, where units do not divide it.
+impl ClassCosts {
+    /// `None` if what is left is not a cost for each class.
+    pub fn forgiving(&self, forgiven: &[Cost]) -> Option<ClassCosts> {
+        if self.uniform.is_none() && self.n_labels != 2 {
+            return None;
+        }
+        let mut weights = vec![0; self.weights.len()];
+        for (point, left) in weights.chunks_exact_mut(self.n_classes).enumerate() {
+            match self.uniform {
+                Some(unit) => self.forgive_errors(point, forgiven[point], unit, left),
+                None => self.forgive_either(point, forgiven[point], left),
+            }
+        }
+        Some(ClassCosts { weights: weights.into(), ..self.clone() })
+    }
+
+    /// Where all errors cost the same: a label's regret is what its class weighs less than the heaviest.
+    fn forgive_errors(&self, point: usize, forgiven: Cost, unit: Cost, left: &mut [i64]) {
+        let weights = self.weights(point);
+        let most = weights.iter().max().map_or(0, |most| most - (forgiven + unit - 1) / unit);
+        let least = weights.iter().min().map_or(0, |&least| least.min(most));
+        for (left, &weight) in left.iter_mut().zip(weights) {
+            *left = weight.min(most) - least;
+        }
+    }
+
+    /// Of two labels only one has regret, and a class for which the other is right can stand for it.
+    fn forgive_either(&self, point: usize, forgiven: Cost, left: &mut [i64]) {
+        let [a, b] = [0, 1].map(|label| self.loss(point, label));
+        let label = usize::from(b > a);
+        let regret = (a - b).abs() - forgiven;
+        let wrong = (0..self.n_classes).find(|&class| self.cost(class, label) > 0);
+        if let Some(class) = wrong.filter(|_| regret > 0) {
+            left[class] = regret / self.cost(class, label);
+        }
     }
 }
 

@@ -28,8 +28,6 @@ pub struct LabelRows {
     pub gain: Vec<Cost>,
     /// The most that a point can cost beyond the least; with its first row.
     pub worst: Vec<Cost>,
-    /// What the point is taken to cost at least beyond that, with its first row; empty where nothing is guessed.
-    pub floor: Vec<Cost>,
     /// What every tree costs.
     pub base: Cost,
     pub n_labels: usize,
@@ -45,11 +43,9 @@ impl LabelRows {
             label: Vec::new(),
             gain: Vec::new(),
             worst: Vec::new(),
-            floor: Vec::new(),
             base: 0,
             n_labels,
         };
-        let floored = task.classes().is_some_and(|classes| classes.has_floors());
         let mut losses = vec![0; n_labels];
         for point in 0..problem.points.len() {
             task.losses(point, &mut losses);
@@ -57,11 +53,9 @@ impl LabelRows {
             let worst = losses.iter().copied().max().unwrap_or(0);
             rows.base += least;
             let mut first = worst - least;
-            let mut floor = if floored { task.least(point) - least } else { 0 };
             for (label, loss) in losses.iter().enumerate() {
                 let gain = worst - loss;
                 if gain > 0 {
-                    rows.floor.extend(floored.then(|| std::mem::take(&mut floor)));
                     rows.points.push(point as u32);
                     rows.label.push(label as Label);
                     rows.gain.push(gain);
@@ -92,7 +86,6 @@ impl LabelRows {
             + self.points.capacity() * 4
             + self.label.capacity() * size_of::<Label>()
             + (self.gain.capacity() + self.worst.capacity()) * size_of::<Cost>()
-            + 2 * self.floor.capacity() * size_of::<Cost>()
     }
 }
 
@@ -103,7 +96,6 @@ pub struct LabelKernel<T> {
     label: Vec<Label>,
     gain: Vec<T>,
     worst: Vec<T>,
-    floor: Vec<Cost>,
     pub(super) unit: Cost,
     pub(super) leaf_cost: Cost,
     /// Blocks of an axis, if they are not chosen by the number of rows.
@@ -119,7 +111,6 @@ impl<T: Unit> LabelKernel<T> {
             label: rows.label.clone(),
             gain: rows.gain.iter().map(|&gain| T::of(gain / unit)).collect(),
             worst: rows.worst.iter().map(|&worst| T::of(worst / unit)).collect(),
-            floor: rows.floor.clone(),
             unit,
             leaf_cost,
             blocks,
@@ -161,14 +152,6 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         }
         let most = gains.into_iter().max().unwrap_or(0);
         (worst - most) * self.unit + self.leaf_cost
-    }
-
-    fn floor(&self, part: Part) -> Cost {
-        if self.floor.is_empty() || part.node.axes.is_empty() {
-            return 0;
-        }
-        let of = |&row: &u32| self.floor[part.node.rows[row as usize] as usize];
-        part.rows().iter().map(of).sum()
     }
 
     fn stump(&self, node: &RankNode, grid: &Grid<T>) -> (Cost, Plan) {
