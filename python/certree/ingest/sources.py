@@ -81,7 +81,12 @@ def _polars(frame: pl.DataFrame | pl.LazyFrame, height: int | None) -> Source:
 
     def take(picks: Sequence[int]) -> pl.DataFrame | pl.LazyFrame:
         everything = len(picks) == len(names) and list(picks) == list(range(len(names)))
-        return frame if everything else frame.select([names[i] for i in picks])
+        if everything:
+            return frame
+        if isinstance(frame, pl.LazyFrame):
+            return frame.select([names[i] for i in picks])
+        # Without polars' engine, whose first use takes longer than many a search.
+        return pl.DataFrame([frame.to_series(i) for i in picks])
 
     return Source(names, True, height, take)
 
