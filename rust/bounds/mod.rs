@@ -4,7 +4,7 @@
 //! for S within some budget of depth and leaves, ℓ (`leaf_cost`) the penalty of each leaf, E(S) (`least`)
 //! the sum over rows of the least loss that any label gives, W(S) (`worst`) of the largest that any label or mean
 //! of points gives.
-//! `tests/bounds.rs` holds every statement against the oracle, on any sets of points.
+//! `tests/rust/bounds.rs` holds every statement against the oracle, on any sets of points.
 
 pub mod child_support;
 pub mod equivalent_points;

@@ -1,0 +1,177 @@
+//! Test costs: the oracle against all trees, the search against the oracle, alone and with everything else.
+
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use certree::cost::Cost;
+use certree::ids::ColumnId;
+use certree::problem::Problem;
+use certree::run::Limits;
+use certree::search::brute::{self, Brute};
+use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, for_seeds};
+
+/// So many random cases of each kind; CERTREE_CASES asks for more.
+fn cases(usual: u64) -> u64 {
+    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
+}
+
+fn paid() -> Options {
+    Options { prices: true, ..Options::default() }
+}
+
+fn agrees(case: &Case) -> Result<(), String> {
+    agrees_with_oracle(case, 1)
+}
+
+/// What every tree of at most this depth costs, from the list of all: no memo, no bound.
+fn all_costs(problem: &Problem, points: u64, depth: u32, path: &[u32]) -> Vec<(u32, Cost)> {
+    let of = |set: u64| (0..64).filter(move |p| set >> p & 1 == 1);
+    let rows: u64 = of(points).map(|p| problem.points.rows(p)).sum();
+    if points == 0 || (points != crate::common::sets::all(problem) && rows < problem.shape.min_leaf_rows) {
+        return Vec::new();
+    }
+    let leaf = problem.task.leaf(&problem.stats(of(points))).cost + problem.leaf_cost;
+    let mut all = vec![(1, leaf)];
+    if depth == 0 {
+        return all;
+    }
+    for feature in problem.features.iter() {
+        let (mut fee, mut below) = (0, path.to_vec());
+        if let Some(costs) = &problem.test_costs
+            && let Some(test) = costs.of_column[feature.column.index()]
+            && !path.contains(&test)
+        {
+            let price = costs.tests[test as usize];
+            let group = |other: &u32| costs.tests[*other as usize].group;
+            let known =
+                path.iter().any(|other| price.group.is_some() && group(other) == price.group);
+            let mass: Cost = of(points).map(|p| costs.masses[p]).sum();
+            fee = mass * if known { price.discounted } else { price.full };
+            below.push(test);
+        }
+        for cut in 0..feature.cuts {
+            let left = of(points)
+                .filter(|&p| feature.goes_left(&problem.points, p, cut))
+                .fold(0, |set, p| set | 1 << p);
+            let rights = all_costs(problem, points & !left, depth - 1, &below);
+            for (n, cost) in all_costs(problem, left, depth - 1, &below) {
+                all.extend(rights.iter().map(|(m, other)| (n + m, cost + other + fee)));
+            }
+        }
+    }
+    all
+}
+
+fn oracle_agrees(case: &Case, depth: u32) -> Result<(), String> {
+    let mut case = case.clone();
+    case.shape.max_depth = Some(depth);
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let most = problem.shape.max_leaves.unwrap_or(u32::MAX);
+    let trees = all_costs(&problem, crate::common::sets::all(&problem), depth, &[]);
+    let best = trees.iter().filter(|(n, _)| *n <= most).map(|(_, cost)| *cost).min().unwrap();
+    let found = brute::solve(&problem);
+    ensure(found.upper == best, || format!("the oracle says {}, not {best}", found.upper))
+}
+
+fn cuts(case: &Case) -> u32 {
+    certree::data::Features::of(&case.columns).iter().map(|feature| feature.cuts).sum()
+}
+
+#[test]
+fn the_oracle_finds_the_best_of_all_trees() {
+    let few = Options { max_points: 9, max_columns: 4, ..paid() };
+    for_seeds(
+        cases(400),
+        &few,
+        |case| if cuts(case) > 6 { Ok(()) } else { oracle_agrees(case, 2) },
+    );
+    for_seeds(
+        cases(400),
+        &few,
+        |case| if cuts(case) > 3 { Ok(()) } else { oracle_agrees(case, 3) },
+    );
+}
+
+#[test]
+fn anything_with_prices() {
+    for_seeds(cases(2_000), &paid(), agrees);
+}
+
+#[test]
+fn cost_matrices_with_prices() {
+    for_seeds(cases(1_000), &Options { loss: LossKind::CostMatrix, ..paid() }, agrees);
+}
+
+#[test]
+fn costs_by_row_with_prices() {
+    for_seeds(cases(800), &Options { loss: LossKind::Rows, ..paid() }, agrees);
+}
+
+#[test]
+fn weights_with_prices() {
+    for_seeds(cases(800), &Options { loss: LossKind::Weighted, ..paid() }, agrees);
+}
+
+#[test]
+fn several_questions_of_one_column() {
+    for_seeds(cases(600), &Options { columns: ColumnMix::Category, ..paid() }, agrees);
+    for_seeds(cases(600), &Options { columns: ColumnMix::Ordered, ..paid() }, agrees);
+}
+
+#[test]
+fn limits_on_the_shape() {
+    for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
+        for_seeds(cases(500), &Options { limits, ..paid() }, agrees);
+    }
+}
+
+#[test]
+fn any_number_of_threads() {
+    for_seeds(cases(300), &paid(), |case| {
+        agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
+    });
+}
+
+#[test]
+fn stopped_searches_bound_the_optimum() {
+    for_seeds(cases(300), &paid(), |case| {
+        let none = Limits::default();
+        keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
+        for micros in [0, 5, 50] {
+            let time = Some(Duration::from_micros(micros));
+            keeps_limits(case, Limits { time, ..none.clone() })?;
+        }
+        for memory in [0, 1 << 12, 1 << 16] {
+            keeps_limits(case, Limits { memory: Some(memory), ..none.clone() })?;
+        }
+        Ok(())
+    });
+}
+
+/// What was bought makes the rest cheaper or dearer by no more than what it cost itself.
+#[test]
+fn what_was_bought_is_worth_at_most_its_price() {
+    for_seeds(cases(300), &paid(), |case| {
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        let mut oracle = Brute::new(&problem);
+        let all = crate::common::sets::all(&problem);
+        let none = BTreeSet::new();
+        let without = oracle.best(all, 3, None).0;
+        for column in 0..case.columns.len() {
+            let Some(test) = case.prices.of_column[column] else { continue };
+            let column = ColumnId::from(column);
+            let bought = BTreeSet::from([test]);
+            let with = oracle.best_after(all, 3, None, &bought).0;
+            ensure(with <= without, || format!("{column:?} bought costs {with}, else {without}"))?;
+            let groups = problem.test_costs.iter().flat_map(|costs| &costs.tests);
+            if groups.into_iter().all(|price| price.group.is_none()) {
+                let price = oracle.price(all, column, &none);
+                ensure(without <= with + price, || format!("{without} > {with} + {price}"))?;
+            }
+        }
+        Ok(())
+    });
+}

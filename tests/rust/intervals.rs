@@ -1,0 +1,213 @@
+//! The search over intervals against the oracles: any task that has labels, any penalty, depth and threads,
+//! and blocks of every size, so that bounds between cuts matter in small cases too.
+
+
+use std::time::Duration;
+
+use certree::bits::Level;
+use certree::cost::INFINITE;
+use certree::error::Error;
+use certree::problem::Problem;
+use certree::run::{Limits, Run};
+use certree::search::intervals::{Options as Search, applies, solve};
+use certree::search::{Found, brute};
+use certree::solve::relax;
+use certree::tree::Tree;
+use crate::common::judge::{ensure, recompute, tree_is_sound};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, exhaustive, for_seeds};
+
+/// The case without the limits that this search does not take.
+fn unlimited(case: &Case) -> Case {
+    let mut case = case.clone();
+    case.shape.min_leaf_rows = 1;
+    case.shape.max_leaves = None;
+    if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
+        case.shape.max_depth = Some(4);
+    }
+    case
+}
+
+/// `at`: which of the machine's instruction sets, in turn.
+fn search(
+    problem: &Problem,
+    threads: usize,
+    blocks: Option<usize>,
+    at: usize,
+) -> Result<Found, String> {
+    let levels = Level::all();
+    let level = levels[(at + problem.points.len()) % levels.len()];
+    let options = Search { level, blocks, ..Search::default() };
+    let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
+    let run = Run::new(limits, problem.scale, None);
+    let found = solve(problem, &run, &options).map_err(|e| e.to_string())?;
+    ensure(run.bytes() == 0, || format!("{} bytes are never given back", run.bytes()))?;
+    Ok(found)
+}
+
+fn is_optimal(case: &Case, problem: &Problem, found: &Found, optimum: i64) -> Result<(), String> {
+    ensure(found.lower == optimum && found.upper == optimum, || {
+        format!("{} to {}, but the optimum is {optimum}", found.lower, found.upper)
+    })?;
+    is_sound(case, problem, found)
+}
+
+/// The plan makes a tree of its upper bound.
+fn is_sound(case: &Case, problem: &Problem, found: &Found) -> Result<(), String> {
+    let tree = Tree::grow(
+        &found.plan,
+        &problem.columns,
+        &problem.features,
+        &problem.points,
+        problem.task.as_ref(),
+        problem.scale.units,
+    );
+    tree_is_sound(case, problem, &tree)?;
+    let cost = recompute(problem, &tree);
+    ensure(cost == found.upper, || format!("the tree costs {cost}, not {}", found.upper))
+}
+
+fn agrees(case: &Case, oracle: impl Fn(&Problem) -> Found) -> Result<(), String> {
+    let case = unlimited(case);
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    if problem.task.n_labels() == 0 {
+        return Ok(());
+    }
+    ensure(applies(&problem), || "the search takes this".into())?;
+    let optimum = oracle(&problem).upper;
+    for (at, blocks) in [None, Some(1), Some(2), Some(5)].into_iter().enumerate() {
+        let found = search(&problem, 1, blocks, at)?;
+        is_optimal(&case, &problem, &found, optimum)
+            .map_err(|why| format!("{blocks:?} blocks: {why}"))?;
+    }
+    let found = search(&problem, 3, Some(2), 0)?;
+    is_optimal(&case, &problem, &found, optimum).map_err(|why| format!("3 threads: {why}"))
+}
+
+fn agrees_with_brute(case: &Case) -> Result<(), String> {
+    agrees(case, brute::solve)
+}
+
+#[test]
+fn anything_at_all() {
+    for_seeds(6_000, &Options::default(), agrees_with_brute);
+}
+
+#[test]
+fn ordered_columns() {
+    let options = Options { columns: ColumnMix::Ordered, min_points: 6, ..Options::default() };
+    for_seeds(6_000, &options, agrees_with_brute);
+}
+
+#[test]
+fn every_loss() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
+        let options = Options { loss, columns: ColumnMix::Ordered, ..Options::default() };
+        for_seeds(1_500, &options, agrees_with_brute);
+    }
+}
+
+#[test]
+fn regression() {
+    let ordered = Options {
+        loss: LossKind::Squares,
+        columns: ColumnMix::Ordered,
+        min_points: 8,
+        max_points: 16,
+        ..Options::default()
+    };
+    for_seeds(3_000, &ordered, agrees_with_brute);
+}
+
+#[test]
+fn nothing_limits_but_the_penalty() {
+    let options = Options { limits: ShapeMix::Unlimited, min_points: 8, ..Options::default() };
+    for_seeds(3_000, &options, agrees_with_brute);
+}
+
+/// Limits that this search does not know: without them first, and then the other search if need be.
+#[test]
+fn limits_of_leaves_and_their_rows() {
+    let options = Options { columns: ColumnMix::Ordered, min_points: 8, ..Options::default() };
+    for_seeds(1_500, &options, |case| {
+        let mut case = case.clone();
+        if case.shape.min_leaf_rows <= 1 && case.shape.max_leaves.is_none() {
+            case.shape.min_leaf_rows = 2 + case.n_points() as u64 % 3;
+        }
+        if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
+            case.shape.max_depth = Some(3);
+        }
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        if !relax::applies(&problem) {
+            return Ok(());
+        }
+        let optimum = brute::solve(&problem).upper;
+        for below in [INFINITE, optimum + 1] {
+            let run = Run::new(Limits::default(), problem.scale, None);
+            let (found, _) =
+                relax::solve(&problem, &run, below, None).map_err(|e| e.to_string())?;
+            is_optimal(&case, &problem, &found, optimum)?;
+        }
+        let stopped = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+        let run = Run::new(stopped, problem.scale, None);
+        let (found, _) = relax::solve(&problem, &run, INFINITE, None).map_err(|e| e.to_string())?;
+        ensure(found.lower <= optimum && optimum <= found.upper, || "bounds do not hold".into())?;
+        is_sound(&case, &problem, &found)
+    });
+}
+
+/// At the largest depth that can be listed in a moment.
+#[test]
+fn larger_cases() {
+    let columns = ColumnMix::Ordered;
+    for (max_points, max_columns) in [(60, 12), (300, 5)] {
+        let options =
+            Options { min_points: 20, max_points, max_columns, columns, ..Options::default() };
+        for_seeds(500, &options, |case| {
+            let mut case = unlimited(case);
+            let problem = case.problem().map_err(|e| e.to_string())?;
+            let most = case.shape.max_depth.unwrap_or(u32::MAX).min(3);
+            let depth =
+                (0..=most).rev().find(|&d| exhaustive::work(&problem, d) < 3e6).unwrap_or(0);
+            case.shape.max_depth = Some(depth);
+            agrees(&case, exhaustive::solve)
+        });
+    }
+}
+
+/// Whatever ends a search, and whenever: its bounds hold, and its tree is worth what it says.
+#[test]
+fn stopped_searches_bound_the_optimum() {
+    let options = Options { columns: ColumnMix::Ordered, min_points: 8, ..Options::default() };
+    for_seeds(3_000, &options, |case| {
+        let case = unlimited(case);
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        if problem.task.n_labels() == 0 {
+            return Ok(());
+        }
+        let optimum = brute::solve(&problem).upper;
+        let time = |micros| Some(Duration::from_micros(micros));
+        let none = Limits::default();
+        for limits in [
+            Limits { time: time(0), ..none.clone() },
+            Limits { time: time(30), ..none.clone() },
+            Limits { time: time(100), threads: 2, ..none.clone() },
+            Limits { memory: Some(3 << 10), ..none.clone() },
+            Limits { memory: Some(1 << 14), ..none.clone() },
+            Limits { gap: 0.05, ..none.clone() },
+        ] {
+            let run = Run::new(limits.clone(), problem.scale, None);
+            let found =
+                match solve(&problem, &run, &Search { blocks: Some(2), ..Search::default() }) {
+                    Err(Error::Invalid(_)) if limits.memory.is_some() => continue,
+                    found => found.map_err(|e| e.to_string())?,
+                };
+            ensure(found.lower <= optimum && optimum <= found.upper, || {
+                format!("{} <= {optimum} <= {}: {limits:?}", found.lower, found.upper)
+            })?;
+            is_sound(&case, &problem, &found)?;
+        }
+        Ok(())
+    });
+}

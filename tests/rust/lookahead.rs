@@ -1,0 +1,309 @@
+//! What one kernel call says of a node, against sums over its points: sides, stumps, and the rows by
+//! which two sides, or the same side of two siblings, differ. On every instruction set.
+
+
+use certree::bits::Level;
+use certree::cost::{Cost, INFINITE};
+use certree::kernel::{Ask, Kernel, Lookahead};
+use certree::problem::Problem;
+use certree::view::{BitView, Context, Question, Tariff, View};
+use crate::common::judge::ensure;
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, Loss, Random, for_seeds, sets};
+
+/// A node: its rows as a kernel sees them, and as a set of points.
+struct Node {
+    view: View,
+    set: u64,
+}
+
+/// What is left of a point's weights where errors all cost the same: weight that it has in every class
+/// cancels out. With a minimum of rows per leaf, views keep all.
+fn weights(problem: &Problem, point: usize) -> Option<(Vec<i64>, Cost)> {
+    let classes = problem.task.classes().filter(|_| problem.shape.min_leaf_rows <= 1)?;
+    let weights = classes.weights(point);
+    let shared = weights.iter().min().copied().unwrap_or(0);
+    Some((weights.iter().map(|weight| weight - shared).collect(), classes.uniform()?))
+}
+
+/// Errors, by class weights, at `unit` each.
+fn errors(weights: &[i64], unit: Cost) -> Cost {
+    (weights.iter().sum::<i64>() - weights.iter().max().unwrap_or(&0)) * unit
+}
+
+fn leaf(problem: &Problem, set: u64) -> Cost {
+    let (mut sums, mut cost) = (Vec::new(), None);
+    for point in sets::points(set) {
+        let Some((weights, unit)) = weights(problem, point) else { break };
+        sums.resize(weights.len(), 0);
+        sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
+        cost = Some(errors(&sums, unit));
+    }
+    cost.unwrap_or_else(|| sets::leaf(problem, set))
+}
+
+fn least(problem: &Problem, set: u64) -> Cost {
+    let of = |point| weights(problem, point).map(|(weights, unit)| errors(&weights, unit));
+    let sum = sets::points(set).map(of).sum::<Option<Cost>>();
+    sum.unwrap_or_else(|| sets::least(problem, set))
+}
+
+fn worst(problem: &Problem, set: u64) -> Cost {
+    let of = |point| weights(problem, point).map(|(w, unit)| w.iter().sum::<i64>() * unit);
+    let sum = sets::points(set).map(of).sum::<Option<Cost>>();
+    sum.unwrap_or_else(|| sets::worst(problem, set))
+}
+
+fn question(bits: &BitView, view: &View, column: usize) -> Question {
+    bits.questions[view.columns[column] as usize]
+}
+
+/// The root, or what is left of it after a split or two.
+fn random_node(rng: &mut Random, problem: &Problem, bits: &BitView, level: Level) -> Node {
+    let mut node = Node { view: bits.root.clone(), set: sets::all(problem) };
+    for _ in 0..rng.below(3) {
+        if node.view.columns.is_empty() {
+            break;
+        }
+        let column = rng.below(node.view.columns.len());
+        let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
+        let side = rng.below(2);
+        let (mut view, mut varying) = (View::default(), Vec::new());
+        let keys = !node.view.keys.is_empty() && rng.chance(0.5);
+        node.view.child((column, side), keys, level, &mut view, &mut varying);
+        if rng.chance(0.5) {
+            view.keep(&varying, level);
+        }
+        node = Node { view, set: sides[side] };
+    }
+    node
+}
+
+fn stump(problem: &Problem, bits: &BitView, node: &Node, side: u64) -> Cost {
+    let least = problem.shape.min_leaf_rows;
+    let mut best = INFINITE;
+    for column in 0..node.view.columns.len() {
+        let cells = sets::sides(problem, side, question(bits, &node.view, column));
+        if least <= 1 || cells.iter().all(|&cell| sets::rows(problem, cell) >= least) {
+            best = best.min(cells.iter().map(|&cell| leaf(problem, cell)).sum());
+        }
+    }
+    best
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let count_rows = problem.shape.min_leaf_rows > 1;
+    let bits = BitView::new(&problem.features, &problem.points, problem.task.as_ref(), count_rows);
+    let min_rows = problem.shape.min_leaf_rows as i64;
+    let ask = Ask { min_rows, overlaps: true, stumps: true, ..Ask::default() };
+    for level in Level::all() {
+        let mut kernel = Kernel::new(&bits, problem.task.as_ref(), level);
+        let mut look = Lookahead::default();
+        // The same kernel again and again: nothing of the last node may stay.
+        for _ in 0..3 {
+            let node = random_node(rng, &problem, &bits, level);
+            kernel.look(&node.view, ask, &|| false, &mut look).expect("nobody stops it");
+            sides_and_stumps(&problem, &bits, &node, &look)
+                .and_then(|()| differences(&problem, &bits, &node, &look, rng))
+                .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
+        }
+    }
+    Ok(())
+}
+
+fn sides_and_stumps(
+    problem: &Problem,
+    bits: &BitView,
+    node: &Node,
+    look: &Lookahead,
+) -> Result<(), String> {
+    let equal = |what: &str, is: Cost, should: Cost| {
+        ensure(is == should, || format!("{what} is {is}, not {should}"))
+    };
+    equal("leaf", look.whole.leaf, leaf(problem, node.set))?;
+    equal("worst", look.whole.worst, worst(problem, node.set))?;
+    let at_most = |what: &str, is: Cost, most: Cost| {
+        ensure(is <= most, || format!("{what} is {is}, more than {most}"))
+    };
+    // Costs by row are regrets: each row has a label without any.
+    at_most("least", look.whole.least, least(problem, node.set))?;
+    for column in 0..node.view.columns.len() {
+        let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
+        for (side, &set) in sides.iter().enumerate() {
+            let at = |what: &str| format!("column {column} side {side}: {what}");
+            let known = look.sides[column][side];
+            equal(&at("leaf"), known.leaf, leaf(problem, set))?;
+            equal(&at("worst"), known.worst, worst(problem, set))?;
+            equal(&at("least"), known.least, least(problem, set))?;
+            if problem.shape.min_leaf_rows > 1 {
+                equal(&at("rows"), known.rows, sets::rows(problem, set) as i64)?;
+            }
+            equal(&at("stump"), look.stumps[column][side], stump(problem, bits, node, set))?;
+        }
+    }
+    Ok(())
+}
+
+/// Overlaps, and the rows by which siblings differ.
+fn differences(
+    problem: &Problem,
+    bits: &BitView,
+    node: &Node,
+    look: &Lookahead,
+    rng: &mut Random,
+) -> Result<(), String> {
+    let n = node.view.columns.len();
+    if n == 0 {
+        return Ok(());
+    }
+    let side = |column: usize, side: usize| {
+        sets::sides(problem, node.set, question(bits, &node.view, column))[side]
+    };
+    let mut by_column = Vec::new();
+    for _ in 0..8 {
+        let (from, to) = ((rng.below(n), rng.below(2)), (rng.below(n), rng.below(2)));
+        let gone = side(from.0, from.1) & !side(to.0, to.1);
+        let lost = worst(problem, gone);
+        let told = look.difference(from.0, from.1, to.0, to.1);
+        let right = if look.has_exact_overlaps() { told == lost } else { told >= lost };
+        ensure(right, || format!("{from:?} without {to:?} is {lost}, not {told}"))?;
+        let (segments, n_stats) = (&bits.segments, bits.n_stats);
+        let total = node.view.lost(segments, n_stats, from, to, &mut by_column);
+        ensure(total == lost, || format!("{from:?} loses {lost} to {to:?}, not {total}"))?;
+        for (column, &told) in by_column.iter().enumerate() {
+            let lost = worst(problem, gone & side(column, 1));
+            ensure(told == lost, || format!("column {column} loses {lost}, not {told}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Fees and stumps where questions cost something, after a split or two.
+fn check_prices(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let Some(costs) = &problem.test_costs else { return Ok(()) };
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let (features, points, task) = (&problem.features, &problem.points, problem.task.as_ref());
+    let bits = BitView::with_costs(features, points, task, false, Some(costs));
+    let fares = bits.fares.as_ref().expect("they cost something");
+    let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
+    let test =
+        |question: Question| costs.of_column[features.get(question.feature.index()).column.index()];
+    let all: Vec<Option<u32>> = bits.questions.iter().map(|&question| test(question)).collect();
+    // That a test was bought matters if it answers more than one question.
+    let lasts = |test: u32| all.iter().filter(|&&other| other == Some(test)).count() > 1;
+    for level in Level::all() {
+        let mut kernel = Kernel::new(&bits, task, level);
+        let (mut look, mut tariff) = (Lookahead::default(), Tariff::default());
+        let node = random_node(rng, &problem, &bits, level);
+        let n = node.view.columns.len();
+        let (mut context, mut bought) = (Context::default(), Vec::new());
+        for _ in 0..rng.below(3).min(all.len()) {
+            let at = rng.below(all.len());
+            context = fares.buy(&context, at as u32);
+            bought.extend(all[at]);
+        }
+        // What a question costs after those, and after one more.
+        let price = |last: Option<Question>, question: Question| {
+            let Some(asked) = test(question) else { return 0 };
+            let last = last.and_then(test);
+            if last == Some(asked) || (bought.contains(&asked) && lasts(asked)) {
+                return 0;
+            }
+            let price = costs.tests[asked as usize];
+            let group = |&other: &u32| costs.tests[other as usize].group;
+            let opened = bought.iter().chain(&last).any(|other| group(other) == price.group);
+            if price.group.is_some() && opened { price.discounted } else { price.full }
+        };
+        fares.tariff(&context, &node.view.columns, &mut tariff);
+        let never = || false;
+        (kernel.look_paying(&node.view, ask, Some(&tariff), &never, &mut look)).expect("it runs");
+        let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
+        let questions: Vec<Question> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
+        for (column, &first) in questions.iter().enumerate() {
+            for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
+                let at = |what: &str| format!("{level:?} column {column} side {side}: {what}");
+                let fee = look.fee(column, side);
+                ensure(fee.this == mass(set) * price(None, first), || at("fee"))?;
+                let mut best = INFINITE;
+                for &then in &questions {
+                    let cells = sets::sides(&problem, set, then);
+                    let paid = mass(set) * price(Some(first), then);
+                    if cells.iter().all(|&cell| cell != 0) {
+                        ensure(fee.next <= paid, || at("the least fee of another split"))?;
+                    }
+                    let enough = |&cell: &u64| sets::rows(&problem, cell) as i64 >= ask.min_rows;
+                    if ask.min_rows <= 1 || cells.iter().all(enough) {
+                        let cost: Cost = cells.iter().map(|&c| sets::leaf(&problem, c)).sum();
+                        best = best.min(cost + paid);
+                    }
+                }
+                let (told, leaf) = (look.stumps[column][side], look.sides[column][side].leaf);
+                // What splits nothing is no better than a leaf, whatever it seems to cost.
+                let right = told.min(leaf) == best.min(leaf);
+                ensure(right, || format!("{}: {told}, not {best}", at("stump")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_rows_pay() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
+    for_seeds(1_000, &Options { prices: true, ..Options::default() }, check_prices);
+    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+        let most =
+            Options { min_points: 20, max_points: 60, loss, prices: true, ..Options::default() };
+        let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
+        for_seeds(20, &boolean, check_prices);
+        // In fine units, that 32 bits do not hold.
+        for_seeds(20, &Options { columns: ColumnMix::Category, ..most }, |case| {
+            let mut fine = case.clone();
+            if let Loss::Classes(input) = &mut fine.loss {
+                input.costs.iter_mut().for_each(|cost| *cost *= 30_000.0);
+            }
+            fine.prices.tests.iter_mut().for_each(|price| {
+                (price.full, price.discounted) = (price.full + 2.00003, price.full + 1.00001);
+            });
+            check_prices(&fine)
+        });
+    }
+}
+
+#[test]
+fn few_points() {
+    for_seeds(2_000, &Options::default(), check);
+}
+
+#[test]
+fn many_points_and_columns() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
+        let most = Options { min_points: 20, max_points: 60, loss, ..Options::default() };
+        let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
+        for_seeds(30, &boolean, check);
+        let ordered = Options { columns: ColumnMix::Ordered, max_columns: 20, ..most };
+        for_seeds(30, &Options { limits: ShapeMix::MinRows, ..ordered }, check);
+    }
+}
+
+/// More labels than are summed at a time.
+#[test]
+fn many_labels() {
+    let columns = ColumnMix::Boolean;
+    let most =
+        Options { columns, min_points: 10, max_points: 40, max_columns: 40, ..Options::default() };
+    for limits in [ShapeMix::Any, ShapeMix::MinRows] {
+        for_seeds(40, &Options { limits, ..most.clone() }, |case| {
+            let rng = &mut Random::new(case.n_points() as u64);
+            let n_labels = rng.range(5, 20);
+            let costs =
+                (0..case.n_points() * n_labels).map(|_| rng.below(30) as f64 / 7.0).collect();
+            let loss = Loss::Rows { n_labels, costs, normalizer: 40.0, leaf_penalty: 0.01 };
+            check(&Case { loss, ..case.clone() })
+        });
+    }
+}

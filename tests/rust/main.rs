@@ -1,0 +1,34 @@
+//! All Rust tests but one, in one crate: what they share is compiled once.
+//!
+//! `memory.rs` is a crate of its own because it counts every allocation of its process.
+
+mod common;
+
+mod bad_input;
+mod bounds;
+mod constrained;
+mod constrained_rows;
+mod corpus;
+mod engine;
+mod feature_costs;
+mod floors;
+mod fronts_larger;
+mod guess;
+mod intervals;
+mod judge_rejects;
+mod larger;
+mod layering;
+mod learned;
+mod limits;
+mod lookahead;
+mod metrics;
+mod metrics_limited;
+mod oracle;
+mod properties;
+mod roc;
+mod router;
+mod same_tree;
+mod scaling;
+mod smaller;
+mod squares;
+mod three_leaves;
