@@ -96,10 +96,10 @@ fn bench(
     let mut out = Lookahead::default();
     let n = view.columns.len();
 
-    let call = seconds(|| kernel.look(view, ASK, &never, &mut out));
+    let call = seconds(|| kernel.look(view, ASK, None, &never, &mut out));
     let fill = seconds(|| kernel.fill(view));
-    let singles = (seconds(|| kernel.look(view, SINGLES, &never, &mut out)) - fill).max(0.0);
-    let small = seconds(|| kernel.look(view, NO_OVERLAPS, &never, &mut out));
+    let singles = (seconds(|| kernel.look(view, SINGLES, None, &never, &mut out)) - fill).max(0.0);
+    let small = seconds(|| kernel.look(view, NO_OVERLAPS, None, &never, &mut out));
     let overlaps = (call - small).max(0.0);
     kernel.fill(view).expect("room for the lanes");
     let pairs = seconds(|| kernel.sum_pairs(view, ASK));

@@ -138,7 +138,7 @@ mod tests {
         // Regrets 1, 2, 4, 8 for answering 1; answering 0 is free.
         let costs = [0.0, 1.0, 0.0, 2.0, 0.0, 4.0, 0.0, 8.0];
         let scaled = RowCosts::build(2, &costs, 15.0, 0.0, None).unwrap();
-        let unit = scaled.task.loss(0, 1);
+        let unit = scaled.task.structure().labelled().expect("labels").loss(0, 1);
         let leaf = |label| Node { split: None, label, rows: 0, value: Vec::new(), loss: 0.0 };
         let split = Split { column: ColumnId(0), test, left: TreeNodeId(1), right: TreeNodeId(2) };
         let root = Node { split: Some(split), ..leaf(0) };

@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub enum Error {
     /// The caller's data or parameters do not make a problem. The text names what and what to do.
     Invalid(String),
+    /// A task breaks its contract, or what it calls failed. The text says what must hold.
+    Task(String),
     /// The finished tree does not cost what the search said: a defect, never returned as an answer.
     Mismatch { searched: String, recomputed: String },
     /// The search panicked, or the system gave it no thread.
@@ -19,6 +21,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     pub fn invalid(text: impl Into<String>) -> Self {
         Error::Invalid(text.into())
+    }
+
+    /// A task that breaks its contract; `clause` is what must hold.
+    pub fn task(clause: impl fmt::Display) -> Self {
+        Error::Task(format!("the task breaks its contract: {clause}"))
     }
 
     /// From what `catch_unwind` or `join` gives.
@@ -41,7 +48,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Invalid(text) => f.write_str(text),
+            Error::Invalid(text) | Error::Task(text) => f.write_str(text),
             Error::Mismatch { searched, recomputed } => write!(
                 f,
                 "the tree found costs {recomputed} but the search claimed {searched}; \

@@ -36,6 +36,9 @@ use crate::solve::{
 use crate::task::{RowCosts, Scaled, Task};
 use crate::tree::Plan;
 
+/// Guesses are about what a reference answers: labels or means.
+const UNKNOWN: &str = "guessed lower bounds are for tasks that answer with labels or means";
+
 /// A problem whose points have floors, or are forgiven what the reference does badly there.
 struct Guess {
     problem: Problem,
@@ -78,14 +81,20 @@ impl Guess {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
         let regrets = in_units(of, regrets)?;
-        let task: Box<dyn Task> = match (of.task.squares(), of.task.classes()) {
-            (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
-            (_, Some(classes)) if takes_best_first(of) => Box::new(classes.with_floors(&regrets)),
-            (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {
-                Some(left) => Box::new(left),
-                None => Box::new(RowCosts::forgiving(of.task.as_ref(), &regrets)),
-            },
-        };
+        let task: Box<dyn Task> =
+            match (of.task.structure().squares(), of.task.structure().classes()) {
+                (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
+                (_, Some(classes)) if takes_best_first(of) => {
+                    Box::new(classes.with_floors(&regrets))
+                }
+                (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {
+                    Some(left) => Box::new(left),
+                    None => match of.labelled() {
+                        Some(task) => Box::new(RowCosts::forgiving(task, &regrets)),
+                        None => return Err(Error::invalid(UNKNOWN)),
+                    },
+                },
+            };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
         let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, test_costs: None };
@@ -110,9 +119,13 @@ fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
     let task = problem.task.as_ref();
     let snapped = |(point, regret): (usize, &f64)| {
         let regret = problem.scale.units_of(*regret + 0.5 / problem.scale.units);
-        let (least, worst) = (task.least(point), task.worst(point));
+        let least = task.least(point);
+        let worst = task.worst(point).unwrap_or(least);
         let near = |known: &Cost| (known - regret).abs() <= (worst - least) >> 30;
-        let labels = (0..task.n_labels() as u32).map(|k| task.loss(point, k) - least);
+        let labels =
+            task.structure().labelled().into_iter().flat_map(|task| {
+                (0..task.n_labels() as u32).map(move |k| task.loss(point, k) - least)
+            });
         std::iter::once(0).chain(labels).find(near).unwrap_or(regret)
     };
     Ok(regrets.iter().enumerate().map(snapped).collect())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{Scaled, Task, TestCosts};
+use crate::task::{Labelled, Scaled, Structure, Summed, Task, TestCosts};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,21 +58,28 @@ impl Problem {
                     columns.len()
                 )));
             }
-            if scaled.task.n_labels() == 0 {
+            if scaled.task.structure().labelled().is_none() {
                 return Err(Error::invalid("prices of columns are for tasks with labels"));
             }
         }
         let features = Features::of(&columns);
-        Ok(Problem {
-            columns,
-            features,
-            points,
-            task: scaled.task.into(),
-            shape,
-            leaf_cost: scaled.leaf_cost,
-            scale: scaled.scale,
-            test_costs: scaled.test_costs,
-        })
+        let Scaled { task, mut leaf_cost, mut scale, test_costs } = scaled;
+        let task: Arc<dyn Task> = match task.structure() {
+            Structure::Sums | Structure::Counts => {
+                let rounding = task.rounding();
+                let (summed, shift) = Summed::new(task)?;
+                leaf_cost += rounding;
+                scale.offset -= i128::from(shift);
+                Arc::new(summed)
+            }
+            _ => task.into(),
+        };
+        Ok(Problem { columns, features, points, task, shape, leaf_cost, scale, test_costs })
+    }
+
+    /// The losses by label, of a task whose answers are labels.
+    pub fn labelled(&self) -> Option<&dyn Labelled> {
+        self.task.structure().labelled()
     }
 
     /// The same for smaller trees.

@@ -186,7 +186,7 @@ pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
     for (point, leaf) in
         check::leaves(&tree, &problem.columns, &problem.points).into_iter().enumerate()
     {
-        losses[leaf] += task.loss(point, tree.nodes[leaf].label);
+        losses[leaf] += task.cost(&[point as u32], tree.nodes[leaf].label);
     }
     for node in leaves {
         tree.nodes[node].loss = losses[node] as f64 / problem.scale.units;
@@ -222,8 +222,8 @@ pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Ru
 fn has_many_cuts(problem: &Problem) -> bool {
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     let each = |least: usize| cuts >= least * problem.features.len();
-    match problem.task.n_labels() {
-        _ if problem.task.squares().is_some() => cuts >= 96 && each(16),
+    match problem.task.structure().n_labels() {
+        0 => cuts >= 96 && each(16),
         // Without pair matrices all is slower.
         _ if cuts >= 4096 => each(16),
         2 => cuts >= 512 && each(96),

@@ -1,17 +1,11 @@
 //! Kernels: everything about a node that counting can tell, in one pass.
+//!
+//! [`look`] has the types, [`bits`] the kernels for nodes of binary columns, and [`ranks`] those for all cuts of
+//! continuous ones. Each folder chooses among its kernels in its `mod.rs`, and nobody else does.
 
-mod depth_one;
-mod depth_two;
-mod glance;
-mod lanes;
-mod narrow;
-mod paying;
-mod prints;
+pub mod bits;
+mod look;
 pub mod ranks;
-mod rows;
-mod skewed;
-mod squares;
-mod wide;
 
-pub use depth_one::Counts;
-pub use depth_two::{Ask, Fee, Kernel, Lookahead, Side, Unfinished};
+pub use bits::{Counts, Kernel};
+pub use look::{Ask, Fee, Lookahead, Side, Unfinished};

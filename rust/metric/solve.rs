@@ -114,7 +114,7 @@ impl Scored {
         }
         let classes_input = ClassInput { leaf_penalty: 0.0, ..input.classes.clone() };
         let scaled = classes_input.build()?;
-        let Some(classes) = scaled.task.classes().cloned() else {
+        let Some(classes) = scaled.task.structure().classes().cloned() else {
             return Err(Error::invalid(TOO_FINE));
         };
         let limited = limits.map(|limits| {

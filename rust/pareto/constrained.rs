@@ -55,7 +55,7 @@ impl Constrained {
             return Err(Error::invalid("the user's class is not given for each class"));
         }
         let scaled = input.build()?;
-        let Some(classes) = scaled.task.classes().cloned() else {
+        let Some(classes) = scaled.task.structure().classes().cloned() else {
             // Costs by point, and shares of the rows that limits count.
             let (n, sums) = side_sums(limits, input.n_classes, &input.weights)?;
             let counted = input.counting(n, sums)?;

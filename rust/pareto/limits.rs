@@ -5,7 +5,7 @@
 
 use crate::cost::{Cost, MAX_TOTAL, decimal, gcd};
 use crate::error::{Error, Result};
-use crate::task::{ClassCosts, SHARES, Task};
+use crate::task::{ClassCosts, SHARES};
 
 /// Below every sum.
 pub const NO_LIMIT: i64 = -(1 << 60);

@@ -12,7 +12,6 @@ use crate::cost::Cost;
 use crate::error::Result;
 use crate::run::{Held, Run};
 use crate::search::fronts::{Best, Candidate, Front, Made};
-use crate::task::Task;
 use crate::tree::Plan;
 
 /// Relaxed costs stay below this in total.

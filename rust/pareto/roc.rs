@@ -196,7 +196,7 @@ impl Roc {
 
 /// Weights as integers of one unit.
 fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
-    let Some(classes) = input.build()?.task.classes().cloned() else {
+    let Some(classes) = input.build()?.task.structure().classes().cloned() else {
         return Err(Error::invalid(
             "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to be of \
              more equal size",

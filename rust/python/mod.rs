@@ -17,7 +17,7 @@ use crate::error::Error;
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
-            Error::Invalid(_) => PyValueError::new_err(error.to_string()),
+            Error::Invalid(_) | Error::Task(_) => PyValueError::new_err(error.to_string()),
             Error::Mismatch { .. } | Error::Failed(_) => PyRuntimeError::new_err(error.to_string()),
         }
     }

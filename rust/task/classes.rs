@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::rows::Weighed;
 use super::test_costs::{self, TestCosts};
-use super::{CountedInput, Leaf, PriceList, RowCosts, Scaled, Task};
+use super::{CountedInput, Labelled, Leaf, PriceList, RowCosts, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 
@@ -361,6 +361,10 @@ impl ClassCosts {
         self.n_classes
     }
 
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
     /// Integer weights of one point by class.
     pub fn weights(&self, point: usize) -> &[i64] {
         &self.weights[point * self.n_classes..(point + 1) * self.n_classes]
@@ -466,6 +470,32 @@ impl Task for ClassCosts {
         best
     }
 
+    fn least(&self, point: usize) -> Cost {
+        self.loss(point, self.served(point))
+    }
+
+    fn worst(&self, point: usize) -> Option<Cost> {
+        (0..self.n_labels as u32).map(|label| self.loss(point, label)).max()
+    }
+
+    fn cost(&self, points: &[u32], label: u32) -> Cost {
+        points.iter().map(|&point| self.loss(point as usize, label)).sum()
+    }
+
+    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
+        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
+    }
+
+    fn structure(&self) -> Structure<'_> {
+        Structure::Classes(self)
+    }
+}
+
+impl Labelled for ClassCosts {
+    fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
     fn loss(&self, point: usize, label: u32) -> Cost {
         (self.weights(point).iter().enumerate())
             .map(|(c, w)| w * self.cost(c, label as usize))
@@ -488,22 +518,6 @@ impl Task for ClassCosts {
                 *loss += weight * cost;
             }
         }
-    }
-
-    fn n_labels(&self) -> usize {
-        self.n_labels
-    }
-
-    fn least(&self, point: usize) -> Cost {
-        self.loss(point, self.served(point))
-    }
-
-    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
-        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
-    }
-
-    fn classes(&self) -> Option<&ClassCosts> {
-        Some(self)
     }
 }
 
@@ -529,8 +543,9 @@ mod tests {
             let task = input.build().unwrap().task;
             for point in 0..3 {
                 let mut losses = [7; 3];
-                task.losses(point, &mut losses);
-                assert_eq!(losses, [0, 1, 2].map(|label| task.loss(point, label)));
+                let labelled = task.structure().labelled().unwrap();
+                labelled.losses(point, &mut losses);
+                assert_eq!(losses, [0, 1, 2].map(|label| labelled.loss(point, label)));
             }
         }
     }
@@ -552,7 +567,7 @@ mod tests {
                 leaf_penalty: 0.0,
             };
             let scaled = input.build().unwrap();
-            let classes = scaled.task.classes().unwrap();
+            let classes = scaled.task.structure().classes().unwrap();
             assert_eq!(classes.uniform().is_some(), costs[2] == 1.0);
             for code in 0..64 {
                 let stats = [code % 4, code / 4 % 4, code / 16];

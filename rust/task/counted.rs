@@ -4,7 +4,7 @@
 //! nothing under any other. The weight of each group of rows is a class that costs nothing.
 
 use super::rows::Parts;
-use super::{ClassCosts, ClassInput, PriceList, RowCosts, Task, Weighed};
+use super::{ClassCosts, ClassInput, PriceList, RowCosts, Structure, Task, Weighed};
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -42,7 +42,7 @@ impl CountedInput {
             leaf_penalty: 0.0,
         };
         let task = groups.build()?.task;
-        let Some(classes) = task.classes() else { return Ok(None) };
+        let Structure::Classes(classes) = task.structure() else { return Ok(None) };
         Ok(Some(
             (0..classes.n_points()).flat_map(|point| classes.weights(point).to_vec()).collect(),
         ))

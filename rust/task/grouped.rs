@@ -1,7 +1,7 @@
 //! Classes cut into groups: cost(S, k) as for classes, but a class stands there once for each group of
 //! rows that a constraint tells apart. What a node shows is summed over the groups again.
 
-use super::{ClassCosts, Leaf, Task};
+use super::{ClassCosts, Leaf, Structure, Task};
 use crate::cost::{Cost, sum};
 
 pub struct Grouped {
@@ -41,12 +41,16 @@ impl Task for Grouped {
         self.inner.leaf(stats)
     }
 
-    fn loss(&self, point: usize, label: u32) -> Cost {
-        self.inner.loss(point, label)
+    fn least(&self, point: usize) -> Cost {
+        self.inner.least(point)
     }
 
-    fn n_labels(&self) -> usize {
-        self.inner.n_labels()
+    fn worst(&self, point: usize) -> Option<Cost> {
+        self.inner.worst(point)
+    }
+
+    fn cost(&self, points: &[u32], label: u32) -> Cost {
+        Task::cost(&self.inner, points, label)
     }
 
     fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64> {
@@ -68,7 +72,7 @@ impl Task for Grouped {
         sums.iter().map(|&sum| sum as f64 / self.inner.weight_units()).collect()
     }
 
-    fn classes(&self) -> Option<&ClassCosts> {
-        Some(&self.inner)
+    fn structure(&self) -> Structure<'_> {
+        Structure::Classes(&self.inner)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::classes::integers;
 use super::test_costs::{self, TestCosts};
-use super::{Leaf, PriceList, Scaled, Task};
+use super::{Labelled, Leaf, PriceList, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -47,7 +47,7 @@ pub struct RowCosts {
 
 impl RowCosts {
     /// The regrets of a task with labels, less what each point is forgiven.
-    pub fn forgiving<T: Task + ?Sized>(task: &T, forgiven: &[Cost]) -> RowCosts {
+    pub fn forgiving(task: &dyn Labelled, forgiven: &[Cost]) -> RowCosts {
         let n_labels = task.n_labels();
         let mut regrets = Vec::with_capacity(task.n_points() * n_labels);
         for (point, &forgiven) in forgiven.iter().enumerate() {
@@ -259,16 +259,34 @@ impl Task for RowCosts {
         best
     }
 
-    fn loss(&self, point: usize, label: u32) -> Cost {
-        self.regrets[point * self.n_labels + label as usize]
+    fn least(&self, point: usize) -> Cost {
+        (0..self.n_labels as u32).map(|label| self.loss(point, label)).min().unwrap_or(0)
     }
 
-    fn n_labels(&self) -> usize {
-        self.n_labels
+    fn worst(&self, point: usize) -> Option<Cost> {
+        (0..self.n_labels as u32).map(|label| self.loss(point, label)).max()
+    }
+
+    fn cost(&self, points: &[u32], label: u32) -> Cost {
+        points.iter().map(|&point| self.loss(point as usize, label)).sum()
     }
 
     fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         let from = if self.width > self.n_labels { self.n_labels } else { 0 };
         stats[from..].iter().map(|&s| s as f64 * self.shown_unit).collect()
+    }
+
+    fn structure(&self) -> Structure<'_> {
+        Structure::Labels(self)
+    }
+}
+
+impl Labelled for RowCosts {
+    fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    fn loss(&self, point: usize, label: u32) -> Cost {
+        self.regrets[point * self.n_labels + label as usize]
     }
 }

@@ -29,7 +29,7 @@
 //! a bound that takes off so much says nothing. So similarity and child support hold here too.
 
 use super::twofold::{Twofold, exponent, scale};
-use super::{Leaf, Scaled, Task};
+use super::{Leaf, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale};
 use crate::error::{Error, Result};
 
@@ -453,8 +453,8 @@ impl Task for Squares {
         self.floor(self.stats(point))
     }
 
-    fn worst(&self, point: usize) -> Cost {
-        self.worst[point]
+    fn worst(&self, point: usize) -> Option<Cost> {
+        Some(self.worst[point])
     }
 
     /// The mean of each output, from the targets as they were given.
@@ -471,7 +471,7 @@ impl Task for Squares {
             .collect()
     }
 
-    fn squares(&self) -> Option<&Squares> {
-        Some(self)
+    fn structure(&self) -> Structure<'_> {
+        Structure::Squares(self)
     }
 }

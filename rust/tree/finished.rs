@@ -112,7 +112,7 @@ impl Grower<'_> {
             label: leaf.label,
             rows,
             value: self.task.shown(points, &stats),
-            loss: leaf.cost as f64 / self.units,
+            loss: self.task.loss_shown(&stats) as f64 / self.units,
         }
     }
 }

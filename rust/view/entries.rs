@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::bit_view::Segment;
 use crate::cost::Cost;
 use crate::data::Points;
-use crate::task::Task;
+use crate::task::{Structure, Task};
 
 /// The segments, and the points of each.
 pub(super) struct Entries {
@@ -19,9 +19,14 @@ pub(super) struct Entries {
 /// for it.
 pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Entries {
     let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
-    let Some(classes) = task.classes() else {
+    if let Structure::Counts = task.structure() {
+        return counts(points, task, count_rows);
+    }
+    let Structure::Classes(classes) = task.structure() else {
         let segment = Segment { class: 0, weight: 0, least: 0, worst: 0, rows: 0 };
-        let matters = |p: &u32| count_rows || task.worst(*p as usize) > 0;
+        let sums = matches!(task.structure(), Structure::Sums);
+        let worst = |p: u32| task.worst(p as usize).unwrap_or(Cost::MAX);
+        let matters = |p: &u32| sums || count_rows || worst(*p) > 0;
         let points = vec![(0..points.len() as u32).filter(matters).collect()];
         return Entries { segments: vec![segment], points, certain: 0 };
     };
@@ -62,6 +67,42 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     let (mut segments, mut entries) = (Vec::new(), Vec::new());
     append(&mut segments, &mut entries, map);
     Entries { segments, points: entries, certain }
+}
+
+/// Points' least costs are told apart this well: what lies between two levels counts as the lower one, which is still
+/// a lower bound.
+const LEVELS: usize = 16;
+
+/// Counts of any number of statistics. A point's first entry carries its least cost.
+fn counts(points: &Points, task: &dyn Task, count_rows: bool) -> Entries {
+    let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
+    let levels = levels((0..points.len()).map(|point| task.least(point)));
+    for point in 0..points.len() {
+        let mut least = levels[levels.partition_point(|&l| l <= task.least(point)) - 1];
+        for (class, &count) in task.stats(point).iter().enumerate() {
+            for bit in bits_of(count as u64) {
+                let segment =
+                    Segment { class: class as u32, weight: 1 << bit, least, worst: 0, rows: 0 };
+                map.entry(segment).or_default().push(point as u32);
+                least = 0;
+            }
+        }
+    }
+    if count_rows {
+        slice_rows(points, &mut map);
+    }
+    let (mut segments, mut entries) = (Vec::new(), Vec::new());
+    append(&mut segments, &mut entries, map);
+    Entries { segments, points: entries, certain: 0 }
+}
+
+/// 0, and a few of the costs that stand for all above them.
+fn levels(costs: impl Iterator<Item = Cost>) -> Vec<Cost> {
+    let mut costs: Vec<Cost> = costs.filter(|&cost| cost > 0).collect();
+    costs.sort_unstable();
+    costs.dedup();
+    let step = costs.len().div_ceil(LEVELS).max(1);
+    std::iter::once(0).chain(costs.into_iter().step_by(step)).collect()
 }
 
 fn slice_rows(points: &Points, map: &mut HashMap<Segment, Vec<u32>>) {

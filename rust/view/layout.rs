@@ -5,7 +5,7 @@ use super::entries::{Entries, segment};
 use super::{Fares, questions};
 use crate::cost::Cost;
 use crate::data::{Features, Points};
-use crate::task::{Task, TestCosts};
+use crate::task::{Structure, Task, TestCosts};
 
 /// The questions and the entries of a problem: small beside their product, the bits.
 pub struct Layout<'a> {
@@ -76,14 +76,19 @@ impl<'a> Layout<'a> {
     }
 
     fn n_stats(&self) -> usize {
-        if self.task.squares().is_some() { self.task.width() } else { self.task.n_labels() }
+        match self.task.structure() {
+            Structure::Classes(_) | Structure::Counts => 0,
+            Structure::Labels(task) => task.n_labels(),
+            Structure::Squares(_) | Structure::Sums => self.task.width(),
+        }
     }
 
     fn width(&self) -> usize {
-        match self.task.classes() {
-            Some(_) => 0,
-            None => {
-                let beside = [self.count_rows, self.test_costs.is_some()];
+        match self.task.structure() {
+            Structure::Classes(_) | Structure::Counts => 0,
+            structure => {
+                let least = matches!(structure, Structure::Sums);
+                let beside = [least, self.count_rows, self.test_costs.is_some()];
                 self.n_stats() + 1 + beside.map(usize::from).iter().sum::<usize>()
             }
         }
@@ -135,14 +140,16 @@ impl<'a> Layout<'a> {
                 root.keys.push(if seen[point] { [0; 2] } else { from_key(self.keys[point]) });
                 seen[point] = true;
                 if width > 0 {
-                    match self.task.squares() {
-                        Some(_) => root.costs.extend_from_slice(self.task.stats(point)),
-                        None => {
-                            let labels = 0..self.task.n_labels() as u32;
-                            root.costs.extend(labels.map(|label| self.task.loss(point, label)));
+                    match self.task.structure() {
+                        Structure::Labels(task) => {
+                            let labels = 0..task.n_labels() as u32;
+                            root.costs.extend(labels.map(|label| task.loss(point, label)));
                         }
+                        _ => root.costs.extend_from_slice(self.task.stats(point)),
                     }
-                    root.costs.push(self.task.worst(point));
+                    root.costs.push(self.task.worst(point).unwrap_or(Cost::MAX));
+                    let sums = matches!(self.task.structure(), Structure::Sums);
+                    root.costs.extend(sums.then(|| self.task.least(point)));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
                     root.costs.extend(self.test_costs.map(|costs| costs.masses[point]));
                 }

@@ -1,10 +1,9 @@
 //! What does not make a problem is an error with a text, never a panic.
 
-
+use crate::common::{Case, Loss};
 use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::Shape;
 use certree::task::{ClassInput, PriceInput, PriceList, RowCosts};
-use crate::common::{Case, Loss};
 
 fn classes() -> ClassInput {
     ClassInput {

@@ -1,16 +1,15 @@
 //! Every bound's own statement, held against the oracle's optimum on random sets of points.
 
-
+use crate::common::judge::ensure;
+use crate::common::problems::{LossKind, Options, ShapeMix};
+use crate::common::sets::{self, optimum};
+use crate::common::{Case, Random, for_seeds};
 use certree::bounds::{
     child_support, equivalent_points, k_means, leaf, look_ahead, scope, similarity, three_leaves,
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
 use certree::view::Question;
-use crate::common::judge::ensure;
-use crate::common::problems::{LossKind, Options, ShapeMix};
-use crate::common::sets::{self, optimum};
-use crate::common::{Case, Random, for_seeds};
 
 /// Runs `check` on a few random sets of each random case.
 fn for_sets(
@@ -68,7 +67,7 @@ fn look_ahead() {
 
 /// Class weights of a set, for two classes and one cost of all errors.
 fn two_classes(problem: &Problem, set: u64) -> Option<([i64; 2], i64)> {
-    let classes = problem.task.classes().filter(|classes| classes.n_classes() == 2)?;
+    let classes = problem.task.structure().classes().filter(|classes| classes.n_classes() == 2)?;
     let weight = |class: usize| sets::points(set).map(|p| classes.weights(p)[class]).sum();
     Some(([weight(0), weight(1)], classes.uniform()?))
 }
@@ -214,7 +213,7 @@ fn squared() -> Options {
 
 /// What k-means says of a set.
 fn groups(problem: &Problem, set: u64, leaves: u32, enough: i64) -> Option<i64> {
-    let task = problem.task.squares().expect("a regression");
+    let task = problem.task.structure().squares().expect("a regression");
     let points: Vec<usize> = sets::points(set).collect();
     let stats = |p: usize| problem.task.stats(points[p]);
     let mut scratch = k_means::Scratch::default();
@@ -272,7 +271,7 @@ fn any_groups(problem: &Problem, points: &[usize], leaves: u32, open: &mut Vec<V
 fn k_means_is_the_best_of_all_groups() {
     let options = Options { max_points: 7, max_columns: 2, ..squared() };
     for_sets(&options, |problem, _, rng, set| {
-        let task = problem.task.squares().ok_or("a regression")?;
+        let task = problem.task.structure().squares().ok_or("a regression")?;
         let points: Vec<usize> = sets::points(set).collect();
         let leaves = rng.range(1, 5) as u32;
         let bound = groups(problem, set, leaves, 0).ok_or("nothing is always enough")?;

@@ -1,16 +1,15 @@
 //! Limits on sums against the list of all trees and labellings.
 
-
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::common::judge::ensure;
+use crate::common::limited::{Limited, Oracle, Sums, limited, violation};
+use crate::common::{Case, Loss, for_all};
 use certree::error::Error;
 use certree::pareto::Constrained;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
-use crate::common::judge::ensure;
-use crate::common::limited::{Limited, Oracle, Sums, limited, violation};
-use crate::common::{Case, Loss, for_all};
 
 fn check(limited: &Limited, threads: usize, stopped: Option<Duration>) -> Result<(), String> {
     check_with(limited, threads, stopped, true, 1.0)
@@ -86,10 +85,12 @@ fn check_with(
         })?;
     }
     let judged = Case { loss: Loss::Classes(given), ..limited.case.clone() };
-    crate::common::judge::tree_is_sound(&judged, &constrained.problem, &answer.tree).or_else(|why| {
-        // The judge expects the best label of each leaf.
-        if why.contains("label") || why.contains("loss") { Ok(()) } else { Err(why) }
-    })
+    crate::common::judge::tree_is_sound(&judged, &constrained.problem, &answer.tree).or_else(
+        |why| {
+            // The judge expects the best label of each leaf.
+            if why.contains("label") || why.contains("loss") { Ok(()) } else { Err(why) }
+        },
+    )
 }
 
 #[test]

@@ -1,19 +1,18 @@
 //! Costs by row and label under limits on weight, against the list of all trees and labellings.
 
-
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use crate::common::exhaustive::splits;
+use crate::common::judge::ensure;
+use crate::common::problems::{Options, ShapeMix, random_problem};
+use crate::common::{Case, Random, for_all, sets};
 use certree::data::Points;
 use certree::error::Error;
 use certree::pareto::{Constrained, LimitInput};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::CountedInput;
-use crate::common::exhaustive::splits;
-use crate::common::judge::ensure;
-use crate::common::problems::{Options, ShapeMix, random_problem};
-use crate::common::{Case, Random, for_all, sets};
 
 /// A share, as a float and as a fraction.
 type Share = (f64, i64, i64);

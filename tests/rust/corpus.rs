@@ -1,10 +1,9 @@
 //! Every search on every case of `tests/rust/corpus/`, whose optima are known.
 
-
-use certree::problem::Problem;
-use certree::search::brute;
 use crate::common::corpus::{self, Known};
 use crate::common::judge;
+use certree::problem::Problem;
+use certree::search::brute;
 
 #[test]
 fn the_oracle_finds_the_known_optima() {

@@ -1,9 +1,11 @@
 //! What must not change the answer of the best-first search: bounds switched off, instruction sets, the
 //! number of threads. Small cases against the oracle, larger ones against each other.
 
-
 use std::time::Duration;
 
+use crate::common::judge::{ensure, recompute, tree_is_sound};
+use crate::common::problems::{ColumnMix, LossKind, Options};
+use crate::common::{Case, Loss, Random, for_seeds};
 use certree::bits::Level;
 use certree::cost::Cost;
 use certree::problem::Problem;
@@ -11,9 +13,6 @@ use certree::run::{Limits, Run};
 use certree::search::best_first::{Options as Search, solve};
 use certree::search::brute;
 use certree::tree::Tree;
-use crate::common::judge::{ensure, recompute, tree_is_sound};
-use crate::common::problems::{ColumnMix, LossKind, Options};
-use crate::common::{Case, Loss, Random, for_seeds};
 
 const THREADS: [usize; 3] = [1, 2, 7];
 

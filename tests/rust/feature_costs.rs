@@ -1,17 +1,16 @@
 //! Test costs: the oracle against all trees, the search against the oracle, alone and with everything else.
 
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, for_seeds};
 use certree::cost::Cost;
 use certree::ids::ColumnId;
 use certree::problem::Problem;
 use certree::run::Limits;
 use certree::search::brute::{self, Brute};
-use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
-use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, for_seeds};
 
 /// So many random cases of each kind; CERTREE_CASES asks for more.
 fn cases(usual: u64) -> u64 {
@@ -30,7 +29,9 @@ fn agrees(case: &Case) -> Result<(), String> {
 fn all_costs(problem: &Problem, points: u64, depth: u32, path: &[u32]) -> Vec<(u32, Cost)> {
     let of = |set: u64| (0..64).filter(move |p| set >> p & 1 == 1);
     let rows: u64 = of(points).map(|p| problem.points.rows(p)).sum();
-    if points == 0 || (points != crate::common::sets::all(problem) && rows < problem.shape.min_leaf_rows) {
+    if points == 0
+        || (points != crate::common::sets::all(problem) && rows < problem.shape.min_leaf_rows)
+    {
         return Vec::new();
     }
     let leaf = problem.task.leaf(&problem.stats(of(points))).cost + problem.leaf_cost;

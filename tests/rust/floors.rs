@@ -1,9 +1,13 @@
 //! Floors: what a search says where it takes for granted that no rows cost less than the sum of their floors. Judged by the oracle under the guess: a leaf costs there what its rows do, or their floors if that is
 //! more. More cases: `CERTREE_CASES=20000 cargo test --release --test floors`.
 
-
 use std::time::Duration;
 
+use crate::common::floors::guesses;
+use crate::common::judge::{ensure, recompute};
+use crate::common::large::{built, noise};
+use crate::common::problems::{LossKind, Options};
+use crate::common::{Case, Loss, Random, Squares as Rows, for_seeds};
 use certree::cost::Cost;
 use certree::guess;
 use certree::problem::Problem;
@@ -11,11 +15,6 @@ use certree::run::{Limits, Run, Status};
 use certree::search::{best_first, brute, intervals};
 use certree::solve::{go_on, solve};
 use certree::task::{Leaf, Scaled, Task};
-use crate::common::floors::guesses;
-use crate::common::judge::{ensure, recompute};
-use crate::common::large::{built, noise};
-use crate::common::problems::{LossKind, Options};
-use crate::common::{Case, Loss, Random, Squares as Rows, for_seeds};
 
 fn cases(few: u64) -> u64 {
     match std::env::var("CERTREE_CASES") {
@@ -73,8 +72,9 @@ fn with(of: &Problem, task: Box<dyn Task>) -> Problem {
 /// The task with floors; none where guesses are made otherwise.
 fn floored(problem: &Problem, regrets: &[Cost]) -> Option<Box<dyn Task>> {
     let task = problem.task.as_ref();
-    let squares = task.squares().map(|squares| Box::new(squares.with_floors(regrets)) as _);
-    squares.or_else(|| Some(Box::new(task.classes()?.with_floors(regrets)) as _))
+    let squares =
+        task.structure().squares().map(|squares| Box::new(squares.with_floors(regrets)) as _);
+    squares.or_else(|| Some(Box::new(task.structure().classes()?.with_floors(regrets)) as _))
 }
 
 fn searches_keep_to_floors(case: &Case) -> Result<(), String> {
@@ -172,7 +172,7 @@ fn guesses_agree_with_proofs_of_larger_problems() {
 fn floors_are_no_more_than_points_can_cost() {
     let problem = steps(50, 3, 20, 0.01, 3, 9);
     let n = problem.points.len();
-    let most: Vec<Cost> = (0..n).map(|p| problem.task.worst(p)).collect();
+    let most: Vec<Cost> = (0..n).map(|p| problem.task.worst(p).expect("known")).collect();
     let all = problem.task.leaf(&problem.stats(0..n)).cost;
     let task = floored(&problem, &vec![Cost::MAX / 64; n]).unwrap();
     assert!((0..n).all(|p| task.least(p) <= most[p]));

@@ -1,16 +1,15 @@
 //! Fronts of more rows, columns and levels than an oracle takes: with and without good relaxations, with
 //! any number of threads, and under limits, all say the same.
 
-
 use std::time::Duration;
 
+use crate::common::Random;
 use certree::data::{Column, ColumnKind, Points};
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::problem::Shape;
 use certree::run::{Limits, Run, Status};
 use certree::solve::Answer;
 use certree::task::ClassInput;
-use crate::common::Random;
 
 struct Data {
     columns: Vec<Column>,

@@ -1,19 +1,18 @@
 //! Guessed lower bounds: whatever the reference, what is said of the tree is true, and the search can go on to
 //! the proof. More cases: `CERTREE_CASES=20000 cargo test --release --test guess`.
 
-
 use std::time::Duration;
 
-use certree::guess;
-use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
-use certree::search::brute;
-use certree::solve::{go_on, solve};
 use crate::common::floors::{guesses, regret};
 use crate::common::judge::{bounds_optimum, ensure, proved_optimal, recompute};
 use crate::common::large::{built, noise};
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Random, for_seeds};
+use certree::guess;
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
+use certree::search::brute;
+use certree::solve::{go_on, solve};
 
 fn cases(few: u64) -> u64 {
     match std::env::var("CERTREE_CASES") {
@@ -54,7 +53,8 @@ fn holds(case: &Case) -> Result<(), String> {
         )?;
         // Theorem 4.3. Where regrets are no numbers of units, each point is forgiven up to a unit's weight more.
         let allowed: i64 = reference.iter().sum();
-        let exact = problem.task.classes().is_none_or(|classes| classes.uniform().is_some());
+        let exact =
+            problem.task.structure().classes().is_none_or(|classes| classes.uniform().is_some());
         let at_most = oracle.upper + allowed + known_rounding(&problem);
         ensure(!exact || known.upper <= at_most, || {
             format!("{} is more than {} + {allowed}", known.upper, oracle.upper)
@@ -74,8 +74,8 @@ fn holds(case: &Case) -> Result<(), String> {
 fn known_rounding(problem: &Problem) -> i64 {
     let points = 0..problem.points.len();
     let task = problem.task.as_ref();
-    let unit = task.classes().and_then(|classes| classes.uniform()).unwrap_or(0);
-    points.map(|p| ((task.worst(p) - task.least(p)) >> 30) + unit).sum()
+    let unit = task.structure().classes().and_then(|classes| classes.uniform()).unwrap_or(0);
+    points.map(|p| ((task.worst(p).expect("known") - task.least(p)) >> 30) + unit).sum()
 }
 
 #[test]

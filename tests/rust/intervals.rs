@@ -1,9 +1,11 @@
 //! The search over intervals against the oracles: any task that has labels, any penalty, depth and threads,
 //! and blocks of every size, so that bounds between cuts matter in small cases too.
 
-
 use std::time::Duration;
 
+use crate::common::judge::{ensure, recompute, tree_is_sound};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, exhaustive, for_seeds};
 use certree::bits::Level;
 use certree::cost::INFINITE;
 use certree::error::Error;
@@ -13,9 +15,6 @@ use certree::search::intervals::{Options as Search, applies, solve};
 use certree::search::{Found, brute};
 use certree::solve::relax;
 use certree::tree::Tree;
-use crate::common::judge::{ensure, recompute, tree_is_sound};
-use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, exhaustive, for_seeds};
 
 /// The case without the limits that this search does not take.
 fn unlimited(case: &Case) -> Case {
@@ -70,7 +69,7 @@ fn is_sound(case: &Case, problem: &Problem, found: &Found) -> Result<(), String>
 fn agrees(case: &Case, oracle: impl Fn(&Problem) -> Found) -> Result<(), String> {
     let case = unlimited(case);
     let problem = case.problem().map_err(|e| e.to_string())?;
-    if problem.task.n_labels() == 0 {
+    if problem.task.structure().n_labels() == 0 {
         return Ok(());
     }
     ensure(applies(&problem), || "the search takes this".into())?;
@@ -183,7 +182,7 @@ fn stopped_searches_bound_the_optimum() {
     for_seeds(3_000, &options, |case| {
         let case = unlimited(case);
         let problem = case.problem().map_err(|e| e.to_string())?;
-        if problem.task.n_labels() == 0 {
+        if problem.task.structure().n_labels() == 0 {
             return Ok(());
         }
         let optimum = brute::solve(&problem).upper;

@@ -1,13 +1,12 @@
 //! The judge itself: it must see what is wrong with a wrong answer.
 
-
+use crate::common::judge::{proved_optimal, tree_is_sound};
+use crate::common::problems::{LossKind, Options, ShapeMix};
+use crate::common::{Case, random_problem};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{Found, brute};
 use certree::solve::{Answer, solve};
-use crate::common::judge::{proved_optimal, tree_is_sound};
-use crate::common::problems::{LossKind, Options, ShapeMix};
-use crate::common::{Case, random_problem};
 
 /// A case whose best tree has at least two leaves, solved.
 fn solved() -> (Case, Problem, Found, Answer) {

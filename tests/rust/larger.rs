@@ -1,7 +1,6 @@
 //! More points and columns than the oracle of `properties.rs` takes, to fill the words, lanes and
 //! blocks that kernels work in; depth two or three, every tree of which is tried.
 
-
 use crate::common::judge::agrees_with;
 use crate::common::problems::{ColumnMix, LossKind, Options};
 use crate::common::{Case, exhaustive, for_seeds};

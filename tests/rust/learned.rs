@@ -1,15 +1,14 @@
 //! A search that is told what is of no use, and what others proved under other prices, against the oracle.
 
-
+use crate::common::judge::ensure;
+use crate::common::problems::{LossKind, Options, ShapeMix};
+use crate::common::{Case, Random, for_seeds};
 use certree::data::Points;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::best_first::{self, Hints, Learned, Options as Search};
 use certree::search::brute;
 use certree::task::ClassInput;
-use crate::common::judge::ensure;
-use crate::common::problems::{LossKind, Options, ShapeMix};
-use crate::common::{Case, Random, for_seeds};
 
 fn run(problem: &Problem, threads: usize) -> Run<'static> {
     Run::new(Limits { threads, ..Limits::default() }, problem.scale, None)

@@ -1,16 +1,15 @@
 //! Limits and faults: whatever ends a search, the bounds are right and the tree is worth what it says.
 
-
 use std::time::{Duration, Instant};
 
+use crate::common::judge::recompute;
+use crate::common::large::{built, noise};
+use crate::common::{Loss, Options, Random, random_problem};
 use certree::data::ColumnKind;
 use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Progress, Pulse, Run, Status};
 use certree::solve::{Answer, solve};
-use crate::common::judge::recompute;
-use crate::common::large::{built, noise};
-use crate::common::{Loss, Options, Random, random_problem};
 
 fn limited(problem: &Problem, limits: Limits) -> Answer {
     watched(problem, limits, Box::new(|_: &Progress| true))

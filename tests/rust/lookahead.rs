@@ -1,15 +1,14 @@
 //! What one kernel call says of a node, against sums over its points: sides, stumps, and the rows by
 //! which two sides, or the same side of two siblings, differ. On every instruction set.
 
-
+use crate::common::judge::ensure;
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, Loss, Random, for_seeds, sets};
 use certree::bits::Level;
 use certree::cost::{Cost, INFINITE};
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::view::{BitView, Context, Question, Tariff, View};
-use crate::common::judge::ensure;
-use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, Loss, Random, for_seeds, sets};
 
 /// A node: its rows as a kernel sees them, and as a set of points.
 struct Node {
@@ -20,7 +19,8 @@ struct Node {
 /// What is left of a point's weights where errors all cost the same: weight that it has in every class
 /// cancels out. With a minimum of rows per leaf, views keep all.
 fn weights(problem: &Problem, point: usize) -> Option<(Vec<i64>, Cost)> {
-    let classes = problem.task.classes().filter(|_| problem.shape.min_leaf_rows <= 1)?;
+    let classes =
+        problem.task.structure().classes().filter(|_| problem.shape.min_leaf_rows <= 1)?;
     let weights = classes.weights(point);
     let shared = weights.iter().min().copied().unwrap_or(0);
     Some((weights.iter().map(|weight| weight - shared).collect(), classes.uniform()?))
@@ -104,7 +104,7 @@ fn check(case: &Case) -> Result<(), String> {
         // The same kernel again and again: nothing of the last node may stay.
         for _ in 0..3 {
             let node = random_node(rng, &problem, &bits, level);
-            kernel.look(&node.view, ask, &|| false, &mut look).expect("nobody stops it");
+            kernel.look(&node.view, ask, None, &|| false, &mut look).expect("nobody stops it");
             sides_and_stumps(&problem, &bits, &node, &look)
                 .and_then(|()| differences(&problem, &bits, &node, &look, rng))
                 .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
@@ -219,7 +219,7 @@ fn check_prices(case: &Case) -> Result<(), String> {
         };
         fares.tariff(&context, &node.view.columns, &mut tariff);
         let never = || false;
-        (kernel.look_paying(&node.view, ask, Some(&tariff), &never, &mut look)).expect("it runs");
+        (kernel.look(&node.view, ask, Some(&tariff), &never, &mut look)).expect("it runs");
         let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
         let questions: Vec<Question> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
         for (column, &first) in questions.iter().enumerate() {

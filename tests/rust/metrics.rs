@@ -1,19 +1,18 @@
 //! F_β, Jaccard and Matthews' correlation against the list of all trees and labellings.
 
-
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use certree::data::Points;
-use certree::metric::{Metric, MetricInput, Scored};
-use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
-use certree::task::ClassInput;
 use crate::common::exhaustive::splits;
 use crate::common::judge::ensure;
 use crate::common::metrics::{any, loss, ratio};
 use crate::common::problems::{ColumnMix, Options, ShapeMix, random_problem};
 use crate::common::{Case, Loss, Random, for_all};
+use certree::data::Points;
+use certree::metric::{Metric, MetricInput, Scored};
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
+use certree::task::ClassInput;
 
 struct Judged {
     case: Case,

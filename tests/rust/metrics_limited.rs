@@ -1,9 +1,12 @@
 //! F_β, Jaccard and Matthews' correlation under limits on sums, against the list of all trees and labellings.
 
-
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::common::judge::ensure;
+use crate::common::limited::{Limited, Oracle, Sums, limited_of, violation};
+use crate::common::metrics::{any, loss, ratio};
+use crate::common::{Case, Random, for_all};
 use certree::data::Points;
 use certree::error::Error;
 use certree::metric::{Metric, MetricInput, Scored};
@@ -11,10 +14,6 @@ use certree::pareto::LimitInput;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
-use crate::common::judge::ensure;
-use crate::common::limited::{Limited, Oracle, Sums, limited_of, violation};
-use crate::common::metrics::{any, loss, ratio};
-use crate::common::{Case, Random, for_all};
 
 /// Missed positives are counted in these in the oracle's loss, and false alarms in ones.
 const MISSED: i64 = 1 << 20;

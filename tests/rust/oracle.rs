@@ -1,11 +1,10 @@
 //! The oracle itself, against the list of all trees: no memo, no sharing, no bound of any kind.
 
-
-use certree::problem::Problem;
-use certree::search::brute;
 use crate::common::judge::ensure;
 use crate::common::problems::Options;
 use crate::common::{Case, for_seeds};
+use certree::problem::Problem;
+use certree::search::brute;
 
 /// The leaves of every tree of at most this depth, as sets of points; some leaves may be empty.
 fn all_trees(problem: &Problem, points: &[usize], depth: u32) -> Vec<Vec<Vec<usize>>> {
@@ -39,7 +38,7 @@ fn cost(problem: &Problem, leaves: &[Vec<usize>]) -> Option<i64> {
             return None;
         }
         let leaf: Vec<u32> = leaf.iter().map(|&p| p as u32).collect();
-        let labels = 0..problem.task.n_labels().max(1) as u32;
+        let labels = 0..problem.task.structure().n_labels().max(1) as u32;
         cost += labels.map(|label| problem.task.cost(&leaf, label)).min()?;
     }
     Some(cost)

@@ -1,12 +1,11 @@
 //! Every search against the oracle, on thousands of random small problems.
 
-
 use std::time::Duration;
 
-use certree::run::Limits;
 use crate::common::judge::{agrees_with_oracle, keeps_limits};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, for_seeds};
+use certree::run::Limits;
 
 fn agrees(case: &Case) -> Result<(), String> {
     agrees_with_oracle(case, 1)

@@ -1,17 +1,16 @@
 //! Areas under ROC curves against the list of all trees.
 
-
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use certree::data::Points;
-use certree::pareto::Roc;
-use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
 use crate::common::exhaustive::splits;
 use crate::common::judge::ensure;
 use crate::common::problems::{Options, ShapeMix, random_problem};
 use crate::common::{Case, Random, for_all};
+use certree::data::Points;
+use certree::pareto::Roc;
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
 
 struct Ranking {
     case: Case,

@@ -1,11 +1,10 @@
 //! Prediction against the obvious way to do it: every type of column, values at the edges of each
 //! type, trees of any shape.
 
-
+use crate::common::Random;
 use certree::data::Threshold;
 use certree::ids::{ColumnId, TreeNodeId};
 use certree::tree::{Node, Router, Split, Test, Tree, Values};
-use crate::common::Random;
 
 /// Integers and floats as they would be written, without rounding.
 #[derive(Debug, Clone, Copy)]

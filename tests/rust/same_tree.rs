@@ -1,14 +1,13 @@
 //! A finished search without a depth limit answers with the same tree, however many threads took part and
 //! however they met.
 
-
+use crate::common::judge::ensure;
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, for_seeds};
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::best_first::{Options as Search, solve};
 use certree::tree::Plan;
-use crate::common::judge::ensure;
-use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, for_seeds};
 
 fn plan(problem: &Problem, threads: usize) -> Plan {
     let run = Run::new(Limits { threads, ..Limits::default() }, problem.scale, None);

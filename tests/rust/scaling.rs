@@ -2,12 +2,11 @@
 //! lower bound is above the truth. Numbers are drawn as fractions of a power of two, so that sums of
 //! their products are exact in 128 bits.
 
-
 use std::cmp::Ordering;
 
+use crate::common::Random;
 use certree::cost::{Cost, Scale};
 use certree::task::{ClassInput, RowCosts, Scaled};
-use crate::common::Random;
 
 /// A fraction with a positive denominator.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +105,8 @@ fn class_costs_stand_for_the_objective() {
             let mut loss = 0i128;
             for point in 0..n {
                 let label = rng.below(l);
-                cost += scaled.task.loss(point, label as u32);
+                cost +=
+                    scaled.task.structure().labelled().expect("labels").loss(point, label as u32);
                 for class in 0..k {
                     loss += i128::from(weights[point * k + class])
                         * i128::from(costs[class * l + label]);
@@ -164,7 +164,8 @@ fn row_costs_stand_for_the_objective() {
             let mut loss = 0i128;
             for point in 0..n {
                 let label = rng.below(l);
-                cost += scaled.task.loss(point, label as u32);
+                cost +=
+                    scaled.task.structure().labelled().expect("labels").loss(point, label as u32);
                 loss += i128::from(costs[point * l + label]);
             }
             let below = i128::from(normalizer) << bits;

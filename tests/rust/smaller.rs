@@ -1,17 +1,16 @@
 //! Smaller and smaller trees from one search: each is the best of its size, and nodes are searched once for all of them.
 //! More cases: `CERTREE_CASES=5000 cargo test --release --test smaller`.
 
-
 use std::time::Duration;
 
-use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
-use certree::search::brute;
-use certree::solve::{Known, go_on, solve, with_most_leaves};
 use crate::common::judge::{bounds_optimum, ensure, proved_optimal, tree_is_sound};
 use crate::common::large::{built, noise};
 use crate::common::problems::Options;
 use crate::common::{Case, for_seeds};
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
+use certree::search::brute;
+use certree::solve::{Known, go_on, solve, with_most_leaves};
 
 fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() }

@@ -3,11 +3,10 @@
 //! Every float is a whole number of 2^-1074, so sums of squares are big integers. Here is just as much
 //! arithmetic on those as it takes.
 
-
-use certree::cost::Cost;
-use certree::task::{SquaresInput, Task};
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, Squares, for_seeds, sets};
+use certree::cost::Cost;
+use certree::task::{SquaresInput, Task};
 
 /// A signed integer of any size: base 2^32, lowest digit first.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,10 @@
 //! What the kernel says of trees of three leaves, and of a glance, against the oracle's optimum. On every
 //! instruction set.
 
-
+use crate::common::judge::ensure;
+use crate::common::problems::{LossKind, Options, ShapeMix};
+use crate::common::sets::{self, optimum};
+use crate::common::{Case, for_seeds};
 use certree::bits::Level;
 use certree::bounds::{equivalent_points, look_ahead};
 use certree::cost::Cost;
@@ -9,14 +12,10 @@ use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::search::brute::Brute;
 use certree::view::BitView;
-use crate::common::judge::ensure;
-use crate::common::problems::{LossKind, Options, ShapeMix};
-use crate::common::sets::{self, optimum};
-use crate::common::{Case, for_seeds};
 
 /// What every tree pays for the points of a set, and no view shows.
 fn certain(problem: &Problem, set: u64) -> Cost {
-    let Some(classes) = problem.task.classes() else { return 0 };
+    let Some(classes) = problem.task.structure().classes() else { return 0 };
     let Some(unit) = classes.uniform() else { return 0 };
     let shared = |point| classes.weights(point).iter().min().copied().unwrap_or(0);
     let sum: i64 = sets::points(set).map(shared).sum();
@@ -33,7 +32,7 @@ fn check(case: &Case) -> Result<(), String> {
         let mut look = Lookahead::default();
         let never = || false;
         let ask = Ask { min_rows: 1, stumps: true, leaf_cost, ..Ask::default() };
-        kernel.look(&bits.root, ask, &never, &mut look).expect("nobody stops it");
+        kernel.look(&bits.root, ask, None, &never, &mut look).expect("nobody stops it");
         for (column, &question) in bits.root.columns.iter().enumerate() {
             let question = bits.questions[question as usize];
             for (side, set) in sets::sides(&problem, all, question).into_iter().enumerate() {
@@ -49,7 +48,7 @@ fn check(case: &Case) -> Result<(), String> {
         let cost = optimum(&mut oracle, all, (all.count_ones(), None)) - certain(&problem, all);
         for enough in [1, leaf_cost, 2 * leaf_cost, 3 * leaf_cost, 4 * leaf_cost] {
             kernel
-                .look(&bits.root, Ask { enough, ..ask }, &never, &mut look)
+                .look(&bits.root, Ask { enough, ..ask }, None, &never, &mut look)
                 .expect("nobody stops it");
             let bound = look.enough;
             let most = equivalent_points::at_least(0, look_ahead::BEYOND_DEPTH_TWO, leaf_cost);

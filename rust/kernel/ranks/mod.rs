@@ -1,92 +1,15 @@
 //! Kernels on ranks: trees of up to two levels over all cuts of a part of a node.
 //!
 //! A search over intervals asks about parts of a node; a kernel answers with bounds that it tightens as
-//! far as it is asked to. To add a task: implement [`RankKernel`] for what is known of its rows.
+//! far as it is asked to. To add a kernel: implement [`RankKernel`] for what is known of its rows, and name it in
+//! `choice.rs`, which is the only place that chooses.
 
-mod flags;
-mod gap;
-mod grid;
+mod choice;
+mod interval_bound;
 mod labels;
-mod many;
-mod pairs;
-mod rows;
-mod scan;
+mod rank_kernel;
 mod squares;
-mod sweep;
-mod two;
-mod unit;
 
-use gap::Between;
-pub use gap::{Edge, Item, between, weakest};
-pub use labels::{LabelKernel, LabelRows, MOST_LABELS};
-pub use squares::SquaresKernel;
-
-use crate::cost::Cost;
-use crate::ids::FeatureId;
-use crate::tree::Plan;
-use crate::view::{Part, RankNode};
-
-/// Asked now and then by what may take long; `true` ends it.
-pub type Halt<'a> = &'a dyn Fn() -> bool;
-
-/// What a task knows of rows, as a search over intervals needs it. Costs include the penalty of leaves and
-/// leave out what every tree pays.
-///
-/// What must hold, for the bounds of the search: a part's optimum is no less than that of any part of it,
-/// and no more than that plus the worst losses (`RankView::worst`) of the rows that the smaller one lacks.
-pub trait RankKernel: Sync {
-    /// What is set up once for a node whose parts are asked about.
-    type Grid: Send + Sync;
-    /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten them.
-    type Two: Default + Send;
-
-    /// What one side of a cut is asked to rise by, if both together are `short` of a goal, know how far each
-    /// can rise at most (itself, the other), and were asked so often before.
-    fn share(&self, short: Cost, _gaps: [Cost; 2], _asked: usize) -> Cost {
-        (short + 1) / 2
-    }
-
-    /// Penalty of a leaf.
-    fn leaf_cost(&self) -> Cost;
-
-    /// The cost of rows of the view as one leaf.
-    fn leaf(&self, rows: &[u32]) -> Cost;
-
-    /// What a part's rows are taken to cost at least beside penalties, in any tree.
-    fn floor(&self, _part: Part) -> Cost {
-        0
-    }
-
-    /// The best tree of depth one, exactly.
-    fn stump(&self, node: &RankNode, grid: &Self::Grid) -> (Cost, Plan);
-
-    fn grid(&self, node: &RankNode) -> Self::Grid;
-    fn grid_bytes(&self, grid: &Self::Grid) -> usize;
-
-    /// First bounds on the best tree of depth two. If halted, they are weak but true.
-    fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, halt: Halt);
-
-    /// Raise the lower bound to `below` or to the optimum, unless halted.
-    fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, below: Cost, halt: Halt);
-
-    fn lower(&self, two: &Self::Two) -> Cost;
-    fn upper(&self, two: &Self::Two) -> Cost;
-    fn two_bytes(&self, two: &Self::Two) -> usize;
-
-    /// Bytes of a grid and of a question, before they are made.
-    fn bytes_for(&self, node: &RankNode) -> [usize; 2];
-
-    /// A tree that costs no more than the upper bound, and what it does cost.
-    fn plan(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two) -> (Cost, Plan);
-}
-
-/// A cut of a feature, as plans name it.
-pub(super) type Cut = (FeatureId, u32);
-
-/// A split with two leaves, or a leaf.
-pub(super) fn stump_plan(split: Option<Cut>) -> Plan {
-    match split {
-        None => Plan::Leaf,
-        Some((feature, cut)) => Plan::split(feature, cut, Plan::Leaf, Plan::Leaf),
-    }
-}
+pub use choice::{WithKernel, takes, with_kernel};
+pub use interval_bound::{Edge, Item, between, weakest};
+pub use rank_kernel::{RankKernel, RankRows};

@@ -169,9 +169,11 @@ impl Worker<'_, '_> {
             fares.tariff(&frame.context, &frame.view.columns, &mut frame.tariff);
             &frame.tariff
         });
-        let result = self.kernel.look_paying(&frame.view, ask, tariff, halt, &mut frame.look);
-        if result == Err(Unfinished::NoMemory) {
-            run.stop(Status::MemoryLimit);
+        let result = self.kernel.look(&frame.view, ask, tariff, halt, &mut frame.look);
+        match result {
+            Err(Unfinished::NoMemory) => run.stop(Status::MemoryLimit),
+            Err(Unfinished::TaskFailed) => run.stop(Status::Interrupted),
+            Ok(()) | Err(Unfinished::Stopped) => {}
         }
         run.add_kernel_calls(1);
         frame.index();

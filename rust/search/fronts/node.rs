@@ -76,7 +76,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let frame = &mut self.frames[at];
         let halt = || shared.run.stopped().is_some();
         let ask = Ask { min_rows: shared.min_rows, stumps: depth >= 2, ..Ask::default() };
-        let looked = self.kernel.look(&frame.view, ask, &halt, &mut frame.look);
+        let looked = self.kernel.look(&frame.view, ask, None, &halt, &mut frame.look);
         shared.run.add_kernel_calls(1);
         if looked.is_err() {
             shared.run.stop(Status::MemoryLimit);

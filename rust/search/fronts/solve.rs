@@ -185,7 +185,7 @@ pub fn solve<F: Front>(
     let Some((bits, threads)) = set_up(problem, run, threads, &halt)? else {
         return Ok((None, start.lower));
     };
-    let classes = problem.task.classes().expect("a relaxation counts classes");
+    let classes = problem.task.structure().classes().expect("a relaxation counts classes");
     let shared = Shared {
         problem,
         front,

@@ -15,7 +15,7 @@ use super::{Found, too_large};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
-use crate::kernel::ranks::{LabelKernel, LabelRows, MOST_LABELS, RankKernel, SquaresKernel};
+use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
@@ -38,7 +38,7 @@ pub fn applies(problem: &Problem) -> bool {
 /// questions, which bounds of neighbouring cuts would not survive.
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
-    (task.squares().is_some() || (1..=MOST_LABELS).contains(&task.n_labels()))
+    takes(task)
         && problem.test_costs.is_none()
         && (problem.shape.max_depth.is_some() || problem.leaf_cost > 0)
 }
@@ -74,61 +74,51 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
 /// Go on from what an earlier search of this very problem left behind, if anything, and leave behind what is
 /// known then.
 pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Result<(Found, Rest)> {
-    let (features, points) = (&problem.features, &problem.points);
-    let min_rows = problem.shape.min_leaf_rows;
-    let begin = |rows: usize, held: usize| match (RankView::bytes_for(features, rows) + held) as u64
-    {
-        bytes if run.fits(bytes) => Ok(()),
-        bytes => Err(too_large(problem, run, run.bytes() + bytes)),
-    };
-    begin(points.len(), 0)?;
-    if let Some(kernel) = SquaresKernel::new(problem, options.blocks) {
-        let rows: Vec<u32> = (0..points.len() as u32).collect();
-        let worst = rows.iter().map(|&p| problem.task.worst(p as usize)).collect();
-        let view = RankView::new(features, points, min_rows, &rows, worst);
-        let bytes = view.bytes() as i64;
-        run.add_bytes(bytes);
-        let found = with(problem, &view, &kernel, run, (options.below, rest));
-        run.add_bytes(-bytes);
-        return found;
+    let work = Work { problem, run, below: options.below, rest };
+    work.reserve(problem.points.len(), 0)?;
+    with_kernel(problem, options.blocks, options.level, work)
+}
+
+/// A search that waits for its kernel.
+struct Work<'a, 'run> {
+    problem: &'a Problem,
+    run: &'a Run<'run>,
+    below: Cost,
+    rest: Rest,
+}
+
+impl Work<'_, '_> {
+    /// An error if a view of so many rows, beside what is held, is more than there is room for.
+    fn reserve(&self, rows: usize, held: usize) -> Result<()> {
+        let bytes = (RankView::bytes_for(&self.problem.features, rows) + held) as u64;
+        match self.run.fits(bytes) {
+            true => Ok(()),
+            false => Err(too_large(self.problem, self.run, self.run.bytes() + bytes)),
+        }
     }
-    let rows = LabelRows::of(problem);
-    begin(rows.points.len(), rows.bytes())?;
-    let view = RankView::new(features, points, min_rows, &rows.points, rows.worst.clone());
-    let bytes = (view.bytes() + rows.bytes()) as i64;
-    run.add_bytes(bytes);
-    let (cost, blocks, level) = (problem.leaf_cost, options.blocks, options.level);
-    let below = options.below - rows.base;
-    let found = if rows.fits::<i16>() {
-        with(
-            problem,
-            &view,
-            &LabelKernel::<i16>::new(&rows, cost, blocks, level),
-            run,
-            (below, rest),
-        )
-    } else if rows.fits::<i32>() {
-        with(
-            problem,
-            &view,
-            &LabelKernel::<i32>::new(&rows, cost, blocks, level),
-            run,
-            (below, rest),
-        )
-    } else {
-        with(
-            problem,
-            &view,
-            &LabelKernel::<i64>::new(&rows, cost, blocks, level),
-            run,
-            (below, rest),
-        )
-    };
-    run.add_bytes(-bytes);
-    let (mut found, rest) = found?;
-    found.lower += rows.base;
-    found.upper += rows.base;
-    Ok((found, rest))
+}
+
+impl WithKernel for Work<'_, '_> {
+    type Output = (Found, Rest);
+
+    fn prepare(&mut self, rows: &RankRows) -> Result<()> {
+        self.reserve(rows.points.len(), rows.bytes)
+    }
+
+    fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, Rest)> {
+        let Work { problem, run, below, rest } = self;
+        let RankRows { points, worst, base, bytes } = rows;
+        let min_rows = problem.shape.min_leaf_rows;
+        let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);
+        let bytes = (view.bytes() + bytes) as i64;
+        run.add_bytes(bytes);
+        let found = with(problem, &view, kernel, run, (below - base, rest));
+        run.add_bytes(-bytes);
+        let (mut found, rest) = found?;
+        found.lower += base;
+        found.upper += base;
+        Ok((found, rest))
+    }
 }
 
 /// Search with a kernel; costs are the kernel's.

@@ -146,7 +146,7 @@ impl<'a> Grower<'a> {
         };
         let mut points: Vec<u32> = (0..problem.points.len() as u32).collect();
         points.sort_unstable_by(compare);
-        let n_labels = problem.task.n_labels();
+        let n_labels = problem.task.structure().n_labels();
         let mut groups = Vec::new();
         let mut start = 0;
         for end in 1..=points.len() {
@@ -154,7 +154,7 @@ impl<'a> Grower<'a> {
                 let members = points[start..end].iter().map(|&p| p as usize);
                 let stats = problem.stats(members.clone());
                 let leaf = problem.task.leaf(&stats);
-                let worst: Cost = members.map(|point| problem.task.worst(point)).sum();
+                let worst: Cost = members.filter_map(|point| problem.task.worst(point)).sum();
                 let weight = (worst - leaf.cost) as f64;
                 groups.push(Group {
                     points: start..end,

@@ -12,7 +12,7 @@ pub enum Purity<'a> {
 
 impl<'a> Purity<'a> {
     pub fn new(task: &'a dyn Task) -> Self {
-        match task.n_labels() {
+        match task.structure().n_labels() {
             0 => {
                 let none = vec![0; task.width()];
                 Purity::Costs { task, whole: none.clone(), side: none }

@@ -7,12 +7,12 @@ use super::Random;
 
 /// Units that a label costs the point beyond the least.
 pub fn regret(problem: &Problem, point: usize, label: u32) -> i64 {
-    problem.task.loss(point, label) - problem.task.least(point)
+    problem.labelled().expect("labels").loss(point, label) - problem.task.least(point)
 }
 
 /// Regrets by point, in units: of good and bad references, one label for all, and no labels at all.
 pub fn guesses(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
-    let (n, n_labels) = (problem.points.len(), problem.task.n_labels());
+    let (n, n_labels) = (problem.points.len(), problem.task.structure().n_labels());
     if n_labels == 0 {
         return floors(problem, rng);
     }
@@ -40,7 +40,7 @@ fn floors(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
         (0..n).map(|p| together(task, p, rng.below(n))).collect(),
         share(rng, of),
         (0..n).map(|p| if rng.chance(0.8) { 0 } else { together(task, p, rng.below(n)) }).collect(),
-        (0..n).map(|p| (task.worst(p) as f64 * rng.unit() * 1.2) as i64).collect(),
+        (0..n).map(|p| (task.worst(p).expect("known") as f64 * rng.unit() * 1.2) as i64).collect(),
     ]
 }
 

@@ -34,11 +34,11 @@ pub fn least(problem: &Problem, set: u64) -> Cost {
 
 /// The most that any labels cost, by class where weights have classes.
 pub fn worst(problem: &Problem, set: u64) -> Cost {
-    let of = |p: usize| match problem.task.classes() {
+    let of = |p: usize| match problem.task.structure().classes() {
         Some(classes) => {
             (classes.weights(p).iter().enumerate()).map(|(c, w)| w * classes.worst_of(c)).sum()
         }
-        None => problem.task.worst(p),
+        None => problem.task.worst(p).expect("known"),
     };
     points(set).map(of).sum()
 }

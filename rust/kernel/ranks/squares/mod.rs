@@ -5,122 +5,22 @@
 //! throughout (`task/squares.rs`); a float is only ever made of a finished sum, and what it may be off by is
 //! taken from bounds.
 
+mod kernel;
 mod scan;
 mod tables;
 mod two;
 
-use super::{Halt, RankKernel};
+pub use kernel::SquaresKernel;
+
 use crate::cost::Cost;
-use crate::problem::Problem;
-use crate::task::{Squares, Task};
+use crate::kernel::look::Halt;
+use crate::kernel::ranks::rank_kernel::RankKernel;
+use crate::task::Task;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
+use kernel::{Grid, GridAxis};
 use scan::{Blocks, Line, Scratch, Side, bound, scan};
 pub use two::Two;
-
-/// Of the root's rows, which are the points.
-pub struct SquaresKernel<'a> {
-    task: &'a Squares,
-    leaf_cost: Cost,
-    /// Blocks of an axis, if they are not chosen by the number of rows.
-    blocks: Option<usize>,
-}
-
-/// A node's rows by blocks of each axis, and their statistics: weight, sums, q, and a floor if there are floors.
-pub struct Grid {
-    axes: Vec<GridAxis>,
-    /// By statistic, then local row.
-    stats: Vec<Vec<i64>>,
-}
-
-struct GridAxis {
-    /// By local row: its block.
-    code: Vec<u8>,
-    /// By block: its last rank. The cut after it is a boundary.
-    last: Vec<u32>,
-    /// By block: whether there is a cut within.
-    open: Vec<bool>,
-}
-
-impl<'a> SquaresKernel<'a> {
-    /// `None` for other tasks.
-    pub fn new(problem: &'a Problem, blocks: Option<usize>) -> Option<Self> {
-        let task = problem.task.squares()?;
-        Some(SquaresKernel { task, leaf_cost: problem.leaf_cost, blocks })
-    }
-
-    fn outputs(&self) -> usize {
-        self.task.n_outputs()
-    }
-
-    /// Statistics of a row.
-    fn width(&self) -> usize {
-        self.task.width()
-    }
-
-    /// Rows with these statistics as one leaf, without its penalty.
-    fn cost(&self, stats: &[i64]) -> Cost {
-        self.task.leaf(stats).cost
-    }
-
-    fn most_blocks(&self, node: &RankNode) -> usize {
-        self.blocks.unwrap_or(match node.len() {
-            ..200 => 8,
-            200..2000 => 16,
-            _ => 32,
-        })
-    }
-
-    /// What floats and rounded gains of rows with this much q may be off by, for two leaves. A gain is off by
-    /// a few roundings for each output, q by one.
-    fn margin(&self, q: Cost) -> f64 {
-        let m = self.outputs() as f64;
-        2.0 * m + 2.0 + (16.0 + m) * f64::EPSILON * q as f64
-    }
-}
-
-impl GridAxis {
-    /// Blocks of about as many rows each.
-    fn of(node: &RankNode, axis: usize, most: usize) -> Self {
-        let axis = &node.axes[axis];
-        let (n, ranks) = (node.len(), axis.n_ranks());
-        let mut grid = GridAxis { code: vec![0; n], last: Vec::new(), open: Vec::new() };
-        let mut start = 0;
-        for block in 1..=most {
-            if start == ranks {
-                break;
-            }
-            let share = n * block / most;
-            let end = axis.ends.partition_point(|&end| (end as usize) < share).max(start);
-            let end = if block == most { ranks - 1 } else { end.min(ranks - 1) };
-            grid.last.push(end as u32);
-            grid.open.push(end > start);
-            let from = if start == 0 { 0 } else { axis.ends[start - 1] as usize };
-            for &row in &axis.order[from..axis.ends[end] as usize] {
-                grid.code[row as usize] = grid.last.len() as u8 - 1;
-            }
-            start = end + 1;
-        }
-        grid
-    }
-
-    fn n(&self) -> usize {
-        self.last.len()
-    }
-
-    /// The cut at a boundary: 0 has nothing left of it.
-    fn cut(&self, boundary: usize) -> i64 {
-        if boundary == 0 { -1 } else { i64::from(self.last[boundary - 1]) }
-    }
-}
-
-impl Grid {
-    fn bytes(&self) -> usize {
-        let axis = |axis: &GridAxis| axis.code.capacity() + 5 * axis.last.capacity();
-        self.axes.iter().map(axis).sum::<usize>()
-            + self.stats.iter().map(|stats| 8 * stats.capacity()).sum::<usize>()
-    }
-}
 
 impl RankKernel for SquaresKernel<'_> {
     type Grid = Grid;

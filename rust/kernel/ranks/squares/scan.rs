@@ -3,8 +3,8 @@
 //! Gains are computed in floats, a few cuts at a time, and only those that may beat what is known are computed
 //! again in integers, which decide (as in `kernel/squares.rs`, where the limit is explained).
 
+use super::kernel::{Grid, SquaresKernel};
 use super::tables::LANES;
-use super::{Grid, SquaresKernel};
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::tree::Plan;

@@ -3,12 +3,13 @@
 
 use std::collections::BinaryHeap;
 
+use super::kernel::{Grid, SquaresKernel};
 use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
 use super::tables::{LANES, Least, PartRows, Table};
-use super::{Grid, SquaresKernel};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::ranks::{Between, Edge, Halt, Item, between};
+use crate::kernel::look::Halt;
+use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between};
 use crate::tree::Plan;
 use crate::view::Part;
 

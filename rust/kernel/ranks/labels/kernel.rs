@@ -1,19 +1,11 @@
-//! Tasks that choose a label for each leaf: cost(S) = min over labels of the sum of each row's loss.
-//!
-//! Only what a point's losses are beyond its least one counts here; the rest is paid by every tree. Turned
-//! around, a row *gains* when its leaf takes its label: cost(S) = Σ worst − max over labels k of Σ gain of
-//! label k. A point of one class gains with one label only, so it is one row for any number of classes.
+//! The rows of a problem as labels and gains, and the kernel that holds them.
 
-use super::flags::Flags;
-use super::grid::{Grid, LANES};
-use super::two::Two;
-use super::unit::{Unit, most};
-use super::{Halt, RankKernel, scan, stump_plan};
+use super::unit::{LANES, Unit, most};
 use crate::bits::Level;
 use crate::cost::{Cost, gcd};
-use crate::problem::Problem;
-use crate::tree::Plan;
-use crate::view::{Part, RankNode};
+use crate::kernel::ranks::rank_kernel::RankRows;
+use crate::task::Labelled;
+use crate::view::RankNode;
 
 pub type Label = u16;
 
@@ -34,8 +26,7 @@ pub struct LabelRows {
 }
 
 impl LabelRows {
-    pub fn of(problem: &Problem) -> Self {
-        let task = problem.task.as_ref();
+    pub fn of(task: &dyn Labelled) -> Self {
         let n_labels = task.n_labels();
         debug_assert!((1..=MOST_LABELS).contains(&n_labels));
         let mut rows = LabelRows {
@@ -47,7 +38,7 @@ impl LabelRows {
             n_labels,
         };
         let mut losses = vec![0; n_labels];
-        for point in 0..problem.points.len() {
+        for point in 0..task.n_points() {
             task.losses(point, &mut losses);
             let least = losses.iter().copied().min().unwrap_or(0);
             let worst = losses.iter().copied().max().unwrap_or(0);
@@ -80,8 +71,14 @@ impl LabelRows {
         self.worst.iter().sum::<Cost>() / self.unit().max(1) <= most::<T>()
     }
 
+    /// The rows of a view of them.
+    pub fn as_rows(&self) -> RankRows {
+        let (points, worst) = (self.points.clone(), self.worst.clone());
+        RankRows { points, worst, base: self.base, bytes: self.bytes() }
+    }
+
     /// Bytes of the rows and of a kernel's copy of them.
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.label.len() * (size_of::<Label>() + 2 * size_of::<Cost>())
             + self.points.capacity() * 4
             + self.label.capacity() * size_of::<Label>()
@@ -93,9 +90,9 @@ impl LabelRows {
 pub struct LabelKernel<T> {
     pub(super) n_labels: usize,
     /// By row of the view.
-    label: Vec<Label>,
-    gain: Vec<T>,
-    worst: Vec<T>,
+    pub(super) label: Vec<Label>,
+    pub(super) gain: Vec<T>,
+    pub(super) worst: Vec<T>,
     pub(super) unit: Cost,
     pub(super) leaf_cost: Cost,
     /// Blocks of an axis, if they are not chosen by the number of rows.
@@ -118,7 +115,7 @@ impl<T: Unit> LabelKernel<T> {
         }
     }
 
-    fn most_blocks(&self, node: &RankNode) -> usize {
+    pub(super) fn most_blocks(&self, node: &RankNode) -> usize {
         self.blocks.unwrap_or_else(|| blocks(node.len(), self.n_labels))
     }
 }
@@ -133,86 +130,4 @@ fn blocks(rows: usize, n_labels: usize) -> usize {
         _ => (95, ((root + 1) / LANES).max(1)),
     };
     (groups * LANES - 1).min(most)
-}
-
-impl<T: Unit> RankKernel for LabelKernel<T> {
-    type Grid = Grid<T>;
-    type Two = Two<T>;
-
-    fn leaf_cost(&self) -> Cost {
-        self.leaf_cost
-    }
-
-    fn leaf(&self, rows: &[u32]) -> Cost {
-        let mut gains = vec![0; self.n_labels];
-        let mut worst = 0;
-        for &row in rows {
-            gains[usize::from(self.label[row as usize])] += self.gain[row as usize].cost();
-            worst += self.worst[row as usize].cost();
-        }
-        let most = gains.into_iter().max().unwrap_or(0);
-        (worst - most) * self.unit + self.leaf_cost
-    }
-
-    fn stump(&self, node: &RankNode, grid: &Grid<T>) -> (Cost, Plan) {
-        let (all, unknown) = (|_| true, |_| 0);
-        let (cost, split) = scan::best(self, node, grid, all, unknown);
-        (cost, stump_plan(split))
-    }
-
-    fn grid(&self, node: &RankNode) -> Grid<T> {
-        Grid::of(node, self.most_blocks(node), (&self.label, &self.gain, &self.worst))
-    }
-
-    fn grid_bytes(&self, grid: &Grid<T>) -> usize {
-        grid.bytes()
-    }
-
-    fn bytes_for(&self, node: &RankNode) -> [usize; 2] {
-        let (n, p, one) = (node.len(), node.axes.len(), size_of::<T>());
-        let most = self.most_blocks(node);
-        let width = (most + 1).next_multiple_of(LANES);
-        let row = size_of::<Label>() + 2 * one;
-        let grid = p * n + n * row + p * most * (4 + one);
-        // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked along.
-        let all = p * n + n * (row + 4) + 2 * p * p * width * one;
-        let two = if self.n_labels == 2 {
-            let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
-            let flags = Flags::<T>::bytes_for(p, flags, n, most);
-            all + 4 * most * width * one + p * n * (5 + 5 * one) + flags
-        } else {
-            let labels = self.n_labels.min(n) + 1;
-            all + p * n * (13 + 3 * one)
-                + p * (labels + 1) * width * one
-                + 2 * n * (4 + one)
-                + labels * (4 * most + 7 * one + 4)
-        };
-        [grid, two]
-    }
-
-    fn begin(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, halt: Halt) {
-        two.begin(self, part, grid, halt);
-    }
-
-    fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, below: Cost, halt: Halt) {
-        two.raise(self, part, grid, below, halt);
-    }
-
-    fn lower(&self, two: &Two<T>) -> Cost {
-        two.lower
-    }
-
-    fn upper(&self, two: &Two<T>) -> Cost {
-        two.upper
-    }
-
-    fn two_bytes(&self, two: &Two<T>) -> usize {
-        two.bytes()
-    }
-
-    fn plan(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>) -> (Cost, Plan) {
-        let (cost, plan) = two.plan(self, part, grid);
-        two.upper = two.upper.min(cost);
-        (cost, plan)
-    }
 }

@@ -1,12 +1,12 @@
 //! Exact stumps: rows in the order of an axis, one after the other.
 
-use super::Cut;
 use super::grid::Grid;
-use super::labels::LabelKernel;
+use super::kernel::LabelKernel;
 use super::sweep::{Range, Swept, lay_out};
 use super::unit::Unit;
 use crate::bits::Level;
 use crate::cost::Cost;
+use crate::kernel::ranks::rank_kernel::Cut;
 use crate::view::{Axis, Part, RankNode, Side};
 
 /// The rows of a part in the order of one axis.

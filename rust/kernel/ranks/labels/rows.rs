@@ -1,7 +1,7 @@
 //! The rows of a part, one beside the other, as counting wants them.
 
 use super::grid::Grid;
-use super::labels::{Label, LabelKernel};
+use super::kernel::{Label, LabelKernel};
 use super::unit::Unit;
 use crate::cost::Cost;
 use crate::view::Part;

@@ -5,9 +5,9 @@
 //! the rows behind it as another. Proof: dropping rows from a leaf never makes it cost more. At a boundary
 //! between blocks the same sum, with nothing dropped, is exact.
 
-use super::grid::{Grid, LANES};
+use super::grid::Grid;
 use super::rows::PartRows;
-use super::unit::Unit;
+use super::unit::{LANES, Unit};
 
 /// The gains of one pair of axes: by label, by block of the one axis (lines), and added up over the blocks
 /// before each boundary of the other (lanes).

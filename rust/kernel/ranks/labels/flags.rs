@@ -1,10 +1,10 @@
 //! Axes of one cut, such as Boolean columns, counted with another axis all at once, for two labels: which of them a row has
 //! is a word of bits, and its gain is added to 32 of them as one vector.
 
-use super::grid::{Grid, LANES};
+use super::grid::Grid;
 use super::pairs::{Lanes, Sums};
 use super::rows::PartRows;
-use super::unit::Unit;
+use super::unit::{LANES, Unit};
 use crate::bits::Level;
 
 /// From so many such axes on it takes less time than one pair after the other.

@@ -1,32 +1,76 @@
-//! Two classes whose errors cost differently: counted in 16-bit lanes as in `narrow`, and weighed in 32.
+//! Two classes whose errors cost differently: counted in 16-bit lanes as in `uniform`, and weighed in 32.
 //!
 //! A missed row of class 0 costs a, one of class 1 costs b. Everything is counted and bounded as in
-//! `narrow`; only the errors of a cell are the smaller of a·w₀ and b·w₁, which 31 bits must hold.
+//! `uniform`; only the errors of a cell are the smaller of a·w₀ and b·w₁, which 31 bits must hold.
 
-use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
-use super::lanes::Blocks;
-use super::narrow;
-use crate::bits::{LANES, Lanes, Level};
+use super::bit_kernel::{BitKernel, Look};
+use super::uniform;
+use crate::bits::{LANES, Lanes};
 use crate::cost::{Cost, INFINITE, gcd};
-use crate::task::{ClassCosts, Task};
-use crate::view::Segment;
+use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::ClassCosts;
 
 /// A cell that is not allowed; two of them can be added.
 const NONE: u32 = (1 << 31) - 1;
 
 type Wide = [u32; LANES];
 
+/// The kernel of two classes whose errors cost differently.
+pub struct TwoCosts {
+    error_costs: ErrorCosts,
+    counts: uniform::Scratch,
+    scratch: Scratch,
+}
+
+impl TwoCosts {
+    /// `None` for other tasks.
+    pub fn new(classes: &ClassCosts) -> Option<Self> {
+        let error_costs = ErrorCosts::new(classes)?;
+        Some(TwoCosts { error_costs, counts: Default::default(), scratch: Scratch::default() })
+    }
+}
+
+impl BitKernel for TwoCosts {
+    fn takes(&mut self, look: &Look) -> bool {
+        if look.tariff.is_some() || !look.fits_16_bits() {
+            return false;
+        }
+        let mut weights = [0; 2];
+        look.weigh_classes(&mut weights);
+        self.error_costs.fit(&weights)
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let TwoCosts { error_costs, counts, scratch } = self;
+        look.level.run(
+            #[inline(always)]
+            || look_in_lanes(look, *error_costs, (counts, scratch), out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        look.level.run(
+            #[inline(always)]
+            || uniform::sum_pairs(look, 2, &mut self.counts),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.counts.bytes() + self.scratch.bytes()
+    }
+}
+
 /// What errors cost.
 #[derive(Debug, Clone, Copy)]
-pub struct Prices {
+struct ErrorCosts {
     /// By class, in `unit`s.
     of: [u32; 2],
     unit: Cost,
 }
 
-impl Prices {
+impl ErrorCosts {
     /// Those of a task with two classes, two labels, and nothing to pay for the right one.
-    pub fn new(classes: &ClassCosts) -> Option<Prices> {
+    fn new(classes: &ClassCosts) -> Option<ErrorCosts> {
         if (classes.n_classes(), classes.n_labels()) != (2, 2) {
             return None;
         }
@@ -37,11 +81,11 @@ impl Prices {
         }
         let unit = gcd(a, b);
         let of = [u32::try_from(a / unit).ok()?, u32::try_from(b / unit).ok()?];
-        Some(Prices { of, unit })
+        Some(ErrorCosts { of, unit })
     }
 
     /// Whether all rows of a view with these class weights fit.
-    pub fn fit(&self, weights: &[i64]) -> bool {
+    fn fit(&self, weights: &[i64]) -> bool {
         let worst = self.of.iter().zip(weights).map(|(&of, &w)| i128::from(of) * i128::from(w));
         worst.sum::<i128>() < i128::from(NONE)
     }
@@ -53,7 +97,7 @@ impl Prices {
 }
 
 #[derive(Debug, Default)]
-pub struct Scratch {
+struct Scratch {
     /// By column block and class: what the 1 side costs if it is wrong.
     ones: Vec<[Wide; 2]>,
     best: Vec<[Wide; 2]>,
@@ -65,73 +109,64 @@ impl Scratch {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
-pub fn look(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
-    prices: Prices,
-    ask: Ask,
-    halt: &dyn Fn() -> bool,
-    (counts, scratch): (&mut narrow::Scratch, &mut Scratch),
+fn look_in_lanes(
+    look: &Look,
+    error_costs: ErrorCosts,
+    (counts, scratch): (&mut uniform::Scratch, &mut Scratch),
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
-    narrow::singles(level, blocks, segments, 2, 1, counts, out);
+    let Look { blocks, ask, .. } = *look;
+    uniform::singles(look, 2, 1, counts, out);
     let totals = [counts.totals[0], counts.totals[1]];
-    out.whole = prices.side(totals, &out.whole);
+    out.whole = error_costs.side(totals, &out.whole);
     for (side, ones) in out.sides.iter_mut().zip(counts.column_ones.chunks_exact(2)) {
         let zeros = [totals[0] - ones[0], totals[1] - ones[1]];
-        *side = [prices.side(zeros, &side[0]), prices.side([ones[0], ones[1]], &side[1])];
+        *side = [error_costs.side(zeros, &side[0]), error_costs.side([ones[0], ones[1]], &side[1])];
     }
     if !ask.stumps || blocks.n_columns == 0 {
         return Ok(());
     }
     let n_blocks = blocks.n_blocks();
     if ask.overlaps {
-        out.start_overlaps(n_blocks * LANES, prices.unit, 0)?;
+        out.start_overlaps(n_blocks * LANES, error_costs.unit, 0)?;
     }
     scratch.ones.clear();
     scratch.ones.extend((0..n_blocks).map(|block| {
-        [0, 1].map(|class| weighed(&counts.ones[class * n_blocks + block], prices.of[class]))
+        [0, 1].map(|class| weighed(&counts.ones[class * n_blocks + block], error_costs.of[class]))
     }));
     scratch.best.clear();
     scratch.best.resize(n_blocks, [[NONE; LANES]; 2]);
     if ask.min_rows > 1 {
-        pairs::<true>(level, blocks, segments, prices, ask, halt, counts, scratch, out)?;
+        pairs::<true>(look, error_costs, (counts, scratch), out)?;
     } else {
-        pairs::<false>(level, blocks, segments, prices, ask, halt, counts, scratch, out)?;
+        pairs::<false>(look, error_costs, (counts, scratch), out)?;
     }
     for (column, stumps) in out.stumps.iter_mut().enumerate() {
         for (side, stump) in stumps.iter_mut().enumerate() {
             let best = scratch.best[column / LANES][side][column % LANES];
-            *stump = if best >= NONE { INFINITE } else { Cost::from(best) * prices.unit };
+            *stump = if best >= NONE { INFINITE } else { Cost::from(best) * error_costs.unit };
         }
     }
     Ok(())
 }
 
 #[inline(always)]
-fn weighed(counts: &Lanes, price: u32) -> Wide {
-    std::array::from_fn(|l| u32::from(counts.0[l]) * price)
+fn weighed(counts: &Lanes, error_cost: u32) -> Wide {
+    std::array::from_fn(|l| u32::from(counts.0[l]) * error_cost)
 }
 
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn pairs<const MIN: bool>(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
-    prices: Prices,
-    ask: Ask,
-    halt: &dyn Fn() -> bool,
-    counts: &mut narrow::Scratch,
-    scratch: &mut Scratch,
+    look: &Look,
+    error_costs: ErrorCosts,
+    (counts, scratch): (&mut uniform::Scratch, &mut Scratch),
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
+    let Look { blocks, ask, halt, .. } = *look;
     let n_blocks = blocks.n_blocks();
     let min_rows = ask.min_rows.clamp(0, i64::from(u16::MAX)) as u16;
-    let totals = [0, 1].map(|class| u32::from(counts.totals[class]) * prices.of[class]);
+    let totals = [0, 1].map(|class| u32::from(counts.totals[class]) * error_costs.of[class]);
     counts.tile.clear();
     counts.tile.resize(2, [Lanes::ZERO; 4]);
     for first in (0..blocks.n_columns).step_by(4) {
@@ -142,15 +177,16 @@ fn pairs<const MIN: bool>(
         let mut best_i = [[[NONE; LANES]; 2]; 4];
         for j_block in i_block..n_blocks {
             let i = (i_block, i_lane);
-            narrow::count(level, blocks, segments, i, j_block, &mut counts.tile);
+            uniform::count(look, i, j_block, &mut counts.tile);
             let ones_j = &scratch.ones[j_block];
             let [mut best_0, mut best_1] = scratch.best[j_block];
             for t in 0..4.min(blocks.n_columns - first) {
                 let column = first + t;
                 let ones_i: [u32; 2] = [0, 1].map(|class| {
-                    u32::from(counts.column_ones[column * 2 + class]) * prices.of[class]
+                    u32::from(counts.column_ones[column * 2 + class]) * error_costs.of[class]
                 });
-                let both = [0, 1].map(|class| weighed(&counts.tile[class][t], prices.of[class]));
+                let both =
+                    [0, 1].map(|class| weighed(&counts.tile[class][t], error_costs.of[class]));
                 let mut cell = cells(totals, ones_i, ones_j, &both);
                 if MIN {
                     forbid(counts, (column, t), (n_blocks, j_block), min_rows, &mut cell);
@@ -203,7 +239,7 @@ fn cells(totals: [u32; 2], one_i: [u32; 2], ones_j: &[Wide; 2], both: &[Wide; 2]
 /// Cells with too few rows, which here are weight.
 #[inline(always)]
 fn forbid(
-    counts: &narrow::Scratch,
+    counts: &uniform::Scratch,
     (column, t): (usize, usize),
     (n_blocks, j_block): (usize, usize),
     min_rows: u16,

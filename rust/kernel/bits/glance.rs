@@ -1,11 +1,11 @@
 //! A glance at a node of two classes: may a tree of up to three leaves be cheap? That takes the counts of single
 //! columns, and of those few pairs that come into question by `bounds::three_leaves`, instead of all.
 
-use super::depth_two::{Ask, Lookahead};
 use super::lanes::Blocks;
 use crate::bits::LANES;
 use crate::bounds::{equivalent_points, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::{Ask, Lookahead};
 use crate::view::Segment;
 
 /// A side of a column that holds few of one class, and its weight in the other.

@@ -1,8 +1,8 @@
 //! Depth one: how much of every class is on the 1 side of every column.
 
-use super::depth_two::{Unfinished, vec_bytes, zeros};
 use super::lanes::Blocks;
 use crate::bits::{LANES, Level};
+use crate::kernel::look::{Unfinished, vec_bytes, zeros};
 use crate::view::{BitView, View};
 
 /// Groups of 16 rows that a 16-bit count surely holds.

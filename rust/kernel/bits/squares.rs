@@ -8,11 +8,12 @@
 //! again in integers, which decide. A gain of m outputs is at most 2m units above the real number, and its
 //! float is off by a few roundings for each output: within 2m + 1 units and (8 + m)·2^−52 of itself.
 
-use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
+use super::bit_kernel::{BitKernel, Look};
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};
 use crate::bounds::k_means;
 use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::{Ask, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::{Squares, Task};
 use crate::view::View;
 
@@ -23,8 +24,55 @@ type Part = [i64; PAIRS];
 /// Statistics summed in one pass over the rows.
 const TOGETHER: usize = 4;
 
+/// The kernel of squared errors.
+pub struct Squared<'a> {
+    task: &'a Squares,
+    scratch: Scratch,
+}
+
+impl<'a> Squared<'a> {
+    pub fn new(task: &'a Squares) -> Self {
+        Squared { task, scratch: Scratch::default() }
+    }
+
+    fn sums<'s>(&'s mut self, look: &Look<'s>) -> SquareSums<'s> {
+        let Squared { task, scratch } = self;
+        SquareSums { view: look.view, blocks: look.blocks, task, scratch }
+    }
+}
+
+impl BitKernel for Squared<'_> {
+    fn takes(&mut self, _look: &Look) -> bool {
+        true
+    }
+
+    fn glance(&mut self, look: &Look, out: &mut Lookahead) -> bool {
+        self.sums(look).glance(look.ask, look.halt, out)
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let mut sums = self.sums(look);
+        look.level.run(
+            #[inline(always)]
+            || sums.look(look.ask, look.halt, out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        let mut sums = self.sums(look);
+        look.level.run(
+            #[inline(always)]
+            || sums.sum_pairs(look.ask),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.scratch.bytes()
+    }
+}
+
 #[derive(Debug, Default)]
-pub struct Scratch {
+struct Scratch {
     groups: k_means::Scratch,
     /// By number, then row: the numbers of all entries.
     numbers: Vec<i64>,
@@ -50,7 +98,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.groups.bytes()
             + vec_bytes(&self.numbers)
             + vec_bytes(&self.words)
@@ -69,12 +117,12 @@ impl Scratch {
 
 /// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there are floors), its
 /// worst loss, and its rows if they matter.
-pub struct Squared<'a> {
-    pub view: &'a View,
+struct SquareSums<'a> {
+    view: &'a View,
     /// Its bits by column.
-    pub blocks: &'a Blocks,
-    pub task: &'a Squares,
-    pub scratch: &'a mut Scratch,
+    blocks: &'a Blocks,
+    task: &'a Squares,
+    scratch: &'a mut Scratch,
 }
 
 /// From whose sums those of a column are made: by adding the rows that only the column has, and taking away those
@@ -95,10 +143,10 @@ struct Listed {
     sides: [Vec<i64>; 2],
 }
 
-impl Squared<'_> {
+impl SquareSums<'_> {
     /// What every tree costs at least, if that is enough and shows from the rows alone: their bits need not be by column.
     /// Outputs are bounded each on its own: of several, that is mostly too little for what it takes.
-    pub fn glance(&mut self, ask: Ask, halt: &dyn Fn() -> bool, out: &mut Lookahead) -> bool {
+    fn glance(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> bool {
         if ask.enough == 0 || ask.leaves == 0 || self.outputs() > 1 {
             return false;
         }
@@ -119,12 +167,7 @@ impl Squared<'_> {
     }
 
     #[inline(always)]
-    pub fn look(
-        &mut self,
-        ask: Ask,
-        halt: &dyn Fn() -> bool,
-        out: &mut Lookahead,
-    ) -> Result<(), Unfinished> {
+    fn look(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> Result<(), Unfinished> {
         let n = self.view.columns.len();
         self.singles(out);
         if !ask.stumps || n == 0 {
@@ -163,7 +206,7 @@ impl Squared<'_> {
 
     /// The pairs of `look` without what it does with their sums.
     #[inline(always)]
-    pub fn sum_pairs(&mut self, ask: Ask) {
+    fn sum_pairs(&mut self, ask: Ask) {
         self.turn();
         self.sum_ones();
         let summed = self.summed(ask);

@@ -5,16 +5,17 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::flags::Flags;
-use super::gap::{Between, Edge, Item, between, weakest};
-use super::grid::{Grid, LANES};
-use super::labels::LabelKernel;
+use super::grid::Grid;
+use super::kernel::LabelKernel;
 use super::many::Many;
 use super::pairs::{Stumps, Sums, stumps};
 use super::rows::{Leaves, PartRows};
 use super::scan::{self, Line, Sides};
-use super::unit::Unit;
-use super::{Halt, stump_plan};
+use super::unit::{LANES, Unit};
 use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::Halt;
+use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between, weakest};
+use crate::kernel::ranks::rank_kernel::stump_plan;
 use crate::tree::Plan;
 use crate::view::Part;
 

@@ -1,5 +1,5 @@
 //! Questions that cost something, and classes with one cost for all their errors: counted in 16-bit lanes as in
-//! `narrow`, and weighed in 32 bits, or in 64 where that is too little.
+//! `uniform`, and weighed in 32 bits, or in 64 where that is too little.
 //!
 //! The errors of a cell cost Σ_c a_c·w_c − max_c a_c·w_c. A stump on side A of column i that asks for column j
 //! costs mass(A) · price(j, once i is bought) beside its two cells: which side pays is known from single columns,
@@ -7,13 +7,13 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-use super::depth_two::{Ask, Fee, Lookahead, Side, Unfinished, vec_bytes};
-use super::lanes::Blocks;
-use super::narrow;
-use crate::bits::{LANES, Lanes, Level};
+use super::bit_kernel::{BitKernel, Look};
+use super::uniform;
+use crate::bits::{LANES, Lanes};
 use crate::cost::{Cost, INFINITE, gcd};
-use crate::task::{ClassCosts, Task};
-use crate::view::{Fares, Segment, Tariff};
+use crate::kernel::look::{Fee, Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::ClassCosts;
+use crate::view::{Fares, Tariff};
 
 /// A number of costs in one lane.
 pub trait Number:
@@ -49,6 +49,53 @@ number!(u32, 1 << 30);
 number!(u64, 1 << 61);
 
 type Row<T> = [T; LANES];
+
+/// The kernel of classes with one cost for all their errors, where questions cost something.
+pub struct Priced<T> {
+    rates: Rates,
+    /// By class: its weight in the view that is looked at.
+    weights: Vec<i64>,
+    counts: uniform::Scratch,
+    scratch: Scratch<T>,
+}
+
+impl<T: Number> Priced<T> {
+    pub fn new(rates: Rates) -> Self {
+        let weights = vec![0; rates.errors.len()];
+        Priced { rates, weights, counts: Default::default(), scratch: Scratch::default() }
+    }
+}
+
+impl<T: Number> BitKernel for Priced<T> {
+    fn takes(&mut self, look: &Look) -> bool {
+        let fits = look.tariff.is_some() && look.ask.min_rows <= 1;
+        if !fits || !look.weights_are_rows() || !look.fits_16_bits() {
+            return false;
+        }
+        look.weigh_classes(&mut self.weights);
+        self.rates.fit::<T>(&self.weights)
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let Priced { rates, counts, scratch, .. } = self;
+        let tariff = look.tariff.expect("only priced nodes are taken");
+        look.level.run(
+            #[inline(always)]
+            || look_in_lanes(look, rates, tariff, (counts, scratch), out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        look.level.run(
+            #[inline(always)]
+            || uniform::sum_pairs(look, self.weights.len(), &mut self.counts),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.counts.bytes() + self.scratch.bytes() + vec_bytes(&self.weights)
+    }
+}
 
 /// What errors cost and what rows pay, in `unit`s.
 #[derive(Debug, Clone)]
@@ -89,7 +136,7 @@ impl Rates {
     }
 
     /// Whether rows with these class weights fit into lanes of this kind.
-    pub fn fit<T: Number>(&self, weights: &[i64]) -> bool {
+    fn fit<T: Number>(&self, weights: &[i64]) -> bool {
         let each = |(class, &weight): (usize, &i64)| {
             let most = i128::from(self.masses[class]) * i128::from(self.most);
             (i128::from(self.errors[class]) + most) * i128::from(weight)
@@ -112,7 +159,7 @@ impl Rates {
 }
 
 #[derive(Debug)]
-pub struct Scratch<T> {
+struct Scratch<T> {
     /// By class: an error, and all of them.
     errors: Vec<T>,
     totals: Vec<T>,
@@ -160,39 +207,17 @@ impl<T> Scratch<T> {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-pub fn look<T: Number>(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
-    rates: &Rates,
-    tariff: &Tariff,
-    ask: Ask,
-    halt: &dyn Fn() -> bool,
-    scratch: (&mut narrow::Scratch, &mut Scratch<T>),
-    out: &mut Lookahead,
-) -> Result<(), Unfinished> {
-    level.run(
-        #[inline(always)]
-        || look_in_lanes(level, blocks, segments, rates, tariff, ask, halt, scratch, out),
-    )
-}
-
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn look_in_lanes<T: Number>(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
+    look: &Look,
     rates: &Rates,
     tariff: &Tariff,
-    ask: Ask,
-    halt: &dyn Fn() -> bool,
-    (counts, scratch): (&mut narrow::Scratch, &mut Scratch<T>),
+    (counts, scratch): (&mut uniform::Scratch, &mut Scratch<T>),
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
+    let Look { blocks, ask, .. } = *look;
     let k = rates.errors.len();
-    narrow::singles(level, blocks, segments, k, 1, counts, out);
+    uniform::singles(look, k, 1, counts, out);
     out.whole = rates.side(counts.totals.iter().copied(), &out.whole);
     out.fee =
         rates.mass(counts.totals.iter().copied()) * rates.unit / rates.price_unit * tariff.least;
@@ -216,7 +241,7 @@ fn look_in_lanes<T: Number>(
         return Ok(());
     }
     scratch.weigh(rates, counts, blocks.n_blocks());
-    pairs(level, blocks, segments, halt, counts, scratch)?;
+    pairs(look, counts, scratch)?;
     for (column, stumps) in out.stumps.iter_mut().enumerate() {
         for (side, stump) in stumps.iter_mut().enumerate() {
             let best = scratch.best[column / LANES][side][column % LANES];
@@ -247,7 +272,7 @@ impl<T: Number> Scratch<T> {
 
     /// What all counts of single columns cost.
     #[inline(always)]
-    fn weigh(&mut self, rates: &Rates, counts: &narrow::Scratch, n_blocks: usize) {
+    fn weigh(&mut self, rates: &Rates, counts: &uniform::Scratch, n_blocks: usize) {
         let k = rates.errors.len();
         self.errors.clear();
         self.errors.extend(rates.errors.iter().map(|&error| T::of(error)));
@@ -277,13 +302,11 @@ impl<T: Number> Scratch<T> {
 
 #[inline(always)]
 fn pairs<T: Number>(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
-    halt: &dyn Fn() -> bool,
-    counts: &mut narrow::Scratch,
+    look: &Look,
+    counts: &mut uniform::Scratch,
     scratch: &mut Scratch<T>,
 ) -> Result<(), Unfinished> {
+    let Look { blocks, halt, .. } = *look;
     let (n_blocks, k) = (blocks.n_blocks(), scratch.errors.len());
     counts.tile.clear();
     counts.tile.resize(k, [Lanes::ZERO; 4]);
@@ -295,7 +318,7 @@ fn pairs<T: Number>(
         let n_first = 4.min(blocks.n_columns - first);
         let mut best_i = [[[T::NONE; LANES]; 2]; 4];
         for j_block in i.0..n_blocks {
-            narrow::count(level, blocks, segments, i, j_block, &mut counts.tile);
+            uniform::count(look, i, j_block, &mut counts.tile);
             let [mut best_0, mut best_1] = scratch.best[j_block];
             for t in 0..n_first {
                 let [e00, e01, e10, e11] = scratch.cells(&counts.tile, t, (i.0, i.1 + t), j_block);

@@ -3,9 +3,8 @@
 //! Each lane takes a run of neighbouring rows of its own, so that sums grow within lanes and nothing is moved
 //! between them: the rows of one vector lie as far apart as a run is long.
 
-use super::grid::LANES;
 use super::pairs::{each, lanes};
-use super::unit::Unit;
+use super::unit::{LANES, Unit};
 
 /// Rows in the order of an axis, run beside run, padded with rows that gain nothing.
 #[derive(Default)]

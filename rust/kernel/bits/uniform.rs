@@ -1,18 +1,59 @@
-//! The fast path: one cost for every error, and weights that sum to less than 2^16.
+//! One cost for every error, and weights that sum to less than 2^16: the fast path.
 //!
 //! Everything stays in 16-bit lanes. The errors of a cell are its weight less its largest class; for
 //! two classes that is the smaller class.
 
-use super::depth_two::{Ask, Lookahead, Side, Unfinished, vec_bytes};
+use super::bit_kernel::{BitKernel, Look};
 use super::glance::{self, Singles};
-use super::lanes::Blocks;
-use crate::bits::{Best, LANES, Lanes, Level, Pair};
+use crate::bits::{Best, LANES, Lanes, Pair};
 use crate::bounds::three_leaves;
 use crate::cost::{Cost, INFINITE};
-use crate::view::Segment;
+use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::ClassCosts;
 
 /// A stump that is not allowed; larger than any count that is reached, and sums saturate.
 const NONE: u16 = u16::MAX;
+
+/// The kernel of tasks whose errors all cost the same.
+pub struct Uniform {
+    n_classes: usize,
+    /// What an error costs.
+    unit: Cost,
+    scratch: Scratch,
+}
+
+impl Uniform {
+    /// `None` for other tasks.
+    pub fn new(classes: &ClassCosts) -> Option<Self> {
+        let unit = classes.uniform()?;
+        Some(Uniform { n_classes: classes.n_classes(), unit, scratch: Scratch::default() })
+    }
+}
+
+impl BitKernel for Uniform {
+    fn takes(&mut self, look: &Look) -> bool {
+        look.tariff.is_none() && look.fits_16_bits()
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let Uniform { n_classes, unit, scratch } = self;
+        look.level.run(
+            #[inline(always)]
+            || look_in_lanes(look, *n_classes, *unit, scratch, out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        look.level.run(
+            #[inline(always)]
+            || sum_pairs(look, self.n_classes, &mut self.scratch),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.scratch.bytes()
+    }
+}
 
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -39,20 +80,17 @@ impl Scratch {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
-pub fn look(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
+fn look_in_lanes(
+    look: &Look,
     n_classes: usize,
     unit: Cost,
-    ask: Ask,
-    halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
-    singles(level, blocks, segments, n_classes, unit, scratch, out);
+    let Look { blocks, ask, .. } = *look;
+    let segments = &look.bits.segments;
+    singles(look, n_classes, unit, scratch, out);
     if !ask.stumps || blocks.n_columns == 0 {
         return Ok(());
     }
@@ -72,10 +110,10 @@ pub fn look(
     }
     let how = How { min_rows, few, overlaps: ask.overlaps };
     match (n_classes, min_rows > 1) {
-        (2, false) => pairs::<2, false>(level, blocks, segments, how, halt, scratch, out),
-        (2, true) => pairs::<2, true>(level, blocks, segments, how, halt, scratch, out),
-        (_, false) => pairs::<0, false>(level, blocks, segments, how, halt, scratch, out),
-        (_, true) => pairs::<0, true>(level, blocks, segments, how, halt, scratch, out),
+        (2, false) => pairs::<2, false>(look, how, scratch, out),
+        (2, true) => pairs::<2, true>(look, how, scratch, out),
+        (_, false) => pairs::<0, false>(look, how, scratch, out),
+        (_, true) => pairs::<0, true>(look, how, scratch, out),
     }?;
     for (column, stumps) in out.stumps.iter_mut().enumerate() {
         for (side, stump) in stumps.iter_mut().enumerate() {
@@ -119,14 +157,14 @@ impl Scratch {
 /// Weights, costs and bounds of both sides of every column.
 #[inline(always)]
 pub(super) fn singles(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
+    look: &Look,
     n_classes: usize,
     unit: Cost,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) {
+    let Look { level, blocks, .. } = *look;
+    let segments = &look.bits.segments;
     let n_blocks = blocks.n_blocks();
     scratch.ones.clear();
     scratch.ones.resize(n_classes * n_blocks, Lanes::ZERO);
@@ -182,17 +220,14 @@ pub(super) fn singles(
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn pairs<const K: usize, const MIN: bool>(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
+    look: &Look,
     how: How,
-    halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
+    let Look { level, blocks, halt, .. } = *look;
     let n_classes = if K > 0 { K } else { scratch.totals.len() };
     let n_blocks = blocks.n_blocks();
     scratch.best.clear();
@@ -207,7 +242,7 @@ fn pairs<const K: usize, const MIN: bool>(
         let (i_block, i_lane) = (first / LANES, first % LANES);
         let mut best_i = [Best::NONE; 4];
         for j_block in i_block..n_blocks {
-            count(level, blocks, segments, (i_block, i_lane), j_block, &mut scratch.tile);
+            count(look, (i_block, i_lane), j_block, &mut scratch.tile);
             let mut best_j = scratch.best[j_block];
             for t in 0..4 {
                 let column = first + t;
@@ -281,13 +316,13 @@ fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_j: &mut [Lanes; 2]) {
 /// Pair weights by class of four columns against a block.
 #[inline(always)]
 pub(super) fn count(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
+    look: &Look,
     (i_block, i_lane): (usize, usize),
     j_block: usize,
     tile: &mut [[Lanes; 4]],
 ) {
+    let Look { level, blocks, .. } = *look;
+    let segments = &look.bits.segments;
     for class in tile.iter_mut() {
         *class = [Lanes::ZERO; 4];
     }
@@ -302,19 +337,14 @@ pub(super) fn count(
 
 /// `pairs` without what it does with the counts.
 #[inline(always)]
-pub fn sum_pairs(
-    level: Level,
-    blocks: &Blocks,
-    segments: &[Segment],
-    n_classes: usize,
-    scratch: &mut Scratch,
-) {
+pub(super) fn sum_pairs(look: &Look, n_classes: usize, scratch: &mut Scratch) {
+    let blocks = look.blocks;
     scratch.tile.clear();
     scratch.tile.resize(n_classes, [Lanes::ZERO; 4]);
     for first in (0..blocks.n_columns).step_by(4) {
         let i = (first / LANES, first % LANES);
         for j_block in i.0..blocks.n_blocks() {
-            count(level, blocks, segments, i, j_block, &mut scratch.tile);
+            count(look, i, j_block, &mut scratch.tile);
             std::hint::black_box(&mut scratch.tile);
         }
     }

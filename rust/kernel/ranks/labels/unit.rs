@@ -4,6 +4,9 @@ use std::ops::{Add, AddAssign, BitAnd, Sub, SubAssign};
 
 use crate::cost::Cost;
 
+/// Lanes that are worked on together; blocks are padded to whole groups of them.
+pub const LANES: usize = 32;
+
 /// An integer that holds the worst losses of all rows, added up, with a sign.
 pub trait Unit:
     Copy

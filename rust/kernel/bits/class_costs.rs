@@ -1,19 +1,59 @@
-//! The general path: 64-bit sums of the weights of any number of classes for each cell.
+//! Any costs by class: 64-bit sums of the weights of any number of classes for each cell.
 
-use super::depth_two::{Ask, Fee, Lookahead, Side, Unfinished, vec_bytes};
-use super::lanes::Blocks;
-use crate::bits::{LANES, Lanes, Level};
+use super::bit_kernel::{BitKernel, Look};
+use super::tally::{ClassTally, Row, Tile};
+use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::task::{ClassCosts, Task};
-use crate::view::{BitView, Segment, Tariff};
+use crate::kernel::look::{Fee, Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::ClassCosts;
+use crate::view::Tariff;
 
-/// One statistic of 32 columns.
-pub type Row = [i64; LANES];
-/// One statistic of four columns against 32.
-pub type Tile = [Row; 4];
+/// The kernel of any task that counts classes.
+pub struct ClassCounts<'a> {
+    classes: &'a ClassCosts,
+    scratch: Scratch,
+}
+
+impl<'a> ClassCounts<'a> {
+    pub fn new(classes: &'a ClassCosts) -> Self {
+        ClassCounts { classes, scratch: Scratch::default() }
+    }
+}
+
+impl BitKernel for ClassCounts<'_> {
+    fn takes(&mut self, _look: &Look) -> bool {
+        true
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let mut tally = Costed {
+            tally: ClassTally::new(look, self.classes.n_classes()),
+            classes: self.classes,
+        };
+        look.level.run(
+            #[inline(always)]
+            || look_in_lanes(&mut tally, look, &mut self.scratch, out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        let mut tally = Costed {
+            tally: ClassTally::new(look, self.classes.n_classes()),
+            classes: self.classes,
+        };
+        look.level.run(
+            #[inline(always)]
+            || sum_pairs(&mut tally, &mut self.scratch),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.scratch.bytes()
+    }
+}
 
 #[derive(Debug, Default)]
-pub struct Scratch {
+struct Scratch {
     totals: Vec<i64>,
     /// By block and statistic: sums over the rows with each column.
     ones: Vec<Row>,
@@ -26,34 +66,32 @@ pub struct Scratch {
 
 /// The look-ahead for any costs by class.
 #[inline(always)]
-pub fn look(
-    tally: &mut ClassTally,
-    ask: Ask,
-    tariff: Option<&Tariff>,
-    halt: &dyn Fn() -> bool,
+fn look_in_lanes(
+    tally: &mut Costed,
+    look: &Look,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
-    singles(tally, scratch, tariff, out);
-    if !ask.stumps || tally.n_columns() == 0 {
+    singles(tally, scratch, look.tariff, out);
+    if !look.ask.stumps || tally.n_columns() == 0 {
         return Ok(());
     }
-    match tariff {
-        Some(tariff) => pairs::<true>(tally, ask, tariff, halt, scratch, out),
-        None => pairs::<false>(tally, ask, &Tariff::default(), halt, scratch, out),
+    match look.tariff {
+        Some(tariff) => pairs::<true>(tally, look, tariff, scratch, out),
+        None => pairs::<false>(tally, look, &Tariff::default(), scratch, out),
     }
 }
 
 /// `PAYS`: whether questions cost something.
 #[inline(always)]
 fn pairs<const PAYS: bool>(
-    tally: &mut ClassTally,
-    ask: Ask,
+    tally: &mut Costed,
+    look: &Look,
     tariff: &Tariff,
-    halt: &dyn Fn() -> bool,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
+    let Look { ask, halt, .. } = *look;
     let (n, width) = (tally.n_columns(), tally.width());
     let n_blocks = n.div_ceil(LANES);
     let unit = (out.whole.worst >> 31) + 1;
@@ -125,7 +163,7 @@ fn pairs<const PAYS: bool>(
 
 /// The pairs of `look` without what it does with their sums.
 #[inline(always)]
-pub fn sum_pairs(tally: &mut ClassTally, scratch: &mut Scratch) {
+fn sum_pairs(tally: &mut Costed, scratch: &mut Scratch) {
     let (n, width) = (tally.n_columns(), tally.width());
     scratch.tile.clear();
     scratch.tile.resize(width, [[0; LANES]; 4]);
@@ -190,7 +228,7 @@ impl Scratch {
 
 #[inline(always)]
 fn singles(
-    tally: &mut ClassTally,
+    tally: &mut Costed,
     scratch: &mut Scratch,
     tariff: Option<&Tariff>,
     out: &mut Lookahead,
@@ -234,7 +272,7 @@ fn singles(
 }
 
 #[inline(always)]
-fn side(tally: &ClassTally, stats: &[Row], lane: usize, least: Cost) -> Side {
+fn side(tally: &Costed, stats: &[Row], lane: usize, least: Cost) -> Side {
     Side {
         leaf: tally.leaf(stats)[lane],
         least,
@@ -243,69 +281,21 @@ fn side(tally: &ClassTally, stats: &[Row], lane: usize, least: Cost) -> Side {
     }
 }
 
-/// Weights by class, and rows.
-pub struct ClassTally<'a> {
-    pub level: Level,
-    pub blocks: &'a Blocks,
-    pub bits: &'a BitView,
-    pub classes: &'a ClassCosts,
+/// Counts, and what they cost.
+struct Costed<'a> {
+    tally: ClassTally<'a>,
+    classes: &'a ClassCosts,
 }
 
-/// Groups that can be counted in 16 bits.
-const CHUNK: usize = 4095;
+impl<'a> std::ops::Deref for Costed<'a> {
+    type Target = ClassTally<'a>;
 
-impl ClassTally<'_> {
-    fn n_columns(&self) -> usize {
-        self.blocks.n_columns
+    fn deref(&self) -> &ClassTally<'a> {
+        &self.tally
     }
+}
 
-    fn width(&self) -> usize {
-        self.classes.n_classes() + 1
-    }
-
-    /// Statistics of all rows.
-    fn totals(&self, out: &mut [i64]) {
-        let rows = out.len() - 1;
-        for &(index, ..) in &self.blocks.segments {
-            let (segment, n) = (&self.bits.segments[index], self.blocks.rows(index));
-            out[segment.class as usize] += n * segment.weight;
-            out[rows] += n * segment.rows;
-        }
-    }
-
-    /// Statistics of the rows that have each column of a block.
-    #[inline(always)]
-    fn singles(&mut self, block: usize, out: &mut [Row]) {
-        self.count_block(block, |segment, l, n| {
-            out[segment.class as usize][l] += n * segment.weight;
-            out[self.classes.n_classes()][l] += n * segment.rows;
-        });
-    }
-
-    /// Statistics of the rows that have both one of the columns from `first` on and one of a block.
-    #[inline(always)]
-    fn pairs(&mut self, first: usize, block: usize, out: &mut [Tile]) {
-        out.fill([[0; LANES]; 4]);
-        let rows = self.classes.n_classes();
-        for &(index, from, to) in &self.blocks.segments {
-            let segment = &self.bits.segments[index];
-            for from in (from..to).step_by(CHUNK) {
-                let to = to.min(from + CHUNK);
-                let left = self.blocks.block(first / LANES, from, to);
-                let right = self.blocks.block(block, from, to);
-                let mut counts = [Lanes::ZERO; 4];
-                self.level.add_pairs(left, first % LANES, right, 1, &mut counts);
-                for (t, counts) in counts.iter().enumerate() {
-                    for l in 0..LANES {
-                        let n = i64::from(counts.0[l]);
-                        out[segment.class as usize][t][l] += n * segment.weight;
-                        out[rows][t][l] += n * segment.rows;
-                    }
-                }
-            }
-        }
-    }
-
+impl Costed<'_> {
     /// The best leaf's cost.
     #[inline(always)]
     fn leaf(&self, stats: &[Row]) -> Row {
@@ -337,11 +327,6 @@ impl ClassTally<'_> {
         worst
     }
 
-    #[inline(always)]
-    fn rows(&self, stats: &[Row]) -> Row {
-        stats[self.classes.n_classes()]
-    }
-
     /// What the rows pay for a unit of price; only asked where questions cost something.
     #[inline(always)]
     fn mass(&self, stats: &[Row]) -> Row {
@@ -353,36 +338,5 @@ impl ClassTally<'_> {
             }
         }
         mass
-    }
-
-    /// Least cost of all rows, and of the rows with each column.
-    #[inline(always)]
-    fn least(&mut self, block: Option<usize>) -> Row {
-        let mut least = [0; LANES];
-        match block {
-            Some(block) => self.count_block(block, |segment, l, n| least[l] += n * segment.least),
-            None => {
-                for &(index, ..) in &self.blocks.segments {
-                    let n = self.blocks.rows(index);
-                    least[0] += n * self.bits.segments[index].least;
-                }
-            }
-        }
-        least
-    }
-}
-
-impl ClassTally<'_> {
-    #[inline(always)]
-    fn count_block(&self, block: usize, mut add: impl FnMut(&Segment, usize, i64)) {
-        for &(index, from, to) in &self.blocks.segments {
-            for from in (from..to).step_by(CHUNK) {
-                let to = to.min(from + CHUNK);
-                let counts = self.level.count_columns(self.blocks.block(block, from, to));
-                for (l, &n) in counts.0.iter().enumerate() {
-                    add(&self.bits.segments[index], l, i64::from(n));
-                }
-            }
-        }
     }
 }

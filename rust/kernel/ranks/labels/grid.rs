@@ -1,11 +1,8 @@
 //! Each axis of a node in a few blocks of neighbouring ranks, so that pairs of axes can be counted.
 
-use super::labels::Label;
+use super::kernel::Label;
 use super::unit::Unit;
 use crate::view::{Axis, RankNode};
-
-/// Lanes that are worked on together; blocks are padded to whole groups of them.
-pub const LANES: usize = 32;
 
 /// A node's rows as block numbers, with what they are worth.
 pub struct Grid<T> {
@@ -28,11 +25,6 @@ pub struct GridAxis<T> {
 impl<T: Unit> GridAxis<T> {
     pub fn n(&self) -> usize {
         self.last.len()
-    }
-
-    /// The first and last rank of a block.
-    pub fn ranks(&self, block: usize) -> (u32, u32) {
-        (if block == 0 { 0 } else { self.last[block - 1] + 1 }, self.last[block])
     }
 
     /// Blocks of about the same number of rows.

@@ -5,10 +5,10 @@
 //! the same label. So no sums are kept for pairs of blocks, and at each boundary what the leaves on the four
 //! sides of it and of b lose is a maximum over labels, lane by lane. Labels that no row of the part has are left out.
 
-use super::grid::{Grid, LANES};
+use super::grid::Grid;
 use super::pairs::{Lanes, Stumps, each, lanes};
 use super::rows::PartRows;
-use super::unit::Unit;
+use super::unit::{LANES, Unit};
 
 /// Groups of lanes that are worked on together.
 const GROUPS: usize = 3;

@@ -3,9 +3,9 @@
 //! Four rows have 16 subsets: with the XOR of the keys of each in a table, a column's fingerprint is
 //! one look-up for every four rows instead of a step for each row.
 
-use super::depth_two::vec_bytes;
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};
+use crate::kernel::look::vec_bytes;
 use crate::view::{Key, View};
 
 /// Subsets of four rows.

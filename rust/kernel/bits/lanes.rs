@@ -1,7 +1,7 @@
 //! A view's rows turned into lanes: 16 rows of 32 columns at a time.
 
-use super::depth_two::{Unfinished, vec_bytes};
 use crate::bits::{LANES, Lanes, Level, ROWS};
+use crate::kernel::look::{Unfinished, vec_bytes};
 use crate::view::View;
 
 /// Columns by blocks of 32; in each block, the groups of 16 rows of every segment.

@@ -1,0 +1,72 @@
+//! What a kernel on bits is given, and what it must do.
+
+use super::lanes::Blocks;
+use crate::bits::Level;
+use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
+use crate::view::{BitView, Tariff, View};
+
+/// One look: the node, and what is to be found out.
+#[derive(Clone, Copy)]
+pub struct Look<'v> {
+    pub bits: &'v BitView,
+    pub view: &'v View,
+    /// The view's bits by column. Empty for kernels that count no lanes.
+    pub blocks: &'v Blocks,
+    pub level: Level,
+    pub ask: Ask,
+    /// What the columns cost, where questions cost something.
+    pub tariff: Option<&'v Tariff>,
+    pub halt: Halt<'v>,
+}
+
+/// One way to look at a node. A kernel keeps its scratch memory from look to look.
+pub trait BitKernel {
+    /// Whether this kernel can look at the node: whether its numbers fit, and whether it knows prices.
+    fn takes(&mut self, look: &Look) -> bool;
+
+    /// Whether the kernel counts rows in lanes, which are filled before it looks.
+    fn counts_lanes(&self) -> bool {
+        true
+    }
+
+    /// What every tree costs at least, where that is enough and can be told before any lane is filled.
+    fn glance(&mut self, _look: &Look, _out: &mut Lookahead) -> bool {
+        false
+    }
+
+    /// Fill in what the columns and their pairs tell.
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished>;
+
+    /// The part of `look` that sums the rows of every pair, alone, for benches.
+    fn sum_pairs(&mut self, look: &Look);
+
+    /// Bytes of scratch memory held.
+    fn bytes(&self) -> usize;
+}
+
+impl Look<'_> {
+    /// Whether the weight of an entry is its rows.
+    pub fn weights_are_rows(&self) -> bool {
+        self.bits.segments.iter().all(|segment| segment.rows == segment.weight)
+    }
+
+    /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.
+    pub fn fits_16_bits(&self) -> bool {
+        if self.ask.min_rows > 1 && !self.weights_are_rows() {
+            return false;
+        }
+        let (view, segments) = (self.view, &self.bits.segments);
+        let total: i64 =
+            (0..view.ends.len()).map(|s| view.segment(s).len() as i64 * segments[s].weight).sum();
+        total < 1 << 16
+    }
+
+    /// The weight of every class in the view.
+    pub fn weigh_classes(&self, weights: &mut [i64]) {
+        weights.fill(0);
+        for (index, segment) in self.bits.segments.iter().enumerate() {
+            weights[segment.class as usize] +=
+                self.view.segment(index).len() as i64 * segment.weight;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Any task whose statistics are counts: rows are counted in lanes, and cells costed by the task itself.
+
+use super::bit_kernel::{BitKernel, Look};
+use super::cells::{Cells, Row};
+use super::tally::{ClassTally, Tile};
+use crate::bits::LANES;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::Task;
+
+/// The kernel of tasks that cost counts: impurities, errors of several targets, histograms.
+pub struct ClassSums<'a> {
+    task: &'a dyn Task,
+    totals: Vec<i64>,
+    /// By block and statistic: sums over the rows with each column.
+    ones: Vec<Row>,
+    tile: Vec<Tile>,
+    cells: Cells,
+    /// Statistics side by side, and costs, of single columns.
+    singles: Vec<i64>,
+    costs: Vec<Cost>,
+    best: Vec<[Row; 2]>,
+}
+
+impl<'a> ClassSums<'a> {
+    pub fn new(task: &'a dyn Task) -> Self {
+        ClassSums {
+            task,
+            totals: Vec::new(),
+            ones: Vec::new(),
+            tile: Vec::new(),
+            cells: Cells::default(),
+            singles: Vec::new(),
+            costs: Vec::new(),
+            best: Vec::new(),
+        }
+    }
+
+    /// Costs and bounds of all rows, and of both sides of every column.
+    fn sides(&mut self, tally: &ClassTally, out: &mut Lookahead) {
+        let (n, width, n_stats) = (tally.n_columns(), tally.width(), self.task.width());
+        let n_blocks = n.div_ceil(LANES);
+        self.totals.clear();
+        self.totals.resize(width, 0);
+        tally.totals(&mut self.totals);
+        self.ones.clear();
+        self.ones.resize(n_blocks * width, [0; LANES]);
+        for (block, ones) in self.ones.chunks_exact_mut(width).enumerate() {
+            tally.singles(block, ones);
+        }
+        let at = |statistic: usize, column: usize| {
+            self.ones[column / LANES * width + statistic][column % LANES]
+        };
+        self.singles.clear();
+        for (statistic, &total) in self.totals[..n_stats].iter().enumerate() {
+            self.singles.push(total);
+            self.singles.extend((0..n).map(|column| at(statistic, column)));
+            self.singles.extend((0..n).map(|column| total - at(statistic, column)));
+        }
+        self.costs.clear();
+        self.costs.resize(2 * n + 1, 0);
+        self.task.leaf_costs(&self.singles, &mut self.costs);
+        // What losing rows can save is not known, but it is no more than what the node costs as one leaf.
+        let worst = self.costs[0];
+        let (all_least, all_rows) = (tally.least(None)[0], self.totals[n_stats]);
+        out.whole = Side { leaf: self.costs[0], least: all_least, worst, rows: all_rows };
+        for block in 0..n_blocks {
+            let least = tally.least(Some(block));
+            for column in block * LANES..n.min((block + 1) * LANES) {
+                let (least, rows) = (least[column % LANES], at(n_stats, column));
+                let [with, without] = [self.costs[1 + column], self.costs[1 + n + column]];
+                self.task.check_union(out.whole.leaf, with, without);
+                out.sides[column] = [
+                    Side { leaf: without, least: all_least - least, worst, rows: all_rows - rows },
+                    Side { leaf: with, least, worst, rows },
+                ];
+            }
+        }
+    }
+
+    /// Where leaves may be empty, a split is the best of stumps if it splits nothing.
+    fn start_stumps(&mut self, look: &Look, out: &Lookahead) {
+        self.best.clear();
+        self.best.resize(out.sides.len().div_ceil(LANES), [[INFINITE; LANES]; 2]);
+        for (column, sides) in out.sides.iter().enumerate().filter(|_| look.ask.min_rows <= 1) {
+            for side in 0..2 {
+                self.best[column / LANES][side][column % LANES] = sides[side].leaf;
+            }
+        }
+    }
+
+    /// The best stumps of all pairs: of four columns at a time, or of several times four, against all later blocks.
+    fn pairs(&mut self, look: &Look, tally: &ClassTally) -> Result<(), Unfinished> {
+        let n = tally.n_columns();
+        let mut from = 0;
+        while from < n {
+            let blocks = n.div_ceil(LANES) - from / LANES;
+            let columns = Cells::columns_at_once(blocks).next_multiple_of(4);
+            // Columns of one block have as many blocks before them.
+            let to = (from + columns).min(n).min((from / LANES + 1) * LANES);
+            self.evaluate(look, tally, (from, to))?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn evaluate(
+        &mut self,
+        look: &Look,
+        tally: &ClassTally,
+        (from, to): (usize, usize),
+    ) -> Result<(), Unfinished> {
+        let (width, n_stats) = (tally.width(), self.task.width());
+        let (own, n_blocks) = (from / LANES, tally.n_columns().div_ceil(LANES));
+        let blocks = n_blocks - own;
+        let count_rows = look.ask.min_rows > 1;
+        self.cells.begin((to - from) * blocks, n_stats, count_rows);
+        self.tile.clear();
+        self.tile.resize(width, [[0; LANES]; 4]);
+        for first in (from..to).step_by(4) {
+            for block in own..n_blocks {
+                if (look.halt)() {
+                    return Err(Unfinished::Stopped);
+                }
+                let ClassSums { totals, ones, tile, cells, .. } = self;
+                look.level.run(
+                    #[inline(always)]
+                    || {
+                        tally.pairs(first, block, tile);
+                        for column in first..to.min(first + 4) {
+                            let place = (column - from) * blocks + block - own;
+                            let parts = |s: usize| {
+                                let one = ones[own * width + s][column % LANES];
+                                let of_i = [one, totals[s] - one];
+                                (of_i, &ones[block * width + s], &tile[s][column - first])
+                            };
+                            for s in 0..n_stats {
+                                let (of_i, with_j, both) = parts(s);
+                                cells.put(s, place, of_i, with_j, both);
+                            }
+                            if count_rows {
+                                let (of_i, with_j, both) = parts(n_stats);
+                                cells.put_rows(place, of_i, with_j, both);
+                            }
+                        }
+                    },
+                );
+            }
+        }
+        self.cells.evaluate(self.task, look.ask.min_rows);
+        for column in from..to {
+            for block in own..n_blocks {
+                self.take((column - from) * blocks + block - own, column, block);
+            }
+        }
+        Ok(())
+    }
+
+    /// Take in the stumps that the cells at a place make: on both sides of the column, and of every other one.
+    fn take(&mut self, place: usize, column: usize, block: usize) {
+        let [e00, e01, e10, e11] = self.cells.costs(place);
+        let mut best = [INFINITE; 2];
+        let of_j = &mut self.best[block];
+        for l in 0..LANES {
+            best[0] = best[0].min(e00[l] + e01[l]);
+            best[1] = best[1].min(e10[l] + e11[l]);
+            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l]);
+            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l]);
+        }
+        for side in 0..2 {
+            let known = &mut self.best[column / LANES][side][column % LANES];
+            *known = best[side].min(*known);
+        }
+    }
+}
+
+impl BitKernel for ClassSums<'_> {
+    fn takes(&mut self, _look: &Look) -> bool {
+        true
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let tally = ClassTally::new(look, self.task.width());
+        self.sides(&tally, out);
+        if look.ask.stumps && !look.view.columns.is_empty() {
+            self.start_stumps(look, out);
+            self.pairs(look, &tally)?;
+            for (column, stumps) in out.stumps.iter_mut().enumerate() {
+                for side in 0..2 {
+                    let best = self.best[column / LANES][side][column % LANES];
+                    stumps[side] = best.min(INFINITE);
+                }
+            }
+        }
+        match self.task.failure() {
+            None => Ok(()),
+            Some(_) => Err(Unfinished::TaskFailed),
+        }
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        let tally = ClassTally::new(look, self.task.width());
+        self.tile.clear();
+        self.tile.resize(tally.width(), [[0; LANES]; 4]);
+        let n = tally.n_columns();
+        for first in (0..n).step_by(4) {
+            for block in first / LANES..n.div_ceil(LANES) {
+                tally.pairs(first, block, &mut self.tile);
+                std::hint::black_box(&mut self.tile);
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        vec_bytes(&self.totals)
+            + vec_bytes(&self.ones)
+            + vec_bytes(&self.tile)
+            + self.cells.bytes()
+            + vec_bytes(&self.singles)
+            + vec_bytes(&self.costs)
+            + vec_bytes(&self.best)
+    }
+}

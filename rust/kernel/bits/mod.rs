@@ -1,0 +1,174 @@
+//! Kernels on bits: one call looks at every pair of a node's columns.
+//!
+//! A kernel is one way to sum what the rows of a pair add up to, and to cost the four cells that it makes. All of
+//! them give the same [`Lookahead`]; they differ in what they ask of the task and of the node. [`candidates`] is the
+//! only place that chooses: it lists the kernels of a task, the fastest first, and a look goes to the first one
+//! that takes the node. To add a kernel, write one file with a type that implements [`BitKernel`], and list it there.
+
+mod bit_kernel;
+mod cells;
+mod class_costs;
+mod class_sums;
+mod counts;
+mod fingerprints;
+mod glance;
+mod lanes;
+mod pair_sums;
+mod priced;
+mod row_costs;
+mod squares;
+mod sums;
+mod tally;
+mod two_costs;
+mod uniform;
+
+pub use counts::Counts;
+
+use crate::bits::Level;
+use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
+use crate::task::{Structure, Task};
+use crate::view::{BitView, Key, Tariff, View};
+use bit_kernel::{BitKernel, Look};
+use lanes::Blocks;
+
+/// The kernels that a task offers, the fastest first. The last one takes every node.
+fn candidates<'a>(bits: &'a BitView, task: &'a dyn Task) -> Vec<Box<dyn BitKernel + 'a>> {
+    let mut kernels: Vec<Box<dyn BitKernel + 'a>> = Vec::new();
+    match task.structure() {
+        Structure::Classes(classes) => {
+            if let Some(kernel) = uniform::Uniform::new(classes) {
+                kernels.push(Box::new(kernel));
+            }
+            if let Some(kernel) = two_costs::TwoCosts::new(classes) {
+                kernels.push(Box::new(kernel));
+            }
+            if let Some(rates) = bits.fares.as_ref().and_then(|f| priced::Rates::new(classes, f)) {
+                kernels.push(Box::new(priced::Priced::<u32>::new(rates.clone())));
+                kernels.push(Box::new(priced::Priced::<u64>::new(rates)));
+            }
+            kernels.push(Box::new(class_costs::ClassCounts::new(classes)));
+        }
+        Structure::Squares(squares) => kernels.push(Box::new(squares::Squared::new(squares))),
+        Structure::Labels(_) => kernels.push(Box::new(row_costs::RowCostSums::default())),
+        Structure::Counts => kernels.push(Box::new(class_sums::ClassSums::new(task))),
+        Structure::Sums => kernels.push(Box::new(sums::NumberSums::new(task))),
+    }
+    kernels
+}
+
+/// One worker's kernels with their scratch memory.
+pub struct Kernel<'a> {
+    bits: &'a BitView,
+    level: Level,
+    candidates: Vec<Box<dyn BitKernel + 'a>>,
+    blocks: Blocks,
+    fingerprints: fingerprints::Scratch,
+}
+
+impl<'a> Kernel<'a> {
+    pub fn new(bits: &'a BitView, task: &'a dyn Task, level: Level) -> Self {
+        Kernel {
+            bits,
+            level,
+            candidates: candidates(bits, task),
+            blocks: Blocks::default(),
+            fingerprints: fingerprints::Scratch::default(),
+        }
+    }
+
+    /// Bytes of scratch memory held.
+    pub fn bytes(&self) -> usize {
+        self.blocks.bytes()
+            + self.fingerprints.bytes()
+            + self.candidates.iter().map(|kernel| kernel.bytes()).sum::<usize>()
+    }
+
+    /// Bytes of scratch memory that a look at such a view takes, at least.
+    pub fn bytes_for(view: &View) -> usize {
+        if view.costs.is_empty() { view.bits.len() * 8 } else { 0 }
+    }
+
+    /// Look at a node. Only columns that vary in the view should be in it; others cost time. `halt` is asked now and
+    /// then: once it says so, the look ends without a result.
+    pub fn look(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        tariff: Option<&Tariff>,
+        halt: Halt,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
+        let result = self.look_at(view, ask, tariff, halt, out);
+        if result.is_err() {
+            out.clear(0);
+        }
+        result
+    }
+
+    fn look_at(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        tariff: Option<&Tariff>,
+        halt: Halt,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
+        out.clear(view.columns.len());
+        let Kernel { bits, level, candidates, blocks, .. } = self;
+        let (bits, level) = (*bits, *level);
+        let look = Look { bits, view, blocks, level, ask, tariff, halt };
+        let kernel = chosen(candidates, &look);
+        if kernel.glance(&look, out) {
+            return Ok(());
+        }
+        if kernel.counts_lanes() {
+            blocks.fill(view, level)?;
+        }
+        kernel.look(&Look { bits, view, blocks, level, ask, tariff, halt }, out)
+    }
+
+    /// The first part of `look` alone: turn rows into lanes, if they are to be counted so.
+    pub fn fill(&mut self, view: &View) -> Result<(), Unfinished> {
+        match self.candidates.iter().any(|kernel| kernel.counts_lanes()) {
+            true => self.blocks.fill(view, self.level),
+            false => Ok(()),
+        }
+    }
+
+    /// The part of `look` that sums the rows of every pair, alone, for benches. `fill` comes first.
+    pub fn sum_pairs(&mut self, view: &View, ask: Ask) {
+        let Kernel { bits, level, candidates, blocks, .. } = self;
+        let halt: Halt = &|| false;
+        let look = Look { bits, view, blocks, level: *level, ask, tariff: None, halt };
+        chosen(candidates, &look).sum_pairs(&look);
+    }
+
+    /// Whether all of a node's fingerprints come cheaper at once than one by one: only from lanes by entry.
+    fn prints_all(&self) -> bool {
+        self.bits.width == 0
+    }
+
+    /// Bytes of scratch memory that `fingerprints` takes beyond what there is.
+    pub fn fingerprint_bytes(&self) -> usize {
+        if self.prints_all() { self.fingerprints.bytes_for(&self.blocks) } else { 0 }
+    }
+
+    /// The fingerprints of both sides of every column of the view that was looked at last. Tasks without
+    /// classes leave them to whoever asks.
+    pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Key; 2]>>) {
+        if self.prints_all() {
+            fingerprints::fingerprints(&self.blocks, view, &mut self.fingerprints, out);
+        }
+    }
+}
+
+/// The first kernel that takes the node.
+fn chosen<'k, 'a>(
+    candidates: &'k mut [Box<dyn BitKernel + 'a>],
+    look: &Look,
+) -> &'k mut (dyn BitKernel + 'a) {
+    let taking = candidates.iter_mut().position(|kernel| kernel.takes(look));
+    let last = candidates.len() - 1;
+    debug_assert!(taking.is_some(), "the last kernel of a task takes every node");
+    candidates[taking.unwrap_or(last)].as_mut()
+}

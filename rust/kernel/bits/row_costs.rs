@@ -1,0 +1,330 @@
+//! Costs by row and label: a cell costs the least of the sums over labels.
+
+use super::bit_kernel::{BitKernel, Look};
+use super::pair_sums::{self, PairSums, Row};
+use crate::bits::LANES;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::{Ask, Fee, Halt, Lookahead, Side, Unfinished, vec_bytes};
+use crate::view::Tariff;
+
+/// Pairs of splits that are evaluated at a time: their costs stay in registers.
+const PAIRS: usize = 8;
+type Part = [Cost; PAIRS];
+
+/// The kernel of tasks whose rows have a cost for each label.
+#[derive(Debug, Default)]
+pub struct RowCostSums {
+    sums: pair_sums::Scratch,
+    /// By block: the best stumps on the 0 sides and on the 1 sides of its columns, turned or not.
+    best: Vec<[Row; 2]>,
+}
+
+impl RowCostSums {
+    fn costs<'a>(&'a mut self, look: &Look<'a>) -> Costs<'a> {
+        let RowCostSums { sums: scratch, best } = self;
+        let sums = PairSums { view: look.view, width: look.bits.width, scratch };
+        Costs { sums, n_labels: look.bits.n_stats, tariff: look.tariff, best }
+    }
+}
+
+impl BitKernel for RowCostSums {
+    fn takes(&mut self, _look: &Look) -> bool {
+        true
+    }
+
+    fn counts_lanes(&self) -> bool {
+        false
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let mut costs = self.costs(look);
+        look.level.run(
+            #[inline(always)]
+            || costs.look(look.ask, look.halt, out),
+        )
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        let mut costs = self.costs(look);
+        look.level.run(
+            #[inline(always)]
+            || costs.sum_pairs(look.ask),
+        );
+    }
+
+    fn bytes(&self) -> usize {
+        self.sums.bytes() + vec_bytes(&self.best)
+    }
+}
+
+/// One look at a view. An entry's statistics are its costs by label, its worst cost, its rows if they matter,
+/// and its mass if questions cost something.
+struct Costs<'a> {
+    sums: PairSums<'a>,
+    n_labels: usize,
+    tariff: Option<&'a Tariff>,
+    best: &'a mut Vec<[Row; 2]>,
+}
+
+impl Costs<'_> {
+    #[inline(always)]
+    fn look(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> Result<(), Unfinished> {
+        self.singles(out);
+        if !ask.stumps || self.sums.view.columns.is_empty() {
+            return Ok(());
+        }
+        // The highest 32 bits of what all rows may cost.
+        let shift = (Cost::BITS - out.whole.worst.leading_zeros()).saturating_sub(u32::BITS);
+        if ask.overlaps {
+            let unit = 1 << shift;
+            out.start_overlaps(self.sums.n_blocks() * LANES, unit, unit - 1)?;
+        }
+        self.start_stumps(ask, out);
+        match (self.summed(ask), self.tariff.is_some()) {
+            (..=2, false) => self.stumps::<2, false>(ask, shift, halt, out)?,
+            (3..=4, false) => self.stumps::<4, false>(ask, shift, halt, out)?,
+            (_, false) => self.stumps::<8, false>(ask, shift, halt, out)?,
+            (..=2, true) => self.stumps::<2, true>(ask, shift, halt, out)?,
+            (3..=4, true) => self.stumps::<4, true>(ask, shift, halt, out)?,
+            (_, true) => self.stumps::<8, true>(ask, shift, halt, out)?,
+        }
+        for (column, stumps) in out.stumps.iter_mut().enumerate() {
+            let (block, lane) = (column / LANES, column % LANES);
+            let turned = self.sums.turned(column);
+            for side in 0..2 {
+                stumps[side] = self.best[block][side ^ turned][lane].min(INFINITE);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sums of `look` without what it does with them.
+    #[inline(always)]
+    fn sum_pairs(&mut self, ask: Ask) {
+        self.sums.turn();
+        let summed = self.summed(ask);
+        match summed {
+            ..=2 => self.sums.sum_all::<2>(summed),
+            3..=4 => self.sums.sum_all::<4>(summed),
+            _ => self.sums.sum_all::<8>(summed),
+        }
+    }
+
+    /// Statistics that pairs need.
+    fn summed(&self, ask: Ask) -> usize {
+        match (ask.min_rows > 1, ask.overlaps) {
+            (true, _) => self.n_labels + 2,
+            (false, true) => self.n_labels + 1,
+            (false, false) => self.n_labels,
+        }
+    }
+
+    /// Where an entry's mass stands among its statistics.
+    fn mass_at(&self) -> usize {
+        self.n_labels + 2
+    }
+
+    #[inline(always)]
+    fn singles(&mut self, out: &mut Lookahead) {
+        self.sums.turn();
+        match self.sums.width {
+            ..=4 => self.sums.add_singles::<4>(),
+            _ => self.sums.add_singles::<8>(),
+        }
+        let pair_sums::Scratch { totals, ones, .. } = &*self.sums.scratch;
+        out.whole = self.side(|s| totals[s]);
+        for (column, sides) in out.sides.iter_mut().enumerate() {
+            let (lane, turned) = (column % LANES, self.sums.turned(column));
+            let ones = &ones[column / LANES * self.sums.width..][..self.sums.width];
+            sides[1 ^ turned] = self.side(|s| ones[s][lane]);
+            sides[turned] = self.side(|s| totals[s] - ones[s][lane]);
+        }
+        if let Some(tariff) = self.tariff {
+            let mass = self.mass_at();
+            out.fee = totals[mass] * tariff.least;
+            out.fees.extend((0..out.sides.len()).map(|column| {
+                let one = ones[column / LANES * self.sums.width + mass][column % LANES];
+                let masses = [totals[mass] - one, one];
+                [0, 1].map(|side| {
+                    let mass = masses[side ^ self.sums.turned(column)];
+                    Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+                })
+            }));
+        }
+    }
+
+    /// Costs are regrets: every row has a label that costs nothing.
+    fn side(&self, sum: impl Fn(usize) -> i64) -> Side {
+        Side {
+            leaf: (0..self.n_labels).map(&sum).min().unwrap_or(0),
+            least: 0,
+            worst: sum(self.n_labels),
+            rows: if self.sums.width > self.n_labels + 1 { sum(self.n_labels + 1) } else { 0 },
+        }
+    }
+
+    /// Where leaves may be empty, a split is the best of stumps if it splits nothing.
+    fn start_stumps(&mut self, ask: Ask, out: &Lookahead) {
+        self.best.clear();
+        self.best.resize(self.sums.n_blocks(), [[INFINITE; LANES]; 2]);
+        for (column, sides) in out.sides.iter().enumerate().filter(|_| ask.min_rows <= 1) {
+            let turned = self.sums.turned(column);
+            for side in 0..2 {
+                self.best[column / LANES][side ^ turned][column % LANES] = sides[side].leaf;
+            }
+        }
+    }
+
+    /// `PAYS`: whether questions cost something. Asked within the loops it makes them slower, and so do arrays of
+    /// zeros where nothing is paid.
+    #[inline(always)]
+    fn stumps<const W: usize, const PAYS: bool>(
+        &mut self,
+        ask: Ask,
+        shift: u32,
+        halt: Halt,
+        out: &mut Lookahead,
+    ) -> Result<(), Unfinished> {
+        let n = self.sums.view.columns.len();
+        for i in 0..self.sums.n_blocks() {
+            for j in i..self.sums.n_blocks() {
+                self.sums.sum::<W>((i, j), self.summed(ask), halt)?;
+                for column in i * LANES..n.min((i + 1) * LANES) {
+                    self.sums.gather::<W>(column % LANES, self.summed(ask));
+                    self.evaluate::<PAYS>(column, j, ask.min_rows);
+                    if ask.overlaps {
+                        self.overlap(column, j, shift, out);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Take in the stumps of one column with those of a block.
+    #[inline(always)]
+    fn evaluate<const PAYS: bool>(&mut self, column: usize, block: usize, min_rows: i64) {
+        let (own, lane) = (column / LANES, column % LANES);
+        let first = if own == block { lane + 1 } else { 0 };
+        let rows = (min_rows > 1).then_some(self.n_labels + 1);
+        let mut best = [[INFINITE; PAIRS]; 2];
+        for from in (first / PAIRS * PAIRS..LANES).step_by(PAIRS) {
+            let mut costs = [[INFINITE; PAIRS]; 4];
+            for label in 0..self.n_labels {
+                let sums = self.four(label, (own, lane), (block, from));
+                for (costs, sums) in costs.iter_mut().zip(&sums) {
+                    for l in 0..PAIRS {
+                        costs[l] = costs[l].min(sums[l]);
+                    }
+                }
+            }
+            if let Some(rows) = rows {
+                let rows = self.four(rows, (own, lane), (block, from));
+                for (costs, rows) in costs.iter_mut().zip(&rows) {
+                    for l in 0..PAIRS {
+                        costs[l] = if rows[l] < min_rows { INFINITE } else { costs[l] };
+                    }
+                }
+            }
+            if from < first {
+                // Of the columns before this one in its block there are no sums.
+                costs.iter_mut().for_each(|costs| costs[..first - from].fill(INFINITE));
+            }
+            let [e00, e01, e10, e11] = costs;
+            // By column and side, then those of the other columns.
+            let mut stumps = [[0; PAIRS]; 4];
+            for l in 0..PAIRS {
+                stumps[0][l] = e00[l] + e01[l];
+                stumps[1][l] = e10[l] + e11[l];
+                stumps[2][l] = e00[l] + e10[l];
+                stumps[3][l] = e01[l] + e11[l];
+            }
+            if let Some(tariff) = self.tariff.filter(|_| PAYS) {
+                let paid = self.paid(tariff, column, block * LANES + from);
+                for (stumps, paid) in stumps.iter_mut().zip(&paid) {
+                    for l in 0..PAIRS {
+                        stumps[l] += paid[l];
+                    }
+                }
+            }
+            let of_j = &mut self.best[block];
+            for l in 0..PAIRS {
+                best[0][l] = best[0][l].min(stumps[0][l]);
+                best[1][l] = best[1][l].min(stumps[1][l]);
+                of_j[0][from + l] = of_j[0][from + l].min(stumps[2][l]);
+                of_j[1][from + l] = of_j[1][from + l].min(stumps[3][l]);
+            }
+        }
+        for side in 0..2 {
+            let known = &mut self.best[own][side][lane];
+            *known = best[side].iter().fold(*known, |a, &b| a.min(b));
+        }
+    }
+
+    /// What both sides of a column, turned or not, pay for others, and both sides of these for it.
+    #[inline(always)]
+    fn paid(&self, tariff: &Tariff, column: usize, others: usize) -> [Part; 4] {
+        let mass = self.mass_at();
+        let total = self.sums.scratch.totals[mass];
+        let one = |column: usize| {
+            self.sums.scratch.ones[column / LANES * self.sums.width + mass][column % LANES]
+        };
+        let mut paid = [[0; PAIRS]; 4];
+        for l in 0..PAIRS {
+            let other = others + l;
+            let (then, before) = (tariff.after(column, other), tariff.after(other, column));
+            paid[0][l] = (total - one(column)) * then;
+            paid[1][l] = one(column) * then;
+            paid[2][l] = (total - one(other)) * before;
+            paid[3][l] = one(other) * before;
+        }
+        paid
+    }
+
+    /// One statistic of the four cells of one column and several others.
+    #[inline(always)]
+    fn four(
+        &self,
+        stat: usize,
+        (own, lane): (usize, usize),
+        (block, from): (usize, usize),
+    ) -> [Part; 4] {
+        let one = self.sums.scratch.ones[own * self.sums.width + stat][lane];
+        let rest = self.sums.scratch.totals[stat] - one;
+        let ones = &self.sums.scratch.ones[block * self.sums.width + stat][from..from + PAIRS];
+        let both = &self.sums.scratch.both[stat][from..from + PAIRS];
+        let e11: Part = std::array::from_fn(|l| both[l]);
+        let e10 = std::array::from_fn(|l| one - both[l]);
+        let e01: Part = std::array::from_fn(|l| ones[l] - both[l]);
+        let e00 = std::array::from_fn(|l| rest - e01[l]);
+        [e00, e01, e10, e11]
+    }
+
+    /// Write down what the rows with both columns may cost, in units of 2^shift.
+    #[inline(always)]
+    fn overlap(&self, column: usize, block: usize, shift: u32, out: &mut Lookahead) {
+        let (own, lane) = (column / LANES, column % LANES);
+        let first = if own == block { lane + 1 } else { 0 };
+        let turned = self.sums.scratch.turned[block];
+        for from in (first / PAIRS * PAIRS..LANES).step_by(PAIRS) {
+            let four = self.four(self.n_labels, (own, lane), (block, from));
+            let [kept, other] = match self.sums.turned(column) {
+                0 => [&four[3], &four[2]],
+                _ => [&four[1], &four[0]],
+            };
+            let row = out.overlap_row(column, block);
+            for l in first.saturating_sub(from)..PAIRS {
+                let both = if turned >> (from + l) & 1 == 0 { kept[l] } else { other[l] };
+                row[from + l] = (both >> shift) as u32;
+            }
+        }
+        if own == block {
+            // What is known of this column and the earlier ones of its block stands in their rows.
+            out.overlap_row(column, block)[lane] = (out.sides[column][1].worst >> shift) as u32;
+            for earlier in block * LANES..column {
+                out.overlap_row(column, block)[earlier % LANES] =
+                    out.overlap_row(earlier, block)[lane];
+            }
+        }
+    }
+}

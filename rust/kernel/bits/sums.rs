@@ -1,0 +1,239 @@
+//! Any task whose statistics add up: sums over pairs of columns, costed by the task itself.
+
+use super::bit_kernel::{BitKernel, Look};
+use super::cells::{Cells, Row};
+use super::pair_sums::{self, PairSums};
+use crate::bits::LANES;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::{Halt, Lookahead, Side, Unfinished, vec_bytes};
+use crate::task::Task;
+
+/// The kernel of tasks of which nothing is known but what leaves cost.
+pub struct NumberSums<'a> {
+    task: &'a dyn Task,
+    sums: pair_sums::Scratch,
+    cells: Cells,
+    /// Statistics side by side, and costs, of single columns.
+    singles: Vec<i64>,
+    costs: Vec<Cost>,
+    /// By block: the best stumps on the 0 sides and on the 1 sides of its columns, turned or not.
+    best: Vec<[Row; 2]>,
+}
+
+impl<'a> NumberSums<'a> {
+    pub fn new(task: &'a dyn Task) -> Self {
+        NumberSums {
+            task,
+            sums: Default::default(),
+            cells: Cells::default(),
+            singles: Vec::new(),
+            costs: Vec::new(),
+            best: Vec::new(),
+        }
+    }
+
+    /// The statistics that pairs are summed of: those of leaves, and rows where a leaf must hold some. Worst and least
+    /// costs stand between them.
+    fn summed(&self, look: &Look) -> usize {
+        if look.ask.min_rows > 1 { look.bits.n_stats + 3 } else { look.bits.n_stats }
+    }
+
+    /// Costs and bounds of all rows, and of both sides of every column.
+    fn sides(&mut self, look: &Look, out: &mut Lookahead) {
+        let (n, n_stats) = (look.view.columns.len(), look.bits.n_stats);
+        let width = look.bits.width;
+        let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+        look.level.run(
+            #[inline(always)]
+            || {
+                sums.turn();
+                sums.add_singles::<4>();
+            },
+        );
+        // All rows, then by column the rows with it, turned or not, and the others.
+        let leaves = 2 * n + 1;
+        let at = |statistic: usize, column: usize| {
+            sums.scratch.ones[column / LANES * width + statistic][column % LANES]
+        };
+        self.singles.clear();
+        for statistic in 0..n_stats {
+            let total = sums.scratch.totals[statistic];
+            self.singles.push(total);
+            self.singles.extend((0..n).map(|column| at(statistic, column)));
+            self.singles.extend((0..n).map(|column| total - at(statistic, column)));
+        }
+        self.costs.clear();
+        self.costs.resize(leaves, 0);
+        self.task.leaf_costs(&self.singles, &mut self.costs);
+        let side = |leaf: Cost, sum: &dyn Fn(usize) -> i64| Side {
+            leaf,
+            least: sum(n_stats + 1),
+            worst: sum(n_stats),
+            rows: if width > n_stats + 2 { sum(n_stats + 2) } else { 0 },
+        };
+        let totals = &sums.scratch.totals;
+        out.whole = side(self.costs[0], &|s| totals[s]);
+        for (column, sides) in out.sides.iter_mut().enumerate() {
+            let [with, without] = [self.costs[1 + column], self.costs[1 + n + column]];
+            self.task.check_union(out.whole.leaf, with, without);
+            let turned = sums.turned(column);
+            sides[1 ^ turned] = side(with, &|s| at(s, column));
+            sides[turned] = side(without, &|s| totals[s] - at(s, column));
+        }
+    }
+
+    /// Where leaves may be empty, a split is the best of stumps if it splits nothing.
+    fn start_stumps(&mut self, look: &Look, out: &Lookahead) {
+        self.best.clear();
+        self.best.resize(look.view.columns.len().div_ceil(LANES), [[INFINITE; LANES]; 2]);
+        let n = out.sides.len();
+        for column in (0..n).filter(|_| look.ask.min_rows <= 1) {
+            let best = &mut self.best[column / LANES];
+            best[1][column % LANES] = self.costs[1 + column];
+            best[0][column % LANES] = self.costs[1 + n + column];
+        }
+    }
+
+    /// The best stumps of all pairs of columns.
+    fn pairs(&mut self, look: &Look) -> Result<(), Unfinished> {
+        let n = look.view.columns.len();
+        let n_blocks = n.div_ceil(LANES);
+        for i in 0..n_blocks {
+            for j in i..n_blocks {
+                match self.summed(look) {
+                    ..=2 => self.sum::<2>(look, (i, j))?,
+                    3..=4 => self.sum::<4>(look, (i, j))?,
+                    _ => self.sum::<8>(look, (i, j))?,
+                }
+                let columns: Vec<usize> = (i * LANES..n.min((i + 1) * LANES)).collect();
+                for columns in columns.chunks(Cells::columns_at_once(1)) {
+                    if (look.halt)() {
+                        return Err(Unfinished::Stopped);
+                    }
+                    self.evaluate(look, columns, j);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sum<const W: usize>(
+        &mut self,
+        look: &Look,
+        blocks: (usize, usize),
+    ) -> Result<(), Unfinished> {
+        let (summed, halt): (usize, Halt) = (self.summed(look), look.halt);
+        let width = look.bits.width;
+        let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+        look.level.run(
+            #[inline(always)]
+            || sums.sum::<W>(blocks, summed, halt),
+        )
+    }
+
+    /// Take in the stumps of some columns of one block with those of another.
+    fn evaluate(&mut self, look: &Look, columns: &[usize], block: usize) {
+        let (width, n_stats, summed) = (look.bits.width, look.bits.n_stats, self.summed(look));
+        let count_rows = look.ask.min_rows > 1;
+        self.cells.begin(columns.len(), n_stats, count_rows);
+        for (place, &column) in columns.iter().enumerate() {
+            let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+            match summed {
+                ..=2 => sums.gather::<2>(column % LANES, summed),
+                3..=4 => sums.gather::<4>(column % LANES, summed),
+                _ => sums.gather::<8>(column % LANES, summed),
+            }
+            let pair_sums::Scratch { totals, ones, both, .. } = &self.sums;
+            // Of its own block only the columns behind it are summed; no row has the others, as far as cells know.
+            let first = if column / LANES == block { column % LANES + 1 } else { 0 };
+            let parts = |s: usize| {
+                let one = ones[column / LANES * width + s][column % LANES];
+                let mut with_j = ones[block * width + s];
+                with_j[..first].fill(0);
+                ([one, totals[s] - one], with_j, &both[s])
+            };
+            for s in 0..n_stats {
+                let (of_i, with_j, both) = parts(s);
+                self.cells.put(s, place, of_i, &with_j, both);
+            }
+            if count_rows {
+                let (of_i, with_j, both) = parts(n_stats + 2);
+                self.cells.put_rows(place, of_i, &with_j, both);
+            }
+        }
+        self.cells.evaluate(self.task, look.ask.min_rows);
+        for (place, &column) in columns.iter().enumerate() {
+            self.take(place, column, block);
+        }
+    }
+
+    /// Take in the stumps that the cells at a place make. Of the columns before it in its own block there are no sums.
+    fn take(&mut self, place: usize, column: usize, block: usize) {
+        let (own, lane) = (column / LANES, column % LANES);
+        let first = if own == block { lane + 1 } else { 0 };
+        let [e00, e01, e10, e11] = self.cells.costs(place);
+        let mut best = [INFINITE; 2];
+        let of_j = &mut self.best[block];
+        for l in first..LANES {
+            best[0] = best[0].min(e00[l] + e01[l]);
+            best[1] = best[1].min(e10[l] + e11[l]);
+            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l]);
+            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l]);
+        }
+        for side in 0..2 {
+            let known = &mut self.best[own][side][lane];
+            *known = best[side].min(*known);
+        }
+    }
+}
+
+impl BitKernel for NumberSums<'_> {
+    fn takes(&mut self, _look: &Look) -> bool {
+        true
+    }
+
+    fn counts_lanes(&self) -> bool {
+        false
+    }
+
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        self.sides(look, out);
+        if look.ask.stumps && !look.view.columns.is_empty() {
+            self.start_stumps(look, out);
+            self.pairs(look)?;
+            let sums =
+                PairSums { view: look.view, width: look.bits.width, scratch: &mut self.sums };
+            for (column, stumps) in out.stumps.iter_mut().enumerate() {
+                let turned = sums.turned(column);
+                for side in 0..2 {
+                    let best = self.best[column / LANES][side ^ turned][column % LANES];
+                    stumps[side] = best.min(INFINITE);
+                }
+            }
+        }
+        match self.task.failure() {
+            None => Ok(()),
+            Some(_) => Err(Unfinished::TaskFailed),
+        }
+    }
+
+    fn sum_pairs(&mut self, look: &Look) {
+        let summed = self.summed(look);
+        let mut sums =
+            PairSums { view: look.view, width: look.bits.width, scratch: &mut self.sums };
+        sums.turn();
+        match summed {
+            ..=2 => sums.sum_all::<2>(summed),
+            3..=4 => sums.sum_all::<4>(summed),
+            _ => sums.sum_all::<8>(summed),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.sums.bytes()
+            + self.cells.bytes()
+            + vec_bytes(&self.singles)
+            + vec_bytes(&self.costs)
+            + vec_bytes(&self.best)
+    }
+}
