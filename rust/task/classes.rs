@@ -63,7 +63,7 @@ impl ClassInput {
         }
     }
 
-    fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         let bad = |v: &f64| !v.is_finite();
         if self.n_classes == 0 || self.n_labels == 0 {
             return Err(Error::invalid("there must be at least one class and one label"));

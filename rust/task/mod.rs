@@ -6,20 +6,28 @@
 
 mod classes;
 mod counted;
+mod deviance;
+mod formula;
 mod grouped;
+mod impurity;
 mod rows;
 mod squares;
 mod summed;
+mod targets;
 mod test_costs;
 pub mod testing;
 mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
 pub use counted::{CountedInput, SHARES};
+pub use deviance::{Deviance, RateInput};
+pub use formula::{Formula, FormulaInput};
 pub use grouped::Grouped;
+pub use impurity::Impurity;
 pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
 pub use summed::Summed;
+pub use targets::TargetsInput;
 pub use test_costs::{Price, PriceInput, PriceList, TestCosts};
 
 use crate::cost::{Cost, Scale};

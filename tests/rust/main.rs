@@ -4,6 +4,7 @@
 
 mod common;
 
+mod additive;
 mod bad_input;
 mod bounds;
 mod constrained;

@@ -60,19 +60,28 @@ impl<'a> ClassSums<'a> {
         self.costs.clear();
         self.costs.resize(2 * n + 1, 0);
         self.task.leaf_costs(&self.singles, &mut self.costs);
-        // What losing rows can save is not known, but it is no more than what the node costs as one leaf.
-        let worst = self.costs[0];
+        // What losing rows can save is not known, but it is no more than what the node costs as one leaf, and nothing
+        // where there are none.
+        let whole = self.costs[0];
+        let worst = |counts: i64| if counts > 0 { whole } else { 0 };
+        let all: i64 = self.totals[..n_stats].iter().sum();
         let (all_least, all_rows) = (tally.least(None)[0], self.totals[n_stats]);
-        out.whole = Side { leaf: self.costs[0], least: all_least, worst, rows: all_rows };
+        out.whole = Side { leaf: whole, least: all_least, worst: worst(all), rows: all_rows };
         for block in 0..n_blocks {
             let least = tally.least(Some(block));
             for column in block * LANES..n.min((block + 1) * LANES) {
                 let (least, rows) = (least[column % LANES], at(n_stats, column));
+                let counts = (0..n_stats).map(|s| at(s, column)).sum::<i64>();
                 let [with, without] = [self.costs[1 + column], self.costs[1 + n + column]];
                 self.task.check_union(out.whole.leaf, with, without);
                 out.sides[column] = [
-                    Side { leaf: without, least: all_least - least, worst, rows: all_rows - rows },
-                    Side { leaf: with, least, worst, rows },
+                    Side {
+                        leaf: without,
+                        least: all_least - least,
+                        worst: worst(all - counts),
+                        rows: all_rows - rows,
+                    },
+                    Side { leaf: with, least, worst: worst(counts), rows },
                 ];
             }
         }

@@ -1,0 +1,184 @@
+//! Deviances of leaves that answer with a rate.
+//!
+//! Rows have a target y, an exposure e > 0 and a weight w; a leaf answers with a rate r, and expects e·r.
+//!
+//! - Poisson: 2 Σ w·(y·ln(y / (e·r)) − y + e·r). The best rate is Y / E with Y = Σ w·y and E = Σ w·e, so a leaf's loss is
+//!   f = 2·(A − Y·ln(Y / E)) with A = Σ w·y·ln(y / e).
+//! - Gamma: 2 Σ w·(z / r − 1 − ln(z / r)) with z = y / e. The best rate is Z / W with Z = Σ w·z and W = Σ w, so a leaf's loss is
+//!   f = 2·(W·ln(Z / W) − B) with B = Σ w·ln z.
+//!
+//! A and B add up, Y·ln(Y / E) is convex and W·ln(Z / W) concave, and both are homogeneous: f(A ∪ B) ≥ f(A) + f(B).
+//! Survival with exponential hazards is the Poisson deviance of events, with cumulative hazards as exposure
+//! (LeBlanc and Crowley, 1992).
+//!
+//! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger than need be.
+
+use super::Scaled;
+use super::formula::{Formula, FormulaInput};
+use crate::cost::sum;
+use crate::error::{Error, Result};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deviance {
+    Poisson,
+    Gamma,
+}
+
+/// A problem of rates, by row.
+#[derive(Debug, Clone)]
+pub struct RateInput {
+    pub deviance: Deviance,
+    pub targets: Vec<f64>,
+    /// None if every row has an exposure of 1.
+    pub exposures: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
+    /// The point of each row.
+    pub points: Vec<u32>,
+    pub n_points: usize,
+    pub leaf_penalty: f64,
+}
+
+/// Sums are whole numbers of units, of which the sizes of all points have about so many.
+const FINE: f64 = (1u64 << 58) as f64;
+
+/// No logarithm of a ratio of two sums is larger: sums of units are below 2^62.
+const LARGEST_LN: f64 = 45.0;
+
+struct Rates {
+    deviance: Deviance,
+    /// By statistic: its unit.
+    units: [f64; 3],
+    /// What the third statistic's sizes add up to.
+    size: f64,
+    /// The rate of all rows, which stands for 1.
+    rate: f64,
+}
+
+impl RateInput {
+    pub fn build(&self) -> Result<Scaled> {
+        self.validate()?;
+        let n = self.targets.len();
+        let of = |list: &Option<Vec<f64>>, row: usize| list.as_ref().map_or(1.0, |list| list[row]);
+        let rows = || {
+            (0..n).map(|row| {
+                (row, self.targets[row], of(&self.exposures, row), of(&self.weights, row))
+            })
+        };
+        let rate = match self.deviance {
+            Deviance::Poisson => {
+                sum(rows().map(|(_, y, _, w)| w * y)) / sum(rows().map(|(_, _, e, w)| w * e))
+            }
+            Deviance::Gamma => {
+                sum(rows().map(|(_, y, e, w)| w * (y / e))) / sum(rows().map(|(.., w)| w))
+            }
+        };
+        if !(rate.is_finite() && (rate > 0.0 || self.deviance == Deviance::Poisson)) {
+            return Err(Error::invalid("targets, exposures and weights are too far apart"));
+        }
+        if rate == 0.0 {
+            return Err(Error::invalid(
+                "no row has a target above 0, so there is no rate to explain",
+            ));
+        }
+        let mut sums = vec![[0.0; 3]; self.n_points];
+        for (row, y, e, w) in rows() {
+            // A rate of 1 is that of all rows.
+            let (e, z) = (e * rate, y / e / rate);
+            let own = match self.deviance {
+                Deviance::Poisson => {
+                    [w * y, w * e, if y > 0.0 { w * y * (y / e).ln() } else { 0.0 }]
+                }
+                Deviance::Gamma => [w, w * z, w * z.ln()],
+            };
+            let point = &mut sums[self.points[row] as usize];
+            point.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        }
+        let sizes = [0, 1, 2].map(|s: usize| sum(sums.iter().map(|point| point[s].abs())));
+        let units = sizes.map(|size| ((size.max(f64::MIN_POSITIVE) / FINE).log2().ceil()).exp2());
+        let stats = sums.iter().flat_map(|point| {
+            (0..3).map(|s| (point[s] / units[s]).round() as i64).collect::<Vec<_>>()
+        });
+        let stats: Vec<i64> = stats.collect();
+        // Each sum of a point is off by half a unit, and what floats of its rows round; a loss moves by no more than a
+        // logarithm times that.
+        let off = |s: usize| {
+            self.n_points as f64 * units[s] + sizes[s] * n.min(64) as f64 * f64::EPSILON / 8.0
+        };
+        let slack = 2.0 * (off(2) + (LARGEST_LN + 2.0) * (off(0) + off(1)));
+        FormulaInput {
+            formula: Box::new(Rates { deviance: self.deviance, units, size: sizes[2], rate }),
+            stats,
+            normalizer: None,
+            leaf_penalty: self.leaf_penalty,
+            slack,
+        }
+        .build()
+    }
+
+    fn validate(&self) -> Result<()> {
+        let n = self.targets.len();
+        let lengths = [&self.exposures, &self.weights].map(|l| l.as_ref().map_or(n, Vec::len));
+        if n == 0 || self.points.len() != n || lengths != [n, n] {
+            return Err(Error::invalid("targets, exposures and weights are given for each row"));
+        }
+        if self.points.iter().any(|&p| p as usize >= self.n_points) {
+            return Err(Error::invalid(format!("a row's point is not below {}", self.n_points)));
+        }
+        let positive = |x: &f64| x.is_finite() && *x > 0.0;
+        let good = match self.deviance {
+            Deviance::Poisson => |y: &f64| y.is_finite() && *y >= 0.0,
+            Deviance::Gamma => |y: &f64| y.is_finite() && *y > 0.0,
+        };
+        if !self.targets.iter().all(good) {
+            let least = if self.deviance == Deviance::Poisson { "at least" } else { "above" };
+            return Err(Error::invalid(format!("targets must be finite and {least} 0")));
+        }
+        if !self.exposures.iter().flatten().all(positive) {
+            return Err(Error::invalid("exposures must be finite and above 0"));
+        }
+        if !self.weights.iter().flatten().all(positive) {
+            return Err(Error::invalid("row weights must be finite and above 0"));
+        }
+        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
+            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
+        }
+        Ok(())
+    }
+}
+
+impl Formula for Rates {
+    fn width(&self) -> usize {
+        3
+    }
+
+    fn losses(&self, sums: &[i64], losses: &mut [f64]) {
+        let n = losses.len();
+        let [first, second, third] = [0, 1, 2].map(|s: usize| &sums[s * n..][..n]);
+        for (leaf, loss) in losses.iter_mut().enumerate() {
+            let [a, b, c] = [first[leaf], second[leaf], third[leaf]];
+            let [a, b, c] =
+                [a as f64 * self.units[0], b as f64 * self.units[1], c as f64 * self.units[2]];
+            let part = if a > 0.0 && b > 0.0 { a * (a / b).ln() } else { 0.0 };
+            *loss = match self.deviance {
+                Deviance::Poisson => 2.0 * (c - part),
+                // W·ln(Z / W) is −W·ln(W / Z).
+                Deviance::Gamma => 2.0 * (-part - c),
+            };
+        }
+    }
+
+    fn error(&self, all: &[i64], _loss: f64) -> f64 {
+        let first = all[0] as f64 * self.units[0];
+        // A few roundings of both terms.
+        2.0 * (self.size + first * LARGEST_LN) * 4.0 * f64::EPSILON
+    }
+
+    /// The rate.
+    fn answer(&self, sums: &[i64]) -> Vec<f64> {
+        let [a, b] = [sums[0] as f64 * self.units[0], sums[1] as f64 * self.units[1]];
+        match self.deviance {
+            Deviance::Poisson => vec![if b > 0.0 { a / b * self.rate } else { 0.0 }],
+            Deviance::Gamma => vec![b / a * self.rate],
+        }
+    }
+}
