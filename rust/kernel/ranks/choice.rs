@@ -3,6 +3,7 @@
 use super::labels::{LabelKernel, LabelRows, MOST_LABELS};
 use super::rank_kernel::{RankKernel, RankRows};
 use super::squares::SquaresKernel;
+use super::sums::SumsKernel;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::error::Result;
@@ -22,11 +23,10 @@ pub trait WithKernel {
 /// Whether there is a kernel for the task.
 pub fn takes(task: &dyn Task) -> bool {
     match task.structure() {
-        Structure::Squares(_) => true,
+        Structure::Squares(_) | Structure::Sums | Structure::Counts => true,
         Structure::Labels(_) | Structure::Classes(_) => {
             (1..=MOST_LABELS).contains(&task.structure().n_labels())
         }
-        Structure::Sums | Structure::Counts => false,
     }
 }
 
@@ -43,6 +43,11 @@ pub fn with_kernel<W: WithKernel>(
         let rows = points_as_rows(task);
         work.prepare(&rows)?;
         return work.run(rows, &SquaresKernel::new(squares, leaf_cost, blocks));
+    }
+    if let Structure::Sums | Structure::Counts = task.structure() {
+        let rows = points_as_rows(task);
+        work.prepare(&rows)?;
+        return work.run(rows, &SumsKernel::new(task, leaf_cost, blocks));
     }
     let labelled: &dyn Labelled = problem.labelled().expect("a task that has a kernel");
     let labels = LabelRows::of(labelled);

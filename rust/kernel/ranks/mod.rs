@@ -4,11 +4,13 @@
 //! far as it is asked to. To add a kernel: implement [`RankKernel`] for what is known of its rows, and name it in
 //! `choice.rs`, which is the only place that chooses.
 
+mod blocks;
 mod choice;
 mod interval_bound;
 mod labels;
 mod rank_kernel;
 mod squares;
+mod sums;
 
 pub use choice::{WithKernel, takes, with_kernel};
 pub use interval_bound::{Edge, Item, between, weakest};

@@ -69,6 +69,17 @@ pub trait RankKernel: Sync {
     fn plan(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two) -> (Cost, Plan);
 }
 
+/// Where costs hardly ever tie, halves would take many steps: what one side cannot give, the other must.
+pub fn share_by_gaps(short: Cost, [own, other]: [Cost; 2], asked: usize) -> Cost {
+    match asked {
+        0 => {
+            let share = own.max(1) as f64 / (own.max(1) as f64 + other.max(0) as f64);
+            ((short as f64 * share) as Cost).clamp(1, short)
+        }
+        _ => short,
+    }
+}
+
 /// A cut of a feature, as plans name it.
 pub type Cut = (FeatureId, u32);
 

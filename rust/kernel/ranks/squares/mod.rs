@@ -14,11 +14,11 @@ pub use kernel::SquaresKernel;
 
 use crate::cost::Cost;
 use crate::kernel::look::Halt;
-use crate::kernel::ranks::rank_kernel::RankKernel;
+use crate::kernel::ranks::blocks::Grid;
+use crate::kernel::ranks::rank_kernel::{RankKernel, share_by_gaps};
 use crate::task::Task;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
-use kernel::{Grid, GridAxis};
 use scan::{Blocks, Line, Scratch, Side, bound, scan};
 pub use two::Two;
 
@@ -26,15 +26,8 @@ impl RankKernel for SquaresKernel<'_> {
     type Grid = Grid;
     type Two = Two;
 
-    /// Costs hardly ever tie: halves would take many steps. What one side cannot give, the other must.
-    fn share(&self, short: Cost, [own, other]: [Cost; 2], asked: usize) -> Cost {
-        match asked {
-            0 => {
-                let share = own.max(1) as f64 / (own.max(1) as f64 + other.max(0) as f64);
-                ((short as f64 * share) as Cost).clamp(1, short)
-            }
-            _ => short,
-        }
+    fn share(&self, short: Cost, gaps: [Cost; 2], asked: usize) -> Cost {
+        share_by_gaps(short, gaps, asked)
     }
 
     fn leaf_cost(&self) -> Cost {
@@ -84,12 +77,8 @@ impl RankKernel for SquaresKernel<'_> {
     }
 
     fn grid(&self, node: &RankNode) -> Grid {
-        let most = self.most_blocks(node).clamp(1, 255);
-        let of = |s: usize| move |&row: &u32| self.task.stats(row as usize)[s];
-        Grid {
-            axes: (0..node.axes.len()).map(|axis| GridAxis::of(node, axis, most)).collect(),
-            stats: (0..self.width()).map(|s| node.rows.iter().map(of(s)).collect()).collect(),
-        }
+        let stat = |s: usize, row: u32| self.task.stats(row as usize)[s];
+        Grid::of(node, self.most_blocks(node), self.width(), stat)
     }
 
     fn grid_bytes(&self, grid: &Grid) -> usize {

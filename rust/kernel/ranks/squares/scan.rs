@@ -3,10 +3,11 @@
 //! Gains are computed in floats, a few cuts at a time, and only those that may beat what is known are computed
 //! again in integers, which decide (as in `kernel/squares.rs`, where the limit is explained).
 
-use super::kernel::{Grid, SquaresKernel};
+use super::kernel::SquaresKernel;
 use super::tables::LANES;
 use crate::bits::Level;
 use crate::cost::Cost;
+use crate::kernel::ranks::blocks::Grid;
 use crate::tree::Plan;
 use crate::view::{Axis, Part, RankNode};
 

@@ -5,7 +5,8 @@
 //! behind it cost: its leaves hold them. A boundary is a cut itself. Proof: dividing a leaf never raises its
 //! cost. Invalid with a minimum leaf size only in that the bound is not attained.
 
-use super::kernel::{Grid, GridAxis, SquaresKernel};
+use super::kernel::SquaresKernel;
+use crate::kernel::ranks::blocks::{Grid, GridAxis};
 
 /// Lanes that are worked on together.
 pub const LANES: usize = 8;

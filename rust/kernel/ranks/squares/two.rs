@@ -3,12 +3,13 @@
 
 use std::collections::BinaryHeap;
 
-use super::kernel::{Grid, SquaresKernel};
+use super::kernel::SquaresKernel;
 use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
 use super::tables::{LANES, Least, PartRows, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
+use crate::kernel::ranks::blocks::Grid;
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between};
 use crate::tree::Plan;
 use crate::view::Part;

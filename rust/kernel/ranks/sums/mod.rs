@@ -1,0 +1,96 @@
+//! Any additive task on ranks: trees of up to two levels by what the task says that leaves cost.
+//!
+//! Reading order: [`kernel`] (rows, and leaves costed many at a time) → [`tables`] (blocks of pairs of axes: where may a
+//! good tree be?) → [`line`] (all cuts of one axis) → [`two`] (which to look at, and when it is enough). All that the
+//! bounds need is that dividing a leaf never raises its cost: a cut within a block costs no less than the rows before
+//! the block as one leaf, and those behind it as another.
+
+mod kernel;
+mod line;
+mod tables;
+mod two;
+
+pub use kernel::SumsKernel;
+
+use crate::cost::Cost;
+use crate::kernel::look::Halt;
+use crate::kernel::ranks::blocks::Grid;
+use crate::kernel::ranks::rank_kernel::{RankKernel, share_by_gaps};
+use crate::tree::Plan;
+use crate::view::{Part, RankNode};
+use two::Two;
+
+impl RankKernel for SumsKernel<'_> {
+    type Grid = Grid;
+    type Two = Two;
+
+    fn share(&self, short: Cost, gaps: [Cost; 2], asked: usize) -> Cost {
+        share_by_gaps(short, gaps, asked)
+    }
+
+    fn leaf_cost(&self) -> Cost {
+        self.leaf_cost
+    }
+
+    fn leaf(&self, rows: &[u32]) -> Cost {
+        self.task.leaf(&self.task.sum_of(rows)).cost + self.leaf_cost
+    }
+
+    fn floor(&self, part: Part) -> Cost {
+        if !self.has_floor || part.node.axes.is_empty() {
+            return 0;
+        }
+        let least = |&row: &u32| self.task.least(part.node.rows[row as usize] as usize);
+        part.rows().iter().map(least).sum()
+    }
+
+    fn stump(&self, node: &RankNode, grid: &Grid) -> (Cost, Plan) {
+        two::stump(self, node, grid)
+    }
+
+    fn grid(&self, node: &RankNode) -> Grid {
+        let stat = |s: usize, row: u32| self.task.stats(row as usize)[s];
+        Grid::of(node, self.most_blocks(node), self.width(), stat)
+    }
+
+    fn grid_bytes(&self, grid: &Grid) -> usize {
+        grid.bytes()
+    }
+
+    fn bytes_for(&self, node: &RankNode) -> [usize; 2] {
+        let (n, p, width) = (node.len(), node.axes.len(), self.width());
+        let blocks = self.most_blocks(node) + 1;
+        let grid = n * (p + 8 * width) + p * blocks * 5;
+        // Codes and statistics of the rows, tables, bounds by pair of axes, all lines with their sums, and a batch.
+        let two = n * (4 + p + 8 * width)
+            + blocks * blocks * 8 * (width * (p * (p + 1) / 2 + 5) + 4)
+            + 2 * p * p * blocks * 8
+            + p * (n * 5 + blocks * 8 * (width + 1))
+            + 8 * (width + 1) * (kernel::BATCH + 4 * n);
+        [grid, two]
+    }
+
+    fn begin(&self, part: Part, grid: &Grid, two: &mut Two, halt: Halt) {
+        two.begin(self, part, grid, halt);
+    }
+
+    fn raise(&self, part: Part, grid: &Grid, two: &mut Two, below: Cost, halt: Halt) {
+        two.raise(self, part, grid, below, halt);
+    }
+
+    fn lower(&self, two: &Two) -> Cost {
+        two.lower
+    }
+
+    fn upper(&self, two: &Two) -> Cost {
+        two.upper
+    }
+
+    fn two_bytes(&self, two: &Two) -> usize {
+        two.bytes()
+    }
+
+    fn plan(&self, _part: Part, _grid: &Grid, two: &mut Two) -> (Cost, Plan) {
+        (two.upper, two.plan.clone())
+    }
+}
