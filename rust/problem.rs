@@ -23,6 +23,13 @@ impl Default for Shape {
     }
 }
 
+impl Shape {
+    /// Whether any tree is allowed.
+    pub fn is_unlimited(&self) -> bool {
+        self.max_depth.is_none() && self.max_leaves.is_none() && self.min_leaf_rows <= 1
+    }
+}
+
 /// Clones share the data.
 #[derive(Clone)]
 pub struct Problem {
@@ -31,8 +38,10 @@ pub struct Problem {
     pub points: Points,
     pub task: Arc<dyn Task>,
     pub shape: Shape,
-    /// λ in the task's units.
+    /// λ in the task's units, and what rounding is worth.
     pub leaf_cost: Cost,
+    /// The part of `leaf_cost` that stands for rounding (`task/summed.rs`).
+    pub rounding: Cost,
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
     pub test_costs: Option<TestCosts>,
@@ -64,17 +73,38 @@ impl Problem {
         }
         let features = Features::of(&columns);
         let Scaled { task, mut leaf_cost, mut scale, test_costs } = scaled;
+        let mut rounding = 0;
         let task: Arc<dyn Task> = match task.structure() {
+            Structure::Sums | Structure::Counts if leaf_cost == 0 && shape.is_unlimited() => {
+                // Nothing is searched there: the tree that separates all points is as good as any, up to rounding.
+                scale.slack += task.rounding().saturating_mul(points.len() as Cost);
+                Arc::new(Summed::uncharged(task)?)
+            }
             Structure::Sums | Structure::Counts => {
-                let rounding = task.rounding();
-                let (summed, shift) = Summed::new(task)?;
+                rounding = task.rounding();
+                let (summed, shift) = Summed::charged(task)?;
                 leaf_cost += rounding;
                 scale.offset -= i128::from(shift);
                 Arc::new(summed)
             }
             _ => task.into(),
         };
-        Ok(Problem { columns, features, points, task, shape, leaf_cost, scale, test_costs })
+        Ok(Problem {
+            columns,
+            features,
+            points,
+            task,
+            shape,
+            leaf_cost,
+            rounding,
+            scale,
+            test_costs,
+        })
+    }
+
+    /// Whether leaves cost something beside what they lose.
+    pub fn has_penalty(&self) -> bool {
+        self.leaf_cost > self.rounding
     }
 
     /// The losses by label, of a task whose answers are labels.

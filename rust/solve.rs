@@ -66,7 +66,10 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
 pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let below = known.map_or(INFINITE, |known| known.upper);
-        let (found, rest) = search_on(problem, run, below, known.and_then(Known::take))?;
+        let searched = search_on(problem, run, below, known.and_then(Known::take));
+        // A task that failed explains whatever came of it.
+        problem.task.failure().map_or(Ok(()), Err)?;
+        let (found, rest) = searched?;
         let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
         let known = match known {
             Some(known) if found.upper >= known.upper => {
@@ -74,6 +77,7 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
             }
             _ => {
                 let tree = grow(problem, found.plan)?;
+                problem.task.failure().map_or(Ok(()), Err)?;
                 confirm(problem, &tree, found.upper)?;
                 Known::new(tree, (lower, found.upper), rest)
             }

@@ -21,7 +21,7 @@ use crate::tree::Plan;
 /// that its depth allows.
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
-    intervals::relaxes(problem) && (shape.max_leaves.is_none() || problem.leaf_cost > 0)
+    intervals::relaxes(problem) && (shape.max_leaves.is_none() || problem.has_penalty())
 }
 
 /// `table`: what an earlier search of the cuts one by one left behind, and leaves behind again.

@@ -9,6 +9,8 @@
 //! Σ c′ + k · (λ + ε) = Σ c + k · λ + ε · m(all): more by the same for every tree, which goes into the offset. So all
 //! bounds hold without a tolerance, and no rounding is left to charge.
 //!
+//! Without a penalty and without limits nothing is searched (`search/separate`), and nothing is charged.
+//!
 //! **Worst.** Where a task does not say what losing a point can save, it is at most what all points cost as one leaf:
 //! opt(T) ≥ 0 and opt(S) ≤ c(S) ≤ c(all). Where it does say so, it is ε more, because of the mass.
 
@@ -35,6 +37,8 @@ pub struct Summed {
     /// By point: what it costs as a leaf of its own.
     least: Vec<Cost>,
     rounding: Cost,
+    /// What of it is charged: all, or nothing.
+    charge: Cost,
     /// What all points cost as one leaf.
     everything: Cost,
     /// Which clause of the contract was broken.
@@ -43,7 +47,17 @@ pub struct Summed {
 
 impl Summed {
     /// The task, and by how much every tree costs more than the task says.
-    pub fn new(inner: Box<dyn Task>) -> Result<(Summed, Cost)> {
+    pub fn charged(inner: Box<dyn Task>) -> Result<(Summed, Cost)> {
+        let charge = inner.rounding();
+        Summed::new(inner, charge)
+    }
+
+    /// The task with the costs that it says itself.
+    pub fn uncharged(inner: Box<dyn Task>) -> Result<Summed> {
+        Ok(Summed::new(inner, 0)?.0)
+    }
+
+    fn new(inner: Box<dyn Task>, charge: Cost) -> Result<(Summed, Cost)> {
         let (n, own, rounding) = (inner.n_points(), inner.width(), inner.rounding());
         let counts = matches!(inner.structure(), Structure::Counts);
         if own == 0 || rounding < 0 {
@@ -55,6 +69,7 @@ impl Summed {
             stats: Vec::with_capacity(n * (own + usize::from(!counts))),
             least: vec![0; n],
             rounding,
+            charge,
             everything: MAX_TOTAL,
             broken: OnceLock::new(),
             inner,
@@ -101,7 +116,7 @@ impl Summed {
         summed.least = least;
         summed.try_unions();
         summed.failure().map_or(Ok(()), Err)?;
-        let shift = rounding * mass;
+        let shift = charge * mass;
         Ok((summed, shift))
     }
 
@@ -149,12 +164,17 @@ impl Summed {
         if self.counts { stats.iter().sum() } else { stats[self.own] }
     }
 
+    /// No part costs more than this.
+    fn most(&self) -> Cost {
+        self.everything.saturating_add(self.rounding - self.charge)
+    }
+
     /// A cost with what rounding is worth; what is out of range breaks the contract.
-    fn charged(&self, cost: Cost, mass: i64) -> Cost {
-        let charge = self.rounding * (mass - 1);
+    fn with_charge(&self, cost: Cost, mass: i64) -> Cost {
+        let charge = self.charge * (mass - 1);
         let cost = cost.saturating_add(charge);
         // No part costs more than the whole.
-        if cost < charge || cost > self.everything {
+        if cost < charge || cost > self.most() {
             match cost < charge {
                 true => self.fail(format!("a leaf never costs less than 0, but one costs {}", cost - charge)),
                 false => self.fail(format!(
@@ -163,7 +183,7 @@ impl Summed {
                 )),
             }
         }
-        cost.clamp(0, self.everything)
+        cost.clamp(0, self.most())
     }
 }
 
@@ -190,7 +210,7 @@ impl Task for Summed {
             return Leaf { cost: 0, label: 0 };
         }
         let leaf = self.inner.leaf(&stats[..self.own]);
-        Leaf { cost: self.charged(leaf.cost, mass), ..leaf }
+        Leaf { cost: self.with_charge(leaf.cost, mass), ..leaf }
     }
 
     fn leaf_costs(&self, sums: &[i64], costs: &mut [Cost]) {
@@ -211,10 +231,10 @@ impl Task for Summed {
                 self.inner.leaf_costs(&own, costs);
             }
         }
-        let (least, most) = (0, self.everything);
+        let (least, most) = (0, self.most());
         let mut within = true;
         for (cost, &mass) in costs.iter_mut().zip(masses.iter()) {
-            let charge = self.rounding * (mass - 1);
+            let charge = self.charge * (mass - 1);
             let charged = cost.saturating_add(charge);
             within &= mass == 0 || (charged >= charge && charged <= most);
             *cost = if mass > 0 { charged.clamp(least, most) } else { 0 };
@@ -229,7 +249,7 @@ impl Task for Summed {
     }
 
     fn worst(&self, point: usize) -> Option<Cost> {
-        let known = self.inner.worst(point).map(|worst| worst.saturating_add(self.rounding));
+        let known = self.inner.worst(point).map(|worst| worst.saturating_add(self.charge));
         Some(known.unwrap_or(Cost::MAX).min(self.everything))
     }
 
@@ -246,7 +266,7 @@ impl Task for Summed {
     }
 
     fn check_union(&self, union: Cost, a: Cost, b: Cost) {
-        if union < a + b {
+        if union < a + b - (self.rounding - self.charge) {
             self.fail(format!(
                 "dividing a leaf never raises its cost by more than `rounding`, but a leaf that costs {union} has \
                  parts that cost {a} and {b}"

@@ -7,6 +7,7 @@ mod common;
 mod additive;
 mod bad_input;
 mod bounds;
+mod broken_tasks;
 mod constrained;
 mod constrained_rows;
 mod corpus;

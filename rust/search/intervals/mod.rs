@@ -40,7 +40,7 @@ pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     takes(task)
         && problem.test_costs.is_none()
-        && (problem.shape.max_depth.is_some() || problem.leaf_cost > 0)
+        && (problem.shape.max_depth.is_some() || problem.has_penalty())
 }
 
 /// Switches for tests and benches: every setting gives the same optimum.

@@ -26,12 +26,7 @@ const DEEP: u32 = 40;
 
 /// Whether this problem is one of these.
 pub fn applies(problem: &Problem) -> bool {
-    let shape = &problem.shape;
-    problem.leaf_cost == 0
-        && problem.test_costs.is_none()
-        && shape.max_depth.is_none()
-        && shape.max_leaves.is_none()
-        && shape.min_leaf_rows <= 1
+    problem.leaf_cost == 0 && problem.test_costs.is_none() && problem.shape.is_unlimited()
 }
 
 /// An optimal tree; if the run is stopped, as much of it as there is.
