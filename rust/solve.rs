@@ -222,7 +222,7 @@ pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Ru
 
 /// Whether the search over intervals costs less than the one that looks at every cut as a question of its
 /// own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each feature. `benches/views.rs`
-/// has both; see `docs/architecture.md`.
+/// has both; see `docs/decisions/choice-of-view.md`.
 fn has_many_cuts(problem: &Problem) -> bool {
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     let each = |least: usize| cuts >= least * problem.features.len();

@@ -1,4 +1,4 @@
-//! The layers of `docs/architecture.md`, read from its table and held against the imports in `rust/`.
+//! The layers of `docs/architecture/overview.md`, read from its table and held against the imports in `rust/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -121,7 +121,7 @@ fn imports(source: &Source) -> BTreeSet<String> {
 
 /// Module → what it may import, from the table.
 fn layers() -> BTreeMap<String, BTreeSet<String>> {
-    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/architecture/overview.md")).unwrap();
     let quoted =
         |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let mut layers = BTreeMap::new();
@@ -139,7 +139,7 @@ fn layers() -> BTreeMap<String, BTreeSet<String>> {
             layers.insert(module, allowed.clone());
         }
     }
-    assert!(layers.len() > 10, "the table is in docs/architecture.md");
+    assert!(layers.len() > 10, "the table is in docs/architecture/overview.md");
     layers
 }
 
