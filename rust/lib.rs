@@ -50,6 +50,8 @@ pub mod data;
 pub mod task;
 pub mod tree;
 
+pub mod context;
+
 pub mod problem;
 
 pub mod view;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::context::{Context, Product};
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{Labelled, Scaled, Structure, Summed, Task, TestCosts};
+use crate::task::{FeatureCosts, Labelled, Scaled, Structure, Summed, Task};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,9 @@ pub struct Problem {
     pub leaf_cost: Cost,
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
-    pub test_costs: Option<TestCosts>,
+    pub feature_costs: Option<FeatureCosts>,
+    /// Which columns may be asked below which others, if that is not all.
+    pub context: Option<Arc<dyn Context>>,
 }
 
 impl Problem {
@@ -50,7 +53,7 @@ impl Problem {
                 points.len()
             )));
         }
-        if let Some(costs) = &scaled.test_costs {
+        if let Some(costs) = &scaled.feature_costs {
             if costs.of_column.len() != columns.len() {
                 return Err(Error::invalid(format!(
                     "tests are given for {} columns, but there are {}",
@@ -63,7 +66,7 @@ impl Problem {
             }
         }
         let features = Features::of(&columns);
-        let Scaled { task, mut leaf_cost, mut scale, test_costs } = scaled;
+        let Scaled { task, mut leaf_cost, mut scale, feature_costs } = scaled;
         let task: Arc<dyn Task> = match task.structure() {
             Structure::Sums | Structure::Counts => {
                 let rounding = task.rounding();
@@ -74,7 +77,34 @@ impl Problem {
             }
             _ => task.into(),
         };
-        Ok(Problem { columns, features, points, task, shape, leaf_cost, scale, test_costs })
+        Ok(Problem {
+            columns,
+            features,
+            points,
+            task,
+            shape,
+            leaf_cost,
+            scale,
+            feature_costs,
+            context: None,
+        })
+    }
+
+    /// The same problem with trees that keep to a context too, beside what they had to keep to
+    /// before.
+    pub fn with_context(self, context: Arc<dyn Context>) -> Result<Self> {
+        context.validate(self.columns.len())?;
+        if context.has_prices() {
+            return Err(Error::invalid(
+                "prices of columns belong to the task, because only the task says what a row pays \
+                 for a unit of price",
+            ));
+        }
+        let all = match &self.context {
+            None => context,
+            Some(known) => Arc::new(Product::new(vec![known.clone(), context], self.columns.len())),
+        };
+        Ok(Problem { context: Some(all), ..self })
     }
 
     /// The losses by label, of a task whose answers are labels.

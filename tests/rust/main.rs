@@ -9,6 +9,7 @@ mod bad_input;
 mod bounds;
 mod constrained;
 mod constrained_rows;
+mod contexts;
 mod corpus;
 mod engine;
 mod feature_costs;

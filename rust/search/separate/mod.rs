@@ -28,7 +28,8 @@ const DEEP: u32 = 40;
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     problem.leaf_cost == 0
-        && problem.test_costs.is_none()
+        && problem.feature_costs.is_none()
+        && problem.context.is_none()
         && shape.max_depth.is_none()
         && shape.max_leaves.is_none()
         && shape.min_leaf_rows <= 1
