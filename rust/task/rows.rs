@@ -188,7 +188,7 @@ pub(super) struct Parts {
     pub feature_costs: Option<FeatureCosts>,
 }
 
-/// Test costs in units of cost.
+/// Feature costs in units of cost.
 struct Priced {
     feature_costs: FeatureCosts,
     /// How many units rounding may add up to.

@@ -231,14 +231,14 @@ fn check_prices(case: &Case) -> Result<(), String> {
                 let mut best = INFINITE;
                 for &then in &questions {
                     let cells = sets::sides(&problem, set, then);
-                    let paid = mass(set) * price(Some(first), then);
+                    let price = mass(set) * price(Some(first), then);
                     if cells.iter().all(|&cell| cell != 0) {
-                        ensure(told.next <= paid, || at("the least price of another split"))?;
+                        ensure(told.next <= price, || at("the least price of another split"))?;
                     }
                     let enough = |&cell: &u64| sets::rows(&problem, cell) as i64 >= ask.min_rows;
                     if ask.min_rows <= 1 || cells.iter().all(enough) {
                         let cost: Cost = cells.iter().map(|&c| sets::leaf(&problem, c)).sum();
-                        best = best.min(cost + paid);
+                        best = best.min(cost + price);
                     }
                 }
                 let (told, leaf) = (look.stumps[column][side], look.sides[column][side].leaf);

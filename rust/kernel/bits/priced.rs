@@ -325,13 +325,13 @@ fn pairs<T: Number>(
             let [mut best_0, mut best_1] = scratch.best[j_block];
             for t in 0..n_first {
                 let [e00, e01, e10, e11] = scratch.cells(&counts.tile, t, (i.0, i.1 + t), j_block);
-                let (paid_i, paid_j) = scratch.paid((i.0, i.1 + t), j_block);
+                let (price_i, price_j) = scratch.prices_of((i.0, i.1 + t), j_block);
                 let [i_0, i_1] = &mut best_i[t];
                 for l in 0..LANES {
-                    i_0[l] = i_0[l].min(e00[l] + e01[l] + paid_i[0][l]);
-                    i_1[l] = i_1[l].min(e10[l] + e11[l] + paid_i[1][l]);
-                    best_0[l] = best_0[l].min(e00[l] + e10[l] + paid_j[0][l]);
-                    best_1[l] = best_1[l].min(e01[l] + e11[l] + paid_j[1][l]);
+                    i_0[l] = i_0[l].min(e00[l] + e01[l] + price_i[0][l]);
+                    i_1[l] = i_1[l].min(e10[l] + e11[l] + price_i[1][l]);
+                    best_0[l] = best_0[l].min(e00[l] + e10[l] + price_j[0][l]);
+                    best_1[l] = best_1[l].min(e01[l] + e11[l] + price_j[1][l]);
                 }
             }
             scratch.best[j_block] = [best_0, best_1];
@@ -391,7 +391,11 @@ impl<T: Number> Scratch<T> {
 
     /// What both sides of i pay for a block's columns, and both sides of these for i.
     #[inline(always)]
-    fn paid(&self, (i_block, lane): (usize, usize), j_block: usize) -> ([Row<T>; 2], [Row<T>; 2]) {
+    fn prices_of(
+        &self,
+        (i_block, lane): (usize, usize),
+        j_block: usize,
+    ) -> ([Row<T>; 2], [Row<T>; 2]) {
         let (of_i, of_j) = (&self.prices[i_block], &self.prices[j_block]);
         let (now, later, test) = (of_i.now[lane], of_i.later[lane], of_i.test[lane]);
         // No group is nobody's.

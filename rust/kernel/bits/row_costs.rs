@@ -266,7 +266,7 @@ impl Costs<'_> {
     #[inline(always)]
     fn prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
         let mut prices = match offer.has_prices {
-            true => self.paid(offer, column, others),
+            true => self.all_prices(offer, column, others),
             false => [[0; PAIRS]; 4],
         };
         if let Some(bans) = offer.bans() {
@@ -283,24 +283,24 @@ impl Costs<'_> {
         prices
     }
 
-    /// What is paid where nothing is forbidden.
+    /// The prices where nothing is forbidden.
     #[inline(always)]
-    fn paid(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
+    fn all_prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
         let mass = self.mass_at();
         let total = self.sums.scratch.totals[mass];
         let one = |column: usize| {
             self.sums.scratch.ones[column / LANES * self.sums.width + mass][column % LANES]
         };
-        let mut paid = [[0; PAIRS]; 4];
+        let mut prices = [[0; PAIRS]; 4];
         for l in 0..PAIRS {
             let other = others + l;
             let (then, before) = (offer.after(column, other), offer.after(other, column));
-            paid[0][l] = (total - one(column)) * then;
-            paid[1][l] = one(column) * then;
-            paid[2][l] = (total - one(other)) * before;
-            paid[3][l] = one(other) * before;
+            prices[0][l] = (total - one(column)) * then;
+            prices[1][l] = one(column) * then;
+            prices[2][l] = (total - one(other)) * before;
+            prices[3][l] = one(other) * before;
         }
-        paid
+        prices
     }
 
     /// One statistic of the four cells of one column and several others.

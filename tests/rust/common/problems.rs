@@ -115,7 +115,7 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
     Case { columns, codes, rows, loss, shape, prices, paths }
 }
 
-/// Free columns, tests of several columns, shared fees, discounts that make it worth to buy what nobody needs, and
+/// Free columns, tests of several columns, groups, discounts that make it worth to buy what nobody needs, and
 /// prices near what an error costs.
 fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
     let size = match loss {
