@@ -1,6 +1,8 @@
 //! The contract of a path context.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
+use std::hash::Hash;
 
 use crate::cost::Cost;
 use crate::error::Result;
@@ -80,14 +82,11 @@ pub(super) fn known(column: ColumnId, n_columns: usize, what: &str) -> Result<()
 }
 
 /// Numbers for what is told apart, from 0 in the order of first appearance.
-pub(super) fn numbered<T: PartialEq>(things: impl IntoIterator<Item = T>) -> Vec<u32> {
-    let mut seen: Vec<T> = Vec::new();
+pub(super) fn numbered<T: Eq + Hash>(things: impl IntoIterator<Item = T>) -> Vec<u32> {
+    let mut seen: HashMap<T, u32> = HashMap::new();
     let mut number = |thing: T| {
-        let known = seen.iter().position(|other| *other == thing);
-        known.unwrap_or_else(|| {
-            seen.push(thing);
-            seen.len() - 1
-        }) as u32
+        let next = seen.len() as u32;
+        *seen.entry(thing).or_insert(next)
     };
     things.into_iter().map(&mut number).collect()
 }

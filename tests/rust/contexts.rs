@@ -14,10 +14,12 @@ use crate::common::{Case, Random, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
 use certree::check;
 use certree::context::{Context, TestPrices, testing};
+use certree::cost::Cost;
 use certree::error::Error;
 use certree::ids::ColumnId;
 use certree::run::{Limits, Run};
 use certree::solve::solve;
+use certree::task::FeatureCosts;
 
 const KINDS: [PathMix; 5] =
     [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
@@ -33,6 +35,55 @@ fn ruled(paths: PathMix) -> Options {
 
 fn agrees(case: &Case) -> Result<(), String> {
     agrees_with_oracle(case, 1)
+}
+
+/// A context of somebody's own, with no more than what must be said: no column twice on a path.
+#[derive(Debug, Clone)]
+struct Once {
+    n_columns: usize,
+}
+
+impl Context for Once {
+    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        (!asked.contains(&column)).then_some(0)
+    }
+
+    fn validate(&self, n_columns: usize) -> certree::error::Result<()> {
+        assert_eq!(self.n_columns, n_columns);
+        Ok(())
+    }
+
+    fn words(&self) -> usize {
+        self.n_columns
+    }
+
+    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+        (state[column.index()] == 0).then_some(0)
+    }
+
+    fn enter(&self, state: &mut [u64], column: ColumnId, _again: bool) {
+        state[column.index()] = 1;
+    }
+
+    fn kind(&self, column: ColumnId) -> u32 {
+        column.0
+    }
+}
+
+#[test]
+fn a_context_of_ones_own() {
+    for_seeds(cases(2_000), &Options::default(), |case| {
+        let context = Once { n_columns: case.columns.len() };
+        let questions = vec![2; case.columns.len()];
+        testing::obeys(&context, &questions, case.n_points() as u64)?;
+        let problem = case.problem().and_then(|problem| problem.with_context(Arc::new(context)));
+        let problem = problem.map_err(|e| e.to_string())?;
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let answer = solve(&problem, &run).map_err(|e| e.to_string())?;
+        let known = certree::search::brute::solve(&problem).upper;
+        let (found, known) = (answer.objective, problem.scale.objective(known));
+        ensure(found == known, || format!("{found}, not {known}"))
+    });
 }
 
 #[test]
@@ -256,6 +307,10 @@ fn contexts_that_are_none() {
     rejects(PathRule::Together(vec![vec![0], vec![n]]).context(n), &there);
     rejects(PathRule::Most(1).context(n + 1), "columns per path");
     rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
+    let of_column = vec![None; n];
+    let costs = FeatureCosts { tests: vec![], of_column, masses: vec![], of_class: vec![] };
+    let prices = TestPrices::new(&costs, &vec![1; n]);
+    rejects(Arc::new(prices), "prices of columns belong to the task");
     let circle = PathRule::After(vec![(0, 1), (1, 0)]);
     rejects(circle.context(n), "may be asked only after itself");
 }
