@@ -2,10 +2,12 @@
 //!
 //! It knows nothing of searches, bounds or kernels, so that a mistake in them cannot hide here.
 
+use crate::context::Context;
 use crate::cost::Cost;
 use crate::data::{Codes, Column, ColumnKind, Points};
 use crate::error::{Error, Result};
-use crate::task::{Task, TestCosts};
+use crate::ids::ColumnId;
+use crate::task::{FeatureCosts, Task};
 use crate::tree::{Split, Test, Tree};
 
 /// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests, and each
@@ -27,7 +29,7 @@ pub fn recompute(
 }
 
 /// What the points pay for the columns that they are asked for, each by itself on its way down.
-pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &TestCosts) -> Cost {
+pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &FeatureCosts) -> Cost {
     let splits = answered(tree, columns, points);
     let price = |point| {
         let (mut at, mut seen, mut price) = (0, Vec::new(), 0);
@@ -47,6 +49,25 @@ pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &TestCosts
         price
     };
     (0..points.len()).map(|point| costs.masses[point] * price(point)).sum()
+}
+
+/// An error if the tree asks for a column where its context forbids it, by the statement of the
+/// context alone: from the columns of each path, and without the states that searches carry.
+pub fn allowed(tree: &Tree, context: &dyn Context) -> Result<()> {
+    // Nodes to look at, with the columns that were asked above, each once.
+    let mut open: Vec<(usize, Vec<ColumnId>)> = vec![(0, Vec::new())];
+    while let Some((node, mut asked)) = open.pop() {
+        let Some(split) = &tree.nodes[node].split else { continue };
+        if context.price_after(&asked, split.column).is_none() {
+            return Err(Error::Forbidden { node, column: split.column.index() });
+        }
+        if !asked.contains(&split.column) {
+            asked.push(split.column);
+        }
+        open.push((split.left.index(), asked.clone()));
+        open.push((split.right.index(), asked));
+    }
+    Ok(())
 }
 
 /// The label that each point arrives at.
@@ -127,7 +148,7 @@ impl<'a> Answered<'a> {
 mod tests {
     use super::*;
     use crate::data::Threshold;
-    use crate::ids::{ColumnId, TreeNodeId};
+    use crate::ids::TreeNodeId;
     use crate::task::RowCosts;
     use crate::tree::Node;
 

@@ -12,6 +12,9 @@ pub enum Error {
     Task(String),
     /// The finished tree does not cost what the search said: a defect, never returned as an answer.
     Mismatch { searched: String, recomputed: String },
+    /// The finished tree asks for a column where its context forbids that: a defect, never returned
+    /// as an answer.
+    Forbidden { node: usize, column: usize },
     /// The search panicked, or the system gave it no thread.
     Failed(String),
 }
@@ -52,6 +55,11 @@ impl fmt::Display for Error {
             Error::Mismatch { searched, recomputed } => write!(
                 f,
                 "the tree found costs {recomputed} but the search claimed {searched}; \
+                 this is a defect in certree, please report it with the data"
+            ),
+            Error::Forbidden { node, column } => write!(
+                f,
+                "node {node} of the tree found asks for column {column}, which is not allowed there; \
                  this is a defect in certree, please report it with the data"
             ),
             Error::Failed(text) => write!(f, "the search failed: {text}"),

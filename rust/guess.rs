@@ -77,7 +77,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
 
 impl Guess {
     fn new(of: &Problem, regrets: &[f64]) -> Result<Guess> {
-        if of.test_costs.is_some() {
+        if of.feature_costs.is_some() {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
         let regrets = in_units(of, regrets)?;
@@ -97,8 +97,9 @@ impl Guess {
             };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
-        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, test_costs: None };
+        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, feature_costs: None };
         let problem = Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape)?;
+        let problem = Problem { context: of.context.clone(), ..problem };
         Ok(Guess { problem, more })
     }
 

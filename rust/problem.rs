@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::context::{Context, Product};
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{Labelled, Scaled, Structure, Summed, Task, TestCosts};
+use crate::task::{FeatureCosts, Labelled, Scaled, Structure, Summed, Task};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,9 @@ pub struct Problem {
     pub rounding: Cost,
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
-    pub test_costs: Option<TestCosts>,
+    pub feature_costs: Option<FeatureCosts>,
+    /// Which columns may be asked below which others, if that is not all.
+    pub context: Option<Arc<dyn Context>>,
 }
 
 impl Problem {
@@ -59,7 +62,7 @@ impl Problem {
                 points.len()
             )));
         }
-        if let Some(costs) = &scaled.test_costs {
+        if let Some(costs) = &scaled.feature_costs {
             if costs.of_column.len() != columns.len() {
                 return Err(Error::invalid(format!(
                     "tests are given for {} columns, but there are {}",
@@ -72,39 +75,71 @@ impl Problem {
             }
         }
         let features = Features::of(&columns);
-        let Scaled { task, mut leaf_cost, mut scale, test_costs } = scaled;
-        let mut rounding = 0;
-        let task: Arc<dyn Task> = match task.structure() {
-            Structure::Sums | Structure::Counts if leaf_cost == 0 && shape.is_unlimited() => {
-                // Nothing is searched there: the tree that separates all points is as good as any, up to rounding.
-                scale.slack += task.rounding().saturating_mul(points.len() as Cost);
-                Arc::new(Summed::uncharged(task)?)
-            }
-            Structure::Sums | Structure::Counts => {
-                rounding = task.rounding();
-                let (summed, shift) = Summed::charged(task)?;
-                leaf_cost += rounding;
-                scale.offset -= i128::from(shift);
-                Arc::new(summed)
-            }
-            _ => task.into(),
-        };
-        Ok(Problem {
+        let Scaled { task, leaf_cost, scale, feature_costs } = scaled;
+        let task: Arc<dyn Task> = task.into();
+        let nothing_to_search = leaf_cost == 0 && shape.is_unlimited();
+        let mut problem = Problem {
             columns,
             features,
             points,
-            task,
+            task: task.clone(),
             shape,
             leaf_cost,
-            rounding,
+            rounding: 0,
             scale,
-            test_costs,
-        })
+            feature_costs,
+            context: None,
+        };
+        match task.structure() {
+            Structure::Sums | Structure::Counts if nothing_to_search => {
+                // The tree that separates all points is as good as any, up to rounding.
+                let most = task.rounding().saturating_mul(problem.points.len() as Cost);
+                problem.scale.slack += most;
+                problem.task = Arc::new(Summed::uncharged(task)?);
+            }
+            Structure::Sums | Structure::Counts => problem.charge(task)?,
+            _ => {}
+        }
+        Ok(problem)
     }
 
     /// Whether leaves cost something beside what they lose.
     pub fn has_penalty(&self) -> bool {
         self.leaf_cost > self.rounding
+    }
+
+    /// The same problem with trees that keep to a context too, beside what they had to keep to
+    /// before.
+    pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
+        context.validate(self.columns.len())?;
+        if context.has_prices() {
+            return Err(Error::invalid(
+                "prices of columns belong to the task, because only the task says what a row pays \
+                 for a unit of price",
+            ));
+        }
+        let all = match &self.context {
+            None => context,
+            Some(known) => Arc::new(Product::new(vec![known.clone(), context], self.columns.len())),
+        };
+        if let Some(inner) = self.task.inner()
+            && self.rounding == 0
+        {
+            // Rounding was not charged if there was nothing to search, but now there is.
+            self.charge(inner)?;
+        }
+        Ok(Problem { context: Some(all), ..self })
+    }
+
+    /// Charge what the task rounds.
+    fn charge(&mut self, inner: Arc<dyn Task>) -> Result<()> {
+        let rounding = inner.rounding();
+        let (summed, shift) = Summed::charged(inner)?;
+        self.task = Arc::new(summed);
+        self.rounding = rounding;
+        self.leaf_cost += rounding;
+        self.scale.offset -= i128::from(shift);
+        Ok(())
     }
 
     /// The losses by label, of a task whose answers are labels.

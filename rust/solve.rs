@@ -158,7 +158,8 @@ pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     let (points, task) = (&problem.points, problem.task.as_ref());
     let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);
     let spent = |costs| check::spent(tree, &problem.columns, points, costs);
-    check::confirm(claimed, cost + problem.test_costs.as_ref().map_or(0, spent))
+    check::confirm(claimed, cost + problem.feature_costs.as_ref().map_or(0, spent))?;
+    problem.context.as_ref().map_or(Ok(()), |context| check::allowed(tree, context.as_ref()))
 }
 
 /// On a stack that is deep enough for any tree: plans are walked, and dropped, by recursion.

@@ -3,8 +3,10 @@
 //! Send A's rows down the tree of the other side instead: that costs at most W(A) for them, where A's own
 //! tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they hold no fewer rows.
 //!
-//! For regression it holds because W is of any mean of points (`task/squares.rs`). Not valid where questions cost
-//! something (A's rows would pay for those of the other tree), with constraints, or for fronts.
+//! For regression it holds because W is of any mean of points (`task/squares.rs`). Not valid where
+//! questions cost something (A's rows would pay for those of the other tree), with constraints, or
+//! for fronts. With a path context only where it sheds (`Context::sheds`): the other tree moves up
+//! in place of the split, and must be allowed there.
 
 use crate::cost::Cost;
 

@@ -4,11 +4,12 @@
 //! A tree is among those that `known` is the best of, or it is deeper. Deeper than 1, it has at least 3
 //! leaves; deeper than 2, at least 4. The rest is equivalent points.
 //!
-//! Where questions cost something, `known` counts what they cost, and deeper trees add at least the least fee of
-//! their first split to E.
+//! Where questions cost something, `known` counts what they cost, and deeper trees add at least the
+//! least price of their first split to E.
 //!
-//! A budget that allows nothing deeper makes `known` the optimum. `known` must be the best of *all* trees
-//! of its depth that the constraints allow, and no more leaves may be asked than a deeper tree must have.
+//! A budget that allows nothing deeper makes `known` the optimum. `known` must be the best of *all*
+//! trees of its depth that constraints and contexts allow, and no more leaves may be asked than a
+//! deeper tree must have.
 
 use super::equivalent_points;
 use crate::cost::Cost;

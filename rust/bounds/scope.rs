@@ -3,7 +3,8 @@
 //! A split costs what its children cost, so opt(child) ≥ target − lower(sibling) gives opt ≥ target; what
 //! a child costs beyond that makes no difference to the split.
 //!
-//! What the child's rows pay for the split is taken off too: opt(child) + fee is its share of the split.
+//! What the child's rows pay for the split is taken off too: opt(child) + price is its share of the
+//! split.
 
 use crate::cost::Cost;
 

@@ -7,9 +7,11 @@
 //! Used from a node to its children (S∖T is the sibling), between children of one node, and from an
 //! alternative of one node to the same alternative of another, whose rows are sets as any others.
 //!
-//! Not valid where questions cost something (the rows of S∖T would pay for those of T's tree, and S and T may have
-//! bought different tests above), or with constraints. With a minimum of rows
-//! in a leaf only where T ⊆ S: else T's leaves may hold too few rows of S.
+//! Not valid where questions cost something (the rows of S∖T would pay for those of T's tree, and S
+//! and T may have bought different tests above), or with constraints. With a path context only
+//! where the state of S covers that of T (`Context::covers`), because T's tree must be allowed for
+//! S. With a minimum of rows in a leaf only where T ⊆ S: else T's leaves may hold too few rows of
+//! S.
 
 use crate::cost::Cost;
 

@@ -20,7 +20,7 @@ pub struct Side {
 
 /// What one side of a split pays to be asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Fee {
+pub struct SplitPrice {
     /// This split.
     pub this: Cost,
     /// Any split after this one, at least.
@@ -39,9 +39,12 @@ pub struct Lookahead {
     pub three_leaves: Vec<[Cost; 2]>,
     /// Where questions cost something, by column: what both sides pay for the split, and what they pay at least
     /// for another one. Else empty.
-    pub fees: Vec<[Fee; 2]>,
+    pub prices: Vec<[SplitPrice; 2]>,
     /// What the node pays at least for any split.
-    pub fee: Cost,
+    pub least_price: Cost,
+    /// By column: whether it may not be asked here, though it may be further down. Empty where all
+    /// may.
+    forbidden: Vec<bool>,
     /// What every tree costs at least, where that was enough: then there are no stumps. Else 0.
     pub enough: Cost,
     /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
@@ -71,8 +74,23 @@ impl Lookahead {
 
     /// What a side pays for the split of a column, and at least for another one.
     #[inline]
-    pub fn fee(&self, column: usize, side: usize) -> Fee {
-        self.fees.get(column).map_or(Fee::default(), |fees| fees[side])
+    pub fn price(&self, column: usize, side: usize) -> SplitPrice {
+        self.prices.get(column).map_or(SplitPrice::default(), |prices| prices[side])
+    }
+
+    pub fn has_prices(&self) -> bool {
+        !self.prices.is_empty()
+    }
+
+    /// Whether a column may not be asked here.
+    #[inline]
+    pub fn is_forbidden(&self, column: usize) -> bool {
+        !self.forbidden.is_empty() && self.forbidden[column]
+    }
+
+    /// Take over which columns may not be asked here.
+    pub(in crate::kernel) fn forbid(&mut self, forbidden: impl Iterator<Item = bool>) {
+        self.forbidden.extend(forbidden);
     }
 
     pub fn has_overlaps(&self) -> bool {
@@ -111,7 +129,8 @@ impl Lookahead {
         vec_bytes(&self.sides)
             + vec_bytes(&self.stumps)
             + vec_bytes(&self.three_leaves)
-            + vec_bytes(&self.fees)
+            + vec_bytes(&self.prices)
+            + vec_bytes(&self.forbidden)
             + vec_bytes(&self.overlaps)
     }
 
@@ -128,8 +147,9 @@ impl Lookahead {
         self.stumps.clear();
         self.stumps.resize(n, [INFINITE; 2]);
         self.enough = 0;
-        self.fees.clear();
-        self.fee = 0;
+        self.prices.clear();
+        self.least_price = 0;
+        self.forbidden.clear();
         self.three_leaves.clear();
         self.three_leaves.resize(n, [0; 2]);
         self.overlaps.clear();

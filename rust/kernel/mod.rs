@@ -8,4 +8,4 @@ mod look;
 pub mod ranks;
 
 pub use bits::{Counts, Kernel};
-pub use look::{Ask, Fee, Lookahead, Side, Unfinished};
+pub use look::{Ask, Lookahead, Side, SplitPrice, Unfinished};

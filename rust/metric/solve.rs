@@ -80,7 +80,7 @@ impl Scored {
         let weights = input.classes.weights.clone();
         let task = Box::new(Grouped::showing(scored.classes.clone(), classes, weights));
         let scale = scored.problem.scale;
-        let scaled = Scaled { task, leaf_cost: 0, scale, test_costs: None };
+        let scaled = Scaled { task, leaf_cost: 0, scale, feature_costs: None };
         scored.problem = Problem::new(columns, points, scaled, shape)?;
         scored.rounded = Some(rounded);
         Ok(scored)

@@ -84,7 +84,7 @@ impl Constrained {
             return Self::of_shares(columns, points, &input, limits, task, shape);
         };
         let (classes, leaf_cost, scale) = input.build(&weights)?;
-        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, test_costs: None };
+        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, feature_costs: None };
         let places = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
         let limits: Vec<LimitInput> = (limits.iter())
             .map(|limit| LimitInput {
@@ -107,7 +107,7 @@ impl Constrained {
     ) -> Result<Self> {
         let (shares, off) = input.shares();
         let (classes, leaf_cost, scale) = input.build(&shares)?;
-        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, test_costs: None };
+        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, feature_costs: None };
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
         let mut side = 0;

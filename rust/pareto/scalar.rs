@@ -24,7 +24,7 @@ pub fn problem(
         task: Box::new(task),
         leaf_cost,
         scale: Scale { units: 1.0, offset: 0, slack: 0 },
-        test_costs: None,
+        feature_costs: None,
     };
     Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
 }

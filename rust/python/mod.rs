@@ -18,7 +18,9 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
             Error::Invalid(_) | Error::Task(_) => PyValueError::new_err(error.to_string()),
-            Error::Mismatch { .. } | Error::Failed(_) => PyRuntimeError::new_err(error.to_string()),
+            Error::Mismatch { .. } | Error::Forbidden { .. } | Error::Failed(_) => {
+                PyRuntimeError::new_err(error.to_string())
+            }
         }
     }
 }

@@ -8,15 +8,15 @@ use super::table::PyPoints;
 use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput, Scored};
 use crate::run::Run;
-use crate::task::{ClassInput, PriceInput, PriceList, RowCosts, Weighed};
+use crate::task::{ClassInput, FeatureCostInput, FeatureCostList, RowCosts, Weighed};
 
 /// By test: its price, its discounted price, and its group; and by column: its test.
 type PriceParts = (Vec<(f64, f64, Option<u32>)>, Vec<Option<u32>>);
 
-fn read_prices(parts: Option<PriceParts>) -> PriceList {
+fn read_prices(parts: Option<PriceParts>) -> FeatureCostList {
     let (tests, of_column) = parts.unwrap_or_default();
-    let price = |(full, discounted, group)| PriceInput { full, discounted, group };
-    PriceList { tests: tests.into_iter().map(price).collect(), of_column }
+    let price = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
+    FeatureCostList { tests: tests.into_iter().map(price).collect(), of_column }
 }
 
 /// Class structure: row weight by point and class, cost by class and label, and what tests cost. `regrets`: by point, what a

@@ -6,7 +6,7 @@ use super::Found;
 use crate::cost::{Cost, INFINITE};
 use crate::ids::{ColumnId, FeatureId};
 use crate::problem::Problem;
-use crate::task::TestCosts;
+use crate::task::FeatureCosts;
 use crate::tree::Plan;
 
 /// The most points the oracle takes: a set of points is one word.
@@ -28,11 +28,17 @@ pub struct Brute<'a> {
     memo: HashMap<Question, (Cost, Plan)>,
 }
 
-/// The points, and what their tree may have and need not pay for.
-type Question = (u64, u32, Option<u32>, Bought);
+/// The points, what their tree may have, and what was asked above that makes a difference.
+type Question = (u64, u32, Option<u32>, Above);
 
-/// The tests that a path has paid for.
-pub type Bought = BTreeSet<u32>;
+/// What makes a difference to a set of points: the tests that it has paid for, and if something is
+/// forbidden below something else, the columns that it was asked for, each once, in the order of
+/// the first question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Above {
+    pub bought: BTreeSet<u32>,
+    pub asked: Vec<ColumnId>,
+}
 
 impl<'a> Brute<'a> {
     pub fn new(problem: &'a Problem) -> Self {
@@ -42,29 +48,35 @@ impl<'a> Brute<'a> {
 
     /// The best tree for some points (bits; at least one), of at most this depth and so many leaves.
     pub fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
-        self.best_after(set, depth, leaves, &Bought::new())
+        self.best_after(set, depth, leaves, &Above::default())
     }
 
-    /// The same for points that have paid for some tests.
+    /// The same below other splits.
     pub fn best_after(
         &mut self,
         set: u64,
         depth: u32,
         leaves: Option<u32>,
-        bought: &Bought,
+        above: &Above,
     ) -> (Cost, Plan) {
         // Every leaf holds a point, so a tree over m of them has at most m leaves and depth m - 1:
         // what may be spent beyond that makes no difference, and the memo need not tell it apart.
         let m = set.count_ones();
         let depth = depth.min(m - 1);
         let leaves = leaves.filter(|&leaves| leaves < m);
-        let key = (set, depth, leaves, bought.clone());
+        let key = (set, depth, leaves, above.clone());
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
         let mut best = (self.leaf(set), Plan::Leaf);
         if depth > 0 && leaves != Some(1) {
-            for (index, feature) in self.problem.features.iter().enumerate() {
+            let problem = self.problem;
+            let allowed = |column| match &problem.context {
+                Some(context) => context.price_after(&above.asked, column).is_some(),
+                None => true,
+            };
+            let features = problem.features.iter().enumerate();
+            for (index, feature) in features.filter(|(_, feature)| allowed(feature.column)) {
                 for cut in 0..feature.cuts {
                     let left = points_of(set)
                         .filter(|&p| feature.goes_left(&self.problem.points, p, cut))
@@ -73,14 +85,14 @@ impl<'a> Brute<'a> {
                     if !self.allowed(left) || !self.allowed(right) {
                         continue;
                     }
-                    let paid = self.price(set, feature.column, bought);
-                    let bought = self.buy(feature.column, bought);
+                    let price = self.price(set, feature.column, above);
+                    let below = self.ask(feature.column, above);
                     for (left_leaves, right_leaves) in shares(leaves) {
-                        let (a, plan_a) = self.best_after(left, depth - 1, left_leaves, &bought);
-                        let (b, plan_b) = self.best_after(right, depth - 1, right_leaves, &bought);
-                        if a + b + paid < best.0 {
+                        let (a, plan_a) = self.best_after(left, depth - 1, left_leaves, &below);
+                        let (b, plan_b) = self.best_after(right, depth - 1, right_leaves, &below);
+                        if a + b + price < best.0 {
                             let plan = Plan::split(FeatureId::from(index), cut, plan_a, plan_b);
-                            best = (a + b + paid, plan);
+                            best = (a + b + price, plan);
                         }
                     }
                 }
@@ -97,9 +109,9 @@ impl<'a> Brute<'a> {
     }
 
     /// What the points pay to be asked for a column.
-    pub fn price(&self, set: u64, column: ColumnId, bought: &Bought) -> Cost {
+    pub fn price(&self, set: u64, column: ColumnId, above: &Above) -> Cost {
         let Some((costs, test)) = self.test_of(column) else { return 0 };
-        let price = costs.tests[test as usize];
+        let (price, bought) = (costs.tests[test as usize], &above.bought);
         let group = |other: &u32| costs.tests[*other as usize].group;
         let each = match bought.contains(&test) {
             true => 0,
@@ -111,14 +123,17 @@ impl<'a> Brute<'a> {
         points_of(set).map(|point| costs.masses[point] * each).sum()
     }
 
-    fn buy(&self, column: ColumnId, bought: &Bought) -> Bought {
-        let mut bought = bought.clone();
-        bought.extend(self.test_of(column).map(|(_, test)| test));
-        bought
+    fn ask(&self, column: ColumnId, above: &Above) -> Above {
+        let mut below = above.clone();
+        below.bought.extend(self.test_of(column).map(|(_, test)| test));
+        if self.problem.context.is_some() && !below.asked.contains(&column) {
+            below.asked.push(column);
+        }
+        below
     }
 
-    fn test_of(&self, column: ColumnId) -> Option<(&TestCosts, u32)> {
-        let costs = self.problem.test_costs.as_ref()?;
+    fn test_of(&self, column: ColumnId) -> Option<(&FeatureCosts, u32)> {
+        let costs = self.problem.feature_costs.as_ref()?;
         Some((costs, costs.of_column[column.index()]?))
     }
 

@@ -36,8 +36,8 @@ pub fn set_up(
     }
     let (features, points) = (&problem.features, &problem.points);
     let count_rows = problem.shape.min_leaf_rows > 1;
-    let (task, test_costs) = (problem.task.as_ref(), problem.test_costs.as_ref());
-    let layout = Layout::new(features, points, task, count_rows, test_costs, halt);
+    let paths = (problem.feature_costs.as_ref(), problem.context.as_ref());
+    let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, paths, halt);
     let Some(layout) = layout else { return Ok(None) };
     run.add_bytes(layout.bytes() as i64);
     let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use super::feature_costs::{self, FeatureCosts};
 use super::rows::Weighed;
-use super::test_costs::{self, TestCosts};
-use super::{CountedInput, Labelled, Leaf, PriceList, RowCosts, Scaled, Structure, Task};
+use super::{CountedInput, FeatureCostList, Labelled, Leaf, RowCosts, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 
@@ -47,15 +47,15 @@ pub struct ClassCosts {
 impl ClassInput {
     /// Exact integers where the numbers allow it, else costs by point, each rounded once.
     pub fn build(&self) -> Result<Scaled> {
-        self.build_with(&PriceList::default())
+        self.build_with(&FeatureCostList::default())
     }
 
     /// The same where rows pay for the columns that they are asked for, in the unit of costs. A class's factor
     /// is on what its rows pay, too.
-    pub fn build_with(&self, prices: &PriceList) -> Result<Scaled> {
+    pub fn build_with(&self, prices: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
         prices.validate()?;
-        let free = PriceList::default();
+        let free = FeatureCostList::default();
         let prices = if prices.is_free() { &free } else { prices };
         match self.exact(prices) {
             Some(scaled) => Ok(scaled),
@@ -98,13 +98,13 @@ impl ClassInput {
         Ok(())
     }
 
-    fn exact(&self, prices: &PriceList) -> Option<Scaled> {
+    fn exact(&self, prices: &FeatureCostList) -> Option<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let (weights, weight_denominator) = integers(&self.weights)?;
         // Costs and prices are added: one denominator for both.
-        let added = [&self.costs[..], &test_costs::numbers(&prices.tests)].concat();
+        let added = [&self.costs[..], &feature_costs::numbers(&prices.tests)].concat();
         let (mut costs, cost_denominator) = integers(&added)?;
-        let tests = test_costs::from_numbers(&prices.tests, &costs.split_off(k * l));
+        let tests = feature_costs::from_numbers(&prices.tests, &costs.split_off(k * l));
         let mut totals = vec![0i64; k];
         for point in weights.chunks_exact(k) {
             for (total, w) in totals.iter_mut().zip(point) {
@@ -150,7 +150,7 @@ impl ClassInput {
 
         let mut matrix = Vec::with_capacity(k * l);
         let mut of_class = Vec::with_capacity(k);
-        let most_spent = TestCosts::most(&tests)?;
+        let most_spent = FeatureCosts::most(&tests)?;
         let mut offset = 0i64;
         let mut worst = 0i64;
         for c in 0..k {
@@ -173,7 +173,7 @@ impl ClassInput {
         let uniform = uniform(k, l, &matrix);
         let mass = |point: &[i64]| point.iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
         let masses = || weights.chunks_exact(k).map(mass).collect();
-        let test_costs = (!prices.is_free()).then(|| TestCosts {
+        let feature_costs = (!prices.is_free()).then(|| FeatureCosts {
             masses: masses(),
             tests,
             of_column: prices.of_column.clone(),
@@ -192,7 +192,7 @@ impl ClassInput {
             }),
             leaf_cost,
             scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
-            test_costs,
+            feature_costs,
         })
     }
 
@@ -224,7 +224,7 @@ impl ClassInput {
         Ok(Real { costs, factors, normalizer, size, rounding: (k + 12) as f64 * f64::EPSILON })
     }
 
-    fn rounded(&self, prices: &PriceList) -> Result<Scaled> {
+    fn rounded(&self, prices: &FeatureCostList) -> Result<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let Real { costs, factors, normalizer, size, rounding } = self.real()?;
         let spent = normalizer * prices.everything();

@@ -4,7 +4,7 @@
 //! nothing under any other. The weight of each group of rows is a class that costs nothing.
 
 use super::rows::Parts;
-use super::{ClassCosts, ClassInput, PriceList, RowCosts, Structure, Task, Weighed};
+use super::{ClassCosts, ClassInput, FeatureCostList, RowCosts, Structure, Task, Weighed};
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -71,7 +71,7 @@ impl CountedInput {
             error: self.error,
             normalizer: self.normalizer,
             weights: &[],
-            prices: &PriceList::default(),
+            prices: &FeatureCostList::default(),
         };
         let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
         let Parts { rows, leaf_cost, scale, .. } = parts;

@@ -7,6 +7,7 @@
 mod classes;
 mod counted;
 mod deviance;
+mod feature_costs;
 mod formula;
 mod grouped;
 mod impurity;
@@ -14,13 +15,13 @@ mod rows;
 mod squares;
 mod summed;
 mod targets;
-mod test_costs;
 pub mod testing;
 mod twofold;
 
 pub use classes::{ClassCosts, ClassInput};
 pub use counted::{CountedInput, SHARES};
 pub use deviance::{Deviance, RateInput};
+pub use feature_costs::{FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts};
 pub use formula::{Formula, FormulaInput};
 pub use grouped::Grouped;
 pub use impurity::Impurity;
@@ -28,7 +29,8 @@ pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
 pub use summed::Summed;
 pub use targets::TargetsInput;
-pub use test_costs::{Price, PriceInput, PriceList, TestCosts};
+
+use std::sync::Arc;
 
 use crate::cost::{Cost, Scale};
 use crate::error::Error;
@@ -115,6 +117,11 @@ pub trait Task: Send + Sync {
     /// Called with the cost of a leaf and of its two parts wherever a kernel has all three.
     fn check_union(&self, _union: Cost, _a: Cost, _b: Cost) {}
 
+    /// The task that this one stands for, if it does for another.
+    fn inner(&self) -> Option<Arc<dyn Task>> {
+        None
+    }
+
     /// Why the task cannot go on, if so: it broke its contract, or what it calls has failed.
     fn failure(&self) -> Option<Error> {
         None
@@ -192,5 +199,5 @@ pub struct Scaled {
     pub leaf_cost: Cost,
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
-    pub test_costs: Option<TestCosts>,
+    pub feature_costs: Option<FeatureCosts>,
 }

@@ -5,8 +5,8 @@
 //! searched is regret; each regret is rounded once (see `cost.rs`).
 
 use super::classes::integers;
-use super::test_costs::{self, TestCosts};
-use super::{Labelled, Leaf, PriceList, Scaled, Structure, Task};
+use super::feature_costs::{self, FeatureCosts};
+use super::{FeatureCostList, Labelled, Leaf, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -25,7 +25,7 @@ pub struct Weighed<'a> {
     /// By point: the weight that pays for columns; none without prices.
     pub weights: &'a [f64],
     /// In the unit of costs.
-    pub prices: &'a PriceList,
+    pub prices: &'a FeatureCostList,
 }
 
 /// Rounding this down is no loss.
@@ -79,7 +79,7 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
-        let prices = &PriceList::default();
+        let prices = &FeatureCostList::default();
         let weighed = Weighed { costs, error, normalizer, weights: &[], prices };
         Self::build_weighed(n_labels, weighed, leaf_penalty, shown)
     }
@@ -92,8 +92,8 @@ impl RowCosts {
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
         let parts = Self::scaled_to(TARGET, n_labels, weighed, leaf_penalty, shown)?;
-        let Parts { rows, leaf_cost, scale, test_costs } = parts;
-        Ok(Scaled { task: Box::new(rows), leaf_cost, scale, test_costs })
+        let Parts { rows, leaf_cost, scale, feature_costs } = parts;
+        Ok(Scaled { task: Box::new(rows), leaf_cost, scale, feature_costs })
     }
 
     /// The same with a total of about `target` units.
@@ -142,7 +142,7 @@ impl RowCosts {
         // without regret still needs a unit.
         let total = total + sum(weights.iter().copied()) * prices.everything();
         let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
-        let (paying, up) = Paying::new(prices, weights, up);
+        let (priced, up) = Priced::new(prices, weights, up);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
         let shared = sum(leasts.iter().copied());
@@ -151,7 +151,7 @@ impl RowCosts {
         let offset = shared * up - size * up * f64::EPSILON * 4.0;
         let error = error * up;
         let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
-        let error = error + paying.as_ref().map_or(0.0, |paying| paying.error);
+        let error = error + priced.as_ref().map_or(0.0, |priced| priced.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
                 "these costs, their total weight and leaf_penalty={leaf_penalty} \
@@ -173,9 +173,9 @@ impl RowCosts {
                 + (target * f64::EPSILON * 4.0) as Cost
                 + error.ceil() as Cost,
         };
-        let test_costs = paying.map(|paying| paying.test_costs);
+        let feature_costs = priced.map(|priced| priced.feature_costs);
         let rows = RowCosts { n_labels, regrets, stats, width, shown_unit };
-        Ok(Parts { rows, leaf_cost: leaf_cost.round() as Cost, scale, test_costs })
+        Ok(Parts { rows, leaf_cost: leaf_cost.round() as Cost, scale, feature_costs })
     }
 }
 
@@ -185,25 +185,25 @@ pub(super) struct Parts {
     /// The leaf penalty in units.
     pub leaf_cost: Cost,
     pub scale: Scale,
-    pub test_costs: Option<TestCosts>,
+    pub feature_costs: Option<FeatureCosts>,
 }
 
-/// Test costs in units of cost.
-struct Paying {
-    test_costs: TestCosts,
+/// Feature costs in units of cost.
+struct Priced {
+    feature_costs: FeatureCosts,
     /// How many units rounding may add up to.
     error: f64,
 }
 
-impl Paying {
+impl Priced {
     /// And how many units there are in a cost of 1: where they are many, a whole number for each unit of price, so
     /// that rows of whole weight pay exactly what they should. `up`: about so many.
-    fn new(prices: &PriceList, weights: &[f64], up: f64) -> (Option<Paying>, f64) {
+    fn new(prices: &FeatureCostList, weights: &[f64], up: f64) -> (Option<Priced>, f64) {
         if prices.is_free() {
             return (None, up);
         }
         let (tests, of_column) = (&prices.tests, prices.of_column.clone());
-        let whole = test_costs::whole(tests, integers(&test_costs::numbers(tests)));
+        let whole = feature_costs::whole(tests, integers(&feature_costs::numbers(tests)));
         let unit = up / whole.units;
         let unit = if unit >= MANY { unit.floor() } else { unit };
         // A row that weighs something pays something, or it would be split off for nothing.
@@ -214,8 +214,8 @@ impl Paying {
         let all = sum(masses.iter().map(|&mass| mass as f64));
         let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
         let tests = whole.prices;
-        let test_costs = TestCosts { tests, of_column, masses, of_class: Vec::new() };
-        (Some(Paying { test_costs, error }), unit * whole.units)
+        let feature_costs = FeatureCosts { tests, of_column, masses, of_class: Vec::new() };
+        (Some(Priced { feature_costs, error }), unit * whole.units)
     }
 }
 

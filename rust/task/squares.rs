@@ -288,7 +288,7 @@ impl SquaresInput {
                 offset: if constant { 0 } else { offset },
                 slack: (scale(harm, -unit) * (1.0 + 1e-9)).ceil() as Cost,
             },
-            test_costs: None,
+            feature_costs: None,
         }
     }
 }

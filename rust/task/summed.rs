@@ -15,7 +15,7 @@
 //! opt(T) ≥ 0 and opt(S) ≤ c(S) ≤ c(all). Where it does say so, it is ε more, because of the mass.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{Leaf, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL};
@@ -26,7 +26,7 @@ const MOST_STATISTIC: i64 = 1 << 62;
 
 /// A task of sums or counts, with what the searches need beside its own statistics.
 pub struct Summed {
-    inner: Box<dyn Task>,
+    inner: Arc<dyn Task>,
     /// Statistics of the task itself.
     own: usize,
     /// Whether statistics are counts, whose sum is the mass. Otherwise a point's mass is 1, and stands behind its
@@ -47,17 +47,17 @@ pub struct Summed {
 
 impl Summed {
     /// The task, and by how much every tree costs more than the task says.
-    pub fn charged(inner: Box<dyn Task>) -> Result<(Summed, Cost)> {
+    pub fn charged(inner: Arc<dyn Task>) -> Result<(Summed, Cost)> {
         let charge = inner.rounding();
         Summed::new(inner, charge)
     }
 
     /// The task with the costs that it says itself.
-    pub fn uncharged(inner: Box<dyn Task>) -> Result<Summed> {
+    pub fn uncharged(inner: Arc<dyn Task>) -> Result<Summed> {
         Ok(Summed::new(inner, 0)?.0)
     }
 
-    fn new(inner: Box<dyn Task>, charge: Cost) -> Result<(Summed, Cost)> {
+    fn new(inner: Arc<dyn Task>, charge: Cost) -> Result<(Summed, Cost)> {
         let (n, own, rounding) = (inner.n_points(), inner.width(), inner.rounding());
         let counts = matches!(inner.structure(), Structure::Counts);
         if own == 0 || rounding < 0 {
@@ -272,6 +272,10 @@ impl Task for Summed {
                  parts that cost {a} and {b}"
             ));
         }
+    }
+
+    fn inner(&self) -> Option<Arc<dyn Task>> {
+        Some(self.inner.clone())
     }
 
     fn failure(&self) -> Option<Error> {

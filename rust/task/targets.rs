@@ -71,7 +71,7 @@ impl TargetsInput {
             small,
         };
         let scale = Scale { units: units as f64, offset: 0, slack: 0 };
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale, test_costs: None })
+        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None })
     }
 }
 

@@ -4,7 +4,7 @@
 //! form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of two:
 //! an entry of weight 5 stands in the segments of 4 and of 1.
 
-use super::Fares;
+use super::path_context::PathContext;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::ids::FeatureId;
@@ -47,8 +47,11 @@ pub struct BitView {
     /// What every tree pays beside what its leaves pay for entries: weight that a point has in all classes
     /// alike cancels out. So views say what a tree costs beyond it.
     pub certain: Cost,
-    /// What questions cost, if they do. Then all rows are here and are counted.
-    pub fares: Option<Fares>,
+    /// What questions cost, and which are allowed below which, if that is not nothing, and all.
+    pub context: Option<PathContext>,
+    /// Whether all rows are here and are counted, because a split makes a difference to rows that
+    /// no label is wrong for: they pay for it, or it allows questions below.
+    pub all_rows: bool,
     pub root: View,
 }
 
@@ -77,7 +80,7 @@ impl BitView {
         self.root.bytes()
             + self.questions.capacity() * size_of::<Question>()
             + self.segments.capacity() * size_of::<Segment>()
-            + self.fares.as_ref().map_or(0, Fares::bytes)
+            + self.context.as_ref().map_or(0, PathContext::bytes)
     }
 }
 

@@ -1,11 +1,19 @@
 //! What a bit view will hold, and how large it will be, before the large part of it is made.
 
+use std::sync::Arc;
+
 use super::bit_view::{BitView, Key, Question, Segment, View, from_key};
 use super::entries::{Entries, segment};
-use super::{Fares, questions};
+use super::path_context::{PathContext, alike};
+use super::questions;
+use crate::context::Context;
 use crate::cost::Cost;
 use crate::data::{Features, Points};
-use crate::task::{Structure, Task, TestCosts};
+use crate::ids::ColumnId;
+use crate::task::{FeatureCosts, Structure, Task};
+
+/// What questions cost, and which are allowed below which.
+pub type Paths<'a> = (Option<&'a FeatureCosts>, Option<&'a Arc<dyn Context>>);
 
 /// The questions and the entries of a problem: small beside their product, the bits.
 pub struct Layout<'a> {
@@ -13,7 +21,9 @@ pub struct Layout<'a> {
     points: &'a Points,
     task: &'a dyn Task,
     count_rows: bool,
-    test_costs: Option<&'a TestCosts>,
+    all_rows: bool,
+    feature_costs: Option<&'a FeatureCosts>,
+    context: Option<&'a Arc<dyn Context>>,
     segments: Vec<Segment>,
     /// By segment: its points.
     entries: Vec<Vec<u32>>,
@@ -23,30 +33,35 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// `count_rows`: whether rows matter beside weights (a minimum leaf size). They do where questions cost
-    /// something: a row that no label is wrong for still pays. `halt` is asked now and then; `None` once it says so.
+    /// `count_rows`: whether rows matter beside weights (a minimum leaf size). They do where
+    /// questions cost something, because a row that no label is wrong for still pays, and where a
+    /// split allows questions below that are forbidden in its place. `halt` is asked now and then;
+    /// `None` once it says so.
     pub fn new(
         features: &'a Features,
         points: &'a Points,
         task: &'a dyn Task,
         count_rows: bool,
-        test_costs: Option<&'a TestCosts>,
+        (feature_costs, context): Paths<'a>,
         halt: &dyn Fn() -> bool,
     ) -> Option<Layout<'a>> {
-        let count_rows = count_rows || test_costs.is_some();
+        let all_rows = feature_costs.is_some() || context.is_some_and(|context| !sheds(context));
+        let count_rows = count_rows || all_rows;
         let Entries { segments, points: entries, certain } = segment(points, task, count_rows);
         let keys = keys(points.len());
         if halt() {
             return None;
         }
-        let class_of = alike(features, test_costs);
+        let class_of = alike(feature_costs, context, features);
         let questions = questions::distinct(features, points, &entries, &keys, &class_of);
         Some(Layout {
             features,
             points,
             task,
             count_rows,
-            test_costs,
+            all_rows,
+            feature_costs,
+            context,
             segments,
             entries,
             certain,
@@ -88,7 +103,7 @@ impl<'a> Layout<'a> {
             Structure::Classes(_) | Structure::Counts => 0,
             structure => {
                 let least = matches!(structure, Structure::Sums);
-                let beside = [least, self.count_rows, self.test_costs.is_some()];
+                let beside = [least, self.count_rows, self.feature_costs.is_some()];
                 self.n_stats() + 1 + beside.map(usize::from).iter().sum::<usize>()
             }
         }
@@ -151,15 +166,17 @@ impl<'a> Layout<'a> {
                     let sums = matches!(self.task.structure(), Structure::Sums);
                     root.costs.extend(sums.then(|| self.task.least(point)));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
-                    root.costs.extend(self.test_costs.map(|costs| costs.masses[point]));
+                    root.costs.extend(self.feature_costs.map(|costs| costs.masses[point]));
                 }
             }
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
-        let fares = |costs| Fares::new(costs, self.features, &self.questions);
+        let column = |question: &Question| self.features.get(question.feature.index()).column;
+        let columns: Vec<ColumnId> = self.questions.iter().map(column).collect();
         Some(BitView {
-            fares: self.test_costs.map(fares),
+            context: PathContext::new(self.feature_costs, self.context, self.features, columns),
+            all_rows: self.all_rows,
             questions: self.questions,
             segments: self.segments,
             n_stats,
@@ -173,30 +190,29 @@ impl<'a> Layout<'a> {
 impl BitView {
     /// Layout and view in one, without limits: for tests and benches.
     pub fn new(features: &Features, points: &Points, task: &dyn Task, count_rows: bool) -> BitView {
-        BitView::with_costs(features, points, task, count_rows, None)
+        BitView::with_context(features, points, task, count_rows, (None, None))
     }
 
-    /// The same where questions cost something.
-    pub fn with_costs(
+    /// The same where questions cost something, or not all are allowed everywhere.
+    pub fn with_context(
         features: &Features,
         points: &Points,
         task: &dyn Task,
         count_rows: bool,
-        test_costs: Option<&TestCosts>,
+        paths: Paths,
     ) -> BitView {
         let never = || false;
-        Layout::new(features, points, task, count_rows, test_costs, &never)
+        Layout::new(features, points, task, count_rows, paths, &never)
             .and_then(|layout| layout.fill(&never))
             .expect("memory for the view")
     }
 }
 
-/// By feature: questions of the same number may stand for each other if they split alike. Of those that cost
-/// something only the ones of one test may: which of two tests is the cheaper one depends on what was bought
-/// above, and on what is yet to be.
-fn alike(features: &Features, test_costs: Option<&TestCosts>) -> Vec<u32> {
-    let test = |column: usize| test_costs.and_then(|costs| costs.of_column[column]);
-    features.iter().map(|feature| test(feature.column.index()).map_or(0, |test| test + 1)).collect()
+/// Whether a question that is allowed below some split is allowed in its place.
+fn sheds(context: &Arc<dyn Context>) -> bool {
+    let mut start = vec![0; context.words()];
+    context.begin(&mut start);
+    context.sheds(&start)
 }
 
 /// A fixed random key for each point: the same problem gives the same search.

@@ -2,12 +2,14 @@
 
 mod bit_view;
 mod entries;
-mod fares;
 mod layout;
+mod offer;
+mod path_context;
 mod questions;
 mod rank_view;
 
 pub use bit_view::{BitView, Key, Question, Segment, View};
-pub use fares::{Context, Fares, Tariff};
-pub use layout::Layout;
+pub use layout::{Layout, Paths};
+pub use offer::{Bans, Offer};
+pub use path_context::PathContext;
 pub use rank_view::{Axis, Part, Print, RankNode, RankView, Side};

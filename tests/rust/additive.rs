@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::common::judge::{ensure, proved_optimal, tree_is_sound};
+use crate::common::paths::PathMix;
 use crate::common::problems::Options;
 use crate::common::{Case, Random, for_seeds};
 use certree::cost::{Cost, Scale};
@@ -112,7 +113,7 @@ fn made_up(case: &Case, rng: &mut Random) -> Result<Scaled> {
     let whole = task.leaf(&task.sum_of(&all)).cost;
     let leaf_cost = rng.pick(&[0, 1, whole / 20, whole / 5]);
     let scale = Scale { units: whole.max(1) as f64, offset: 0, slack: 0 };
-    Ok(Scaled { task: Box::new(task), leaf_cost, scale, test_costs: None })
+    Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None })
 }
 
 fn penalty(rng: &mut Random) -> f64 {
@@ -198,7 +199,7 @@ fn agrees(
     let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
     let points = points.map_err(|e| e.to_string())?;
     let problem = Problem::new(case.columns.clone(), points, scaled, case.shape);
-    let problem = problem.map_err(|e| e.to_string())?;
+    let problem = problem.and_then(|problem| case.on_paths(problem)).map_err(|e| e.to_string())?;
     let oracle = brute::solve(&problem);
     for threads in [1, 3] {
         let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
@@ -256,4 +257,14 @@ fn deviances() {
 #[test]
 fn several_targets() {
     for_seeds(cases(1500), &Options::default(), |case| agrees(case, targets));
+}
+
+/// Rules for paths with tasks that are sums, and with tasks that are counts.
+#[test]
+fn any_task_with_rules_for_paths() {
+    let options = Options { paths: PathMix::Any, max_points: 10, ..Options::default() };
+    for_seeds(cases(600), &options, |case| agrees(case, made_up));
+    for_seeds(cases(300), &options, |case| agrees(case, impurity));
+    for_seeds(cases(300), &options, |case| agrees(case, rates));
+    for_seeds(cases(300), &options, |case| agrees(case, targets));
 }

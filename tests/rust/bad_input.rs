@@ -3,7 +3,7 @@
 use crate::common::{Case, Loss};
 use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, PriceInput, PriceList, RowCosts};
+use certree::task::{ClassInput, FeatureCostInput, FeatureCostList, RowCosts};
 
 fn classes() -> ClassInput {
     ClassInput {
@@ -24,7 +24,8 @@ fn two_points() -> Case {
         rows: vec![1, 1],
         loss: Loss::Classes(classes()),
         shape: Shape::default(),
-        prices: PriceList::default(),
+        prices: FeatureCostList::default(),
+        paths: Vec::new(),
     }
 }
 
@@ -67,8 +68,8 @@ fn lengths_that_do_not_fit() {
 fn prices_that_are_none() {
     let rejects = |full: f64, discounted: f64, of_column: &[Option<u32>], text: &str| {
         let mut case = two_points();
-        let tests = vec![PriceInput { full, discounted, group: Some(0) }];
-        case.prices = PriceList { tests, of_column: of_column.to_vec() };
+        let tests = vec![FeatureCostInput { full, discounted, group: Some(0) }];
+        case.prices = FeatureCostList { tests, of_column: of_column.to_vec() };
         let error = case.problem().err().expect(text).to_string();
         assert!(error.contains(text), "{error}");
     };

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::common::judge::{ensure, recompute, tree_is_sound};
+use crate::common::paths::{PathMix, PathRule, random_rules};
 use crate::common::problems::{ColumnMix, LossKind, Options};
 use crate::common::{Case, Loss, Random, for_seeds};
 use certree::bits::Level;
@@ -97,6 +98,7 @@ fn small_cases_agree_with_the_oracle() {
     };
     for_seeds(150, &boolean, agrees_with_oracle);
     for_seeds(100, &Options { prices: true, ..Options::default() }, agrees_with_oracle);
+    for_seeds(150, &Options { paths: PathMix::Any, ..Options::default() }, agrees_with_oracle);
 }
 
 #[test]
@@ -208,6 +210,28 @@ fn limited_leaves_agree_with_the_oracle() {
 fn larger_cases_of_limited_leaves() {
     for loss in LOSSES {
         agree_with_themselves(8, 80, loss, |case| *case = with_few_leaves(case));
+    }
+}
+
+/// Rules for paths: bounds that move rows hold in some nodes, between some children, or nowhere.
+#[test]
+fn larger_cases_with_rules_for_paths() {
+    for loss in LOSSES {
+        for paths in [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First] {
+            agree_with_themselves(6, 150, loss, |case| {
+                let rng = &mut Random::new(case.n_points() as u64);
+                case.paths = random_rules(rng, paths, case.columns.len());
+                if let [PathRule::Most(most)] = &mut case.paths[..] {
+                    *most += 2;
+                }
+                let n = case.n_points();
+                case.shape.max_depth = [Some(4), Some(5), None][n % 3];
+                case.shape.max_leaves = (n % 7 == 0).then_some(6);
+                if case.shape.max_depth.is_none() {
+                    set_penalty(case, 0.06);
+                }
+            });
+        }
     }
 }
 

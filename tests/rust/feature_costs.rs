@@ -1,4 +1,4 @@
-//! Test costs: the oracle against all trees, the search against the oracle, alone and with everything else.
+//! Feature costs: the oracle against all trees, the search against the oracle, alone and with everything else.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use certree::cost::Cost;
 use certree::ids::ColumnId;
 use certree::problem::Problem;
 use certree::run::Limits;
-use certree::search::brute::{self, Brute};
+use certree::search::brute::{self, Above, Brute};
 
 /// So many random cases of each kind; CERTREE_CASES asks for more.
 fn cases(usual: u64) -> u64 {
     std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
 }
 
-fn paid() -> Options {
+fn priced() -> Options {
     Options { prices: true, ..Options::default() }
 }
 
@@ -25,8 +25,14 @@ fn agrees(case: &Case) -> Result<(), String> {
     agrees_with_oracle(case, 1)
 }
 
-/// What every tree of at most this depth costs, from the list of all: no memo, no bound.
-fn all_costs(problem: &Problem, points: u64, depth: u32, path: &[u32]) -> Vec<(u32, Cost)> {
+/// What every tree of at most this depth costs, from the list of all: no memo, no bound. `path`: the columns that were
+/// asked for above.
+fn all_costs(
+    (case, problem): (&Case, &Problem),
+    points: u64,
+    depth: u32,
+    path: &[usize],
+) -> Vec<(u32, Cost)> {
     let of = |set: u64| (0..64).filter(move |p| set >> p & 1 == 1);
     let rows: u64 = of(points).map(|p| problem.points.rows(p)).sum();
     if points == 0
@@ -40,50 +46,53 @@ fn all_costs(problem: &Problem, points: u64, depth: u32, path: &[u32]) -> Vec<(u
         return all;
     }
     for feature in problem.features.iter() {
-        let (mut fee, mut below) = (0, path.to_vec());
-        if let Some(costs) = &problem.test_costs
-            && let Some(test) = costs.of_column[feature.column.index()]
-            && !path.contains(&test)
+        let column = feature.column.index();
+        if !case.paths.iter().all(|rule| rule.allows(path, column)) {
+            continue;
+        }
+        let (mut price, below) = (0, [path, &[column]].concat());
+        if let Some(costs) = &problem.feature_costs
+            && let Some(test) = costs.of_column[column]
+            && !path.iter().any(|&other| costs.of_column[other] == Some(test))
         {
-            let price = costs.tests[test as usize];
-            let group = |other: &u32| costs.tests[*other as usize].group;
-            let known =
-                path.iter().any(|other| price.group.is_some() && group(other) == price.group);
+            let asked = costs.tests[test as usize];
+            let bought = path.iter().filter_map(|&other| costs.of_column[other]);
+            let mut groups = bought.map(|other| costs.tests[other as usize].group);
+            let known = asked.group.is_some() && groups.any(|group| group == asked.group);
             let mass: Cost = of(points).map(|p| costs.masses[p]).sum();
-            fee = mass * if known { price.discounted } else { price.full };
-            below.push(test);
+            price = mass * if known { asked.discounted } else { asked.full };
         }
         for cut in 0..feature.cuts {
             let left = of(points)
                 .filter(|&p| feature.goes_left(&problem.points, p, cut))
                 .fold(0, |set, p| set | 1 << p);
-            let rights = all_costs(problem, points & !left, depth - 1, &below);
-            for (n, cost) in all_costs(problem, left, depth - 1, &below) {
-                all.extend(rights.iter().map(|(m, other)| (n + m, cost + other + fee)));
+            let rights = all_costs((case, problem), points & !left, depth - 1, &below);
+            for (n, cost) in all_costs((case, problem), left, depth - 1, &below) {
+                all.extend(rights.iter().map(|(m, other)| (n + m, cost + other + price)));
             }
         }
     }
     all
 }
 
-fn oracle_agrees(case: &Case, depth: u32) -> Result<(), String> {
+pub fn oracle_agrees(case: &Case, depth: u32) -> Result<(), String> {
     let mut case = case.clone();
     case.shape.max_depth = Some(depth);
     let problem = case.problem().map_err(|e| e.to_string())?;
     let most = problem.shape.max_leaves.unwrap_or(u32::MAX);
-    let trees = all_costs(&problem, crate::common::sets::all(&problem), depth, &[]);
+    let trees = all_costs((&case, &problem), crate::common::sets::all(&problem), depth, &[]);
     let best = trees.iter().filter(|(n, _)| *n <= most).map(|(_, cost)| *cost).min().unwrap();
     let found = brute::solve(&problem);
     ensure(found.upper == best, || format!("the oracle says {}, not {best}", found.upper))
 }
 
-fn cuts(case: &Case) -> u32 {
+pub fn cuts(case: &Case) -> u32 {
     certree::data::Features::of(&case.columns).iter().map(|feature| feature.cuts).sum()
 }
 
 #[test]
 fn the_oracle_finds_the_best_of_all_trees() {
-    let few = Options { max_points: 9, max_columns: 4, ..paid() };
+    let few = Options { max_points: 9, max_columns: 4, ..priced() };
     for_seeds(
         cases(400),
         &few,
@@ -98,47 +107,47 @@ fn the_oracle_finds_the_best_of_all_trees() {
 
 #[test]
 fn anything_with_prices() {
-    for_seeds(cases(2_000), &paid(), agrees);
+    for_seeds(cases(2_000), &priced(), agrees);
 }
 
 #[test]
 fn cost_matrices_with_prices() {
-    for_seeds(cases(1_000), &Options { loss: LossKind::CostMatrix, ..paid() }, agrees);
+    for_seeds(cases(1_000), &Options { loss: LossKind::CostMatrix, ..priced() }, agrees);
 }
 
 #[test]
 fn costs_by_row_with_prices() {
-    for_seeds(cases(800), &Options { loss: LossKind::Rows, ..paid() }, agrees);
+    for_seeds(cases(800), &Options { loss: LossKind::Rows, ..priced() }, agrees);
 }
 
 #[test]
 fn weights_with_prices() {
-    for_seeds(cases(800), &Options { loss: LossKind::Weighted, ..paid() }, agrees);
+    for_seeds(cases(800), &Options { loss: LossKind::Weighted, ..priced() }, agrees);
 }
 
 #[test]
 fn several_questions_of_one_column() {
-    for_seeds(cases(600), &Options { columns: ColumnMix::Category, ..paid() }, agrees);
-    for_seeds(cases(600), &Options { columns: ColumnMix::Ordered, ..paid() }, agrees);
+    for_seeds(cases(600), &Options { columns: ColumnMix::Category, ..priced() }, agrees);
+    for_seeds(cases(600), &Options { columns: ColumnMix::Ordered, ..priced() }, agrees);
 }
 
 #[test]
 fn limits_on_the_shape() {
     for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
-        for_seeds(cases(500), &Options { limits, ..paid() }, agrees);
+        for_seeds(cases(500), &Options { limits, ..priced() }, agrees);
     }
 }
 
 #[test]
 fn any_number_of_threads() {
-    for_seeds(cases(300), &paid(), |case| {
+    for_seeds(cases(300), &priced(), |case| {
         agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_seeds(cases(300), &paid(), |case| {
+    for_seeds(cases(300), &priced(), |case| {
         let none = Limits::default();
         keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
         for micros in [0, 5, 50] {
@@ -155,19 +164,19 @@ fn stopped_searches_bound_the_optimum() {
 /// What was bought makes the rest cheaper or dearer by no more than what it cost itself.
 #[test]
 fn what_was_bought_is_worth_at_most_its_price() {
-    for_seeds(cases(300), &paid(), |case| {
+    for_seeds(cases(300), &priced(), |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let mut oracle = Brute::new(&problem);
         let all = crate::common::sets::all(&problem);
-        let none = BTreeSet::new();
+        let none = Above::default();
         let without = oracle.best(all, 3, None).0;
         for column in 0..case.columns.len() {
             let Some(test) = case.prices.of_column[column] else { continue };
             let column = ColumnId::from(column);
-            let bought = BTreeSet::from([test]);
+            let bought = Above { bought: BTreeSet::from([test]), ..Above::default() };
             let with = oracle.best_after(all, 3, None, &bought).0;
             ensure(with <= without, || format!("{column:?} bought costs {with}, else {without}"))?;
-            let groups = problem.test_costs.iter().flat_map(|costs| &costs.tests);
+            let groups = problem.feature_costs.iter().flat_map(|costs| &costs.tests);
             if groups.into_iter().all(|price| price.group.is_none()) {
                 let price = oracle.price(all, column, &none);
                 ensure(without <= with + price, || format!("{without} > {with} + {price}"))?;

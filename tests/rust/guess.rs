@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::common::floors::{guesses, regret};
 use crate::common::judge::{bounds_optimum, ensure, proved_optimal, recompute};
 use crate::common::large::{built, noise};
+use crate::common::paths::PathMix;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Random, for_seeds};
 use certree::guess;
@@ -86,6 +87,11 @@ fn guesses_never_promise_what_is_not_true() {
 #[test]
 fn guesses_never_promise_what_is_not_true_of_error_rates() {
     for_seeds(cases(60), &Options { loss: LossKind::Accuracy, ..Options::default() }, holds);
+}
+
+#[test]
+fn guesses_never_promise_what_is_not_true_where_paths_keep_to_rules() {
+    for_seeds(cases(120), &Options { paths: PathMix::Any, ..Options::default() }, holds);
 }
 
 /// A reference that is nowhere worse than any tree is no guess.

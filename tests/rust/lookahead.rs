@@ -2,13 +2,14 @@
 //! which two sides, or the same side of two siblings, differ. On every instruction set.
 
 use crate::common::judge::ensure;
+use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_seeds, sets};
 use certree::bits::Level;
 use certree::cost::{Cost, INFINITE};
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
-use certree::view::{BitView, Context, Question, Tariff, View};
+use certree::view::{BitView, Offer, Question, View};
 
 /// A node: its rows as a kernel sees them, and as a set of points.
 struct Node {
@@ -180,14 +181,14 @@ fn differences(
     Ok(())
 }
 
-/// Fees and stumps where questions cost something, after a split or two.
+/// Prices and stumps where questions cost something, after a split or two.
 fn check_prices(case: &Case) -> Result<(), String> {
     let problem = case.problem().map_err(|e| e.to_string())?;
-    let Some(costs) = &problem.test_costs else { return Ok(()) };
+    let Some(costs) = &problem.feature_costs else { return Ok(()) };
     let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
     let (features, points, task) = (&problem.features, &problem.points, problem.task.as_ref());
-    let bits = BitView::with_costs(features, points, task, false, Some(costs));
-    let fares = bits.fares.as_ref().expect("they cost something");
+    let bits = BitView::with_context(features, points, task, false, (Some(costs), None));
+    let context = bits.context.as_ref().expect("they cost something");
     let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
     let test =
         |question: Question| costs.of_column[features.get(question.feature.index()).column.index()];
@@ -196,13 +197,13 @@ fn check_prices(case: &Case) -> Result<(), String> {
     let lasts = |test: u32| all.iter().filter(|&&other| other == Some(test)).count() > 1;
     for level in Level::all() {
         let mut kernel = Kernel::new(&bits, task, level);
-        let (mut look, mut tariff) = (Lookahead::default(), Tariff::default());
+        let (mut look, mut offer) = (Lookahead::default(), Offer::default());
         let node = random_node(rng, &problem, &bits, level);
         let n = node.view.columns.len();
-        let (mut context, mut bought) = (Context::default(), Vec::new());
+        let (mut state, mut bought) = (context.start(), Vec::new());
         for _ in 0..rng.below(3).min(all.len()) {
             let at = rng.below(all.len());
-            context = fares.buy(&context, at as u32);
+            state = context.enter(&state, at as u32);
             bought.extend(all[at]);
         }
         // What a question costs after those, and after one more.
@@ -217,27 +218,27 @@ fn check_prices(case: &Case) -> Result<(), String> {
             let opened = bought.iter().chain(&last).any(|other| group(other) == price.group);
             if price.group.is_some() && opened { price.discounted } else { price.full }
         };
-        fares.tariff(&context, &node.view.columns, &mut tariff);
+        let offer = context.offer(&state, &node.view.columns, &mut offer);
         let never = || false;
-        (kernel.look(&node.view, ask, Some(&tariff), &never, &mut look)).expect("it runs");
+        (kernel.look(&node.view, ask, offer, &never, &mut look)).expect("it runs");
         let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
         let questions: Vec<Question> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
         for (column, &first) in questions.iter().enumerate() {
             for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
                 let at = |what: &str| format!("{level:?} column {column} side {side}: {what}");
-                let fee = look.fee(column, side);
-                ensure(fee.this == mass(set) * price(None, first), || at("fee"))?;
+                let told = look.price(column, side);
+                ensure(told.this == mass(set) * price(None, first), || at("price"))?;
                 let mut best = INFINITE;
                 for &then in &questions {
                     let cells = sets::sides(&problem, set, then);
-                    let paid = mass(set) * price(Some(first), then);
+                    let price = mass(set) * price(Some(first), then);
                     if cells.iter().all(|&cell| cell != 0) {
-                        ensure(fee.next <= paid, || at("the least fee of another split"))?;
+                        ensure(told.next <= price, || at("the least price of another split"))?;
                     }
                     let enough = |&cell: &u64| sets::rows(&problem, cell) as i64 >= ask.min_rows;
                     if ask.min_rows <= 1 || cells.iter().all(enough) {
                         let cost: Cost = cells.iter().map(|&c| sets::leaf(&problem, c)).sum();
-                        best = best.min(cost + paid);
+                        best = best.min(cost + price);
                     }
                 }
                 let (told, leaf) = (look.stumps[column][side], look.sides[column][side].leaf);
@@ -248,6 +249,84 @@ fn check_prices(case: &Case) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Stumps where some questions are forbidden below others, after a split or two, on some path.
+fn check_rules(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let Some(context) = &problem.context else { return Ok(()) };
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let (features, points, task) = (&problem.features, &problem.points, problem.task.as_ref());
+    let count_rows = problem.shape.min_leaf_rows > 1;
+    let bits = BitView::with_context(features, points, task, count_rows, (None, Some(context)));
+    let context = bits.context.as_ref().expect("some questions are forbidden");
+    let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
+    let column_of = |question: Question| features.get(question.feature.index()).column.index();
+    let columns: Vec<usize> = bits.questions.iter().map(|&q| column_of(q)).collect();
+    let allows = |path: &[usize], column| case.paths.iter().all(|rule| rule.allows(path, column));
+    let cost =
+        |set: u64| if bits.all_rows { sets::leaf(&problem, set) } else { leaf(&problem, set) };
+    for level in Level::all() {
+        let mut kernel = Kernel::new(&bits, task, level);
+        let (mut look, mut offer) = (Lookahead::default(), Offer::default());
+        let node = random_node(rng, &problem, &bits, level);
+        let (mut state, mut path) = (context.start(), Vec::new());
+        for _ in 0..rng.below(3).min(columns.len()) {
+            let at = rng.below(columns.len());
+            // A column with one question is constant below it, and this node is none of those
+            // below.
+            let again = columns.iter().filter(|&&column| column == columns[at]).count() > 1;
+            if again && allows(&path, columns[at]) {
+                state = context.enter(&state, at as u32);
+                path.push(columns[at]);
+            }
+        }
+        let offer = context.offer(&state, &node.view.columns, &mut offer);
+        let never = || false;
+        (kernel.look(&node.view, ask, offer, &never, &mut look)).expect("it runs");
+        let questions: Vec<Question> =
+            (0..node.view.columns.len()).map(|c| question(&bits, &node.view, c)).collect();
+        for (column, &first) in questions.iter().enumerate() {
+            let forbidden = !allows(&path, column_of(first));
+            ensure(look.is_forbidden(column) == forbidden, || format!("{column}: {forbidden}"))?;
+            if forbidden {
+                continue;
+            }
+            let below = [&path[..], &[column_of(first)]].concat();
+            for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
+                let mut best = INFINITE;
+                for &then in questions.iter().filter(|&&then| allows(&below, column_of(then))) {
+                    let cells = sets::sides(&problem, set, then);
+                    let enough = |&cell: &u64| sets::rows(&problem, cell) as i64 >= ask.min_rows;
+                    if ask.min_rows <= 1 || cells.iter().all(enough) {
+                        best = best.min(cells.iter().map(|&cell| cost(cell)).sum());
+                    }
+                }
+                let (told, leaf) = (look.stumps[column][side], look.sides[column][side].leaf);
+                ensure(leaf == cost(set), || format!("{level:?}: {leaf}, not {}", cost(set)))?;
+                ensure(told.min(leaf) == best.min(leaf), || {
+                    format!("{level:?} column {column} side {side} of {path:?}: {told}, not {best}")
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_paths_may_ask() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for paths in [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any] {
+        for_seeds(1_000, &Options { paths, ..Options::default() }, check_rules);
+        for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
+            let most =
+                Options { min_points: 20, max_points: 60, loss, paths, ..Options::default() };
+            let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
+            for_seeds(10, &boolean, check_rules);
+            let ordered = Options { columns: ColumnMix::Ordered, max_columns: 12, ..most };
+            for_seeds(10, &Options { limits: ShapeMix::MinRows, ..ordered }, check_rules);
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod bounds;
 mod broken_tasks;
 mod constrained;
 mod constrained_rows;
+mod contexts;
 mod corpus;
 mod engine;
 mod feature_costs;

@@ -3,7 +3,7 @@
 use super::lanes::Blocks;
 use crate::bits::Level;
 use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
-use crate::view::{BitView, Tariff, View};
+use crate::view::{Bans, BitView, Offer, View};
 
 /// One look: the node, and what is to be found out.
 #[derive(Clone, Copy)]
@@ -14,8 +14,8 @@ pub struct Look<'v> {
     pub blocks: &'v Blocks,
     pub level: Level,
     pub ask: Ask,
-    /// What the columns cost, where questions cost something.
-    pub tariff: Option<&'v Tariff>,
+    /// What the columns cost and which are allowed below which, if that is not nothing, and all.
+    pub offer: Option<&'v Offer>,
     pub halt: Halt<'v>,
 }
 
@@ -44,7 +44,17 @@ pub trait BitKernel {
     fn bytes(&self) -> usize;
 }
 
-impl Look<'_> {
+impl<'v> Look<'v> {
+    /// What the columns cost, where questions cost something.
+    pub fn prices(&self) -> Option<&'v Offer> {
+        self.offer.filter(|offer| offer.has_prices)
+    }
+
+    /// Which columns may not be asked below which others, if there are such pairs.
+    pub fn bans(&self) -> Option<&'v Bans> {
+        self.offer.and_then(|offer| offer.bans())
+    }
+
     /// Whether the weight of an entry is its rows.
     pub fn weights_are_rows(&self) -> bool {
         self.bits.segments.iter().all(|segment| segment.rows == segment.weight)
@@ -52,7 +62,7 @@ impl Look<'_> {
 
     /// Whether weights sum to less than 2^16, and rows, if they matter, are weights.
     pub fn fits_16_bits(&self) -> bool {
-        if self.ask.min_rows > 1 && !self.weights_are_rows() {
+        if (self.ask.min_rows > 1 || self.bits.all_rows) && !self.weights_are_rows() {
             return false;
         }
         let (view, segments) = (self.view, &self.bits.segments);

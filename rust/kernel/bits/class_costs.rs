@@ -4,9 +4,9 @@ use super::bit_kernel::{BitKernel, Look};
 use super::tally::{ClassTally, Row, Tile};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::look::{Fee, Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
 use crate::task::ClassCosts;
-use crate::view::Tariff;
+use crate::view::Offer;
 
 /// The kernel of any task that counts classes.
 pub struct ClassCounts<'a> {
@@ -72,22 +72,22 @@ fn look_in_lanes(
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
-    singles(tally, scratch, look.tariff, out);
+    singles(tally, scratch, look.prices(), out);
     if !look.ask.stumps || tally.n_columns() == 0 {
         return Ok(());
     }
-    match look.tariff {
-        Some(tariff) => pairs::<true>(tally, look, tariff, scratch, out),
-        None => pairs::<false>(tally, look, &Tariff::default(), scratch, out),
+    match look.offer {
+        Some(offer) => pairs::<true>(tally, look, offer, scratch, out),
+        None => pairs::<false>(tally, look, &Offer::default(), scratch, out),
     }
 }
 
-/// `PAYS`: whether questions cost something.
+/// `OFFER`: whether questions cost something, or some are forbidden.
 #[inline(always)]
-fn pairs<const PAYS: bool>(
+fn pairs<const OFFER: bool>(
     tally: &mut Costed,
     look: &Look,
-    tariff: &Tariff,
+    offer: &Offer,
     scratch: &mut Scratch,
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
@@ -127,16 +127,16 @@ fn pairs<const PAYS: bool>(
                 let [e00, e01, e10, e11] = costs;
                 let (mut best_0, mut best_1) = (INFINITE, INFINITE);
                 // What both sides of i pay for j, and both sides of j for i.
-                let (paid_i, paid_j) = match PAYS {
-                    true => scratch.paid(tariff, first + t, block),
+                let (price_i, price_j) = match OFFER {
+                    true => scratch.prices(offer, first + t, block),
                     false => ([[0; LANES]; 2], [[0; LANES]; 2]),
                 };
                 let best_j = &mut scratch.best[block];
                 for l in 0..LANES {
-                    best_0 = best_0.min(e00[l] + e01[l] + paid_i[0][l]);
-                    best_1 = best_1.min(e10[l] + e11[l] + paid_i[1][l]);
-                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l] + paid_j[0][l]);
-                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l] + paid_j[1][l]);
+                    best_0 = best_0.min(e00[l] + e01[l] + price_i[0][l]);
+                    best_1 = best_1.min(e10[l] + e11[l] + price_i[1][l]);
+                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l] + price_j[0][l]);
+                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l] + price_j[1][l]);
                 }
                 let best_i = &mut scratch.best[first / LANES];
                 let lane = first % LANES + t;
@@ -185,20 +185,43 @@ impl Scratch {
             + vec_bytes(&self.masses)
     }
 
-    /// What both sides of column i pay for a block's columns, and those columns' sides for i.
+    /// What both sides of column i pay for a block's columns, and those columns' sides for i: more
+    /// than anything costs where that is forbidden.
     #[inline(always)]
-    fn paid(&self, tariff: &Tariff, i: usize, block: usize) -> ([Row; 2], [Row; 2]) {
+    fn prices(&self, offer: &Offer, i: usize, block: usize) -> ([Row; 2], [Row; 2]) {
         let (mut of_i, mut of_j) = ([[0; LANES]; 2], [[0; LANES]; 2]);
+        if offer.has_prices {
+            self.add_prices(offer, i, block, (&mut of_i, &mut of_j));
+        }
+        if let Some(bans) = offer.bans() {
+            let [after, before] = bans.allowed(i, block);
+            for l in 0..LANES {
+                for side in 0..2 {
+                    of_i[side][l] = if after >> l & 1 == 1 { of_i[side][l] } else { INFINITE };
+                    of_j[side][l] = if before >> l & 1 == 1 { of_j[side][l] } else { INFINITE };
+                }
+            }
+        }
+        (of_i, of_j)
+    }
+
+    #[inline(always)]
+    fn add_prices(
+        &self,
+        offer: &Offer,
+        i: usize,
+        block: usize,
+        (of_i, of_j): (&mut [Row; 2], &mut [Row; 2]),
+    ) {
         let mass_i = [0, 1].map(|side| self.masses[i / LANES][side][i % LANES]);
         for l in 0..LANES {
             let j = block * LANES + l;
-            let (then, before) = (tariff.after(i, j), tariff.after(j, i));
+            let (then, before) = (offer.after(i, j), offer.after(j, i));
             for side in 0..2 {
                 of_i[side][l] = mass_i[side] * then;
                 of_j[side][l] = self.masses[block][side][l] * before;
             }
         }
-        (of_i, of_j)
     }
 
     /// Statistics of the rows on side `a` of column i and side `b` of a block's columns.
@@ -227,12 +250,7 @@ impl Scratch {
 }
 
 #[inline(always)]
-fn singles(
-    tally: &mut Costed,
-    scratch: &mut Scratch,
-    tariff: Option<&Tariff>,
-    out: &mut Lookahead,
-) {
+fn singles(tally: &mut Costed, scratch: &mut Scratch, prices: Option<&Offer>, out: &mut Lookahead) {
     let (n, width) = (tally.n_columns(), tally.width());
     scratch.totals.clear();
     scratch.totals.resize(width, 0);
@@ -256,16 +274,16 @@ fn singles(
                 side(tally, ones, l, least[l]),
             ];
         }
-        if tariff.is_some() {
+        if prices.is_some() {
             scratch.masses.push([tally.mass(&zeros), tally.mass(ones)]);
         }
     }
-    if let Some(tariff) = tariff {
-        out.fee = tally.mass(&totals)[0] * tariff.least;
-        out.fees.extend((0..n).map(|column| {
+    if let Some(offer) = prices {
+        out.least_price = tally.mass(&totals)[0] * offer.least;
+        out.prices.extend((0..n).map(|column| {
             [0, 1].map(|side| {
                 let mass = scratch.masses[column / LANES][side][column % LANES];
-                Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+                SplitPrice { this: mass * offer.now[column], next: mass * offer.next[column] }
             })
         }));
     }
@@ -331,7 +349,7 @@ impl Costed<'_> {
     #[inline(always)]
     fn mass(&self, stats: &[Row]) -> Row {
         let mut mass = [0; LANES];
-        let of_class = self.bits.fares.as_ref().map_or(&[][..], |fares| &fares.of_class);
+        let of_class = self.bits.context.as_ref().map_or(&[][..], |context| &context.of_class);
         for (weight, &unit) in stats.iter().zip(of_class) {
             for l in 0..LANES {
                 mass[l] += weight[l] * unit;

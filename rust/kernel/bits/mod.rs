@@ -27,7 +27,7 @@ pub use counts::Counts;
 use crate::bits::Level;
 use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
 use crate::task::{Structure, Task};
-use crate::view::{BitView, Key, Tariff, View};
+use crate::view::{BitView, Key, Offer, View};
 use bit_kernel::{BitKernel, Look};
 use lanes::Blocks;
 
@@ -42,7 +42,7 @@ fn candidates<'a>(bits: &'a BitView, task: &'a dyn Task) -> Vec<Box<dyn BitKerne
             if let Some(kernel) = two_costs::TwoCosts::new(classes) {
                 kernels.push(Box::new(kernel));
             }
-            if let Some(rates) = bits.fares.as_ref().and_then(|f| priced::Rates::new(classes, f)) {
+            if let Some(rates) = priced::Rates::new(classes, bits) {
                 kernels.push(Box::new(priced::Priced::<u32>::new(rates.clone())));
                 kernels.push(Box::new(priced::Priced::<u64>::new(rates)));
             }
@@ -94,11 +94,11 @@ impl<'a> Kernel<'a> {
         &mut self,
         view: &View,
         ask: Ask,
-        tariff: Option<&Tariff>,
+        offer: Option<&Offer>,
         halt: Halt,
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
-        let result = self.look_at(view, ask, tariff, halt, out);
+        let result = self.look_at(view, ask, offer, halt, out);
         if result.is_err() {
             out.clear(0);
         }
@@ -109,14 +109,17 @@ impl<'a> Kernel<'a> {
         &mut self,
         view: &View,
         ask: Ask,
-        tariff: Option<&Tariff>,
+        offer: Option<&Offer>,
         halt: Halt,
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
         out.clear(view.columns.len());
+        if let Some(offer) = offer.filter(|offer| offer.forbids()) {
+            out.forbid((0..view.columns.len()).map(|column| offer.is_forbidden(column)));
+        }
         let Kernel { bits, level, candidates, blocks, .. } = self;
         let (bits, level) = (*bits, *level);
-        let look = Look { bits, view, blocks, level, ask, tariff, halt };
+        let look = Look { bits, view, blocks, level, ask, offer, halt };
         let kernel = chosen(candidates, &look);
         if kernel.glance(&look, out) {
             return Ok(());
@@ -124,7 +127,7 @@ impl<'a> Kernel<'a> {
         if kernel.counts_lanes() {
             blocks.fill(view, level)?;
         }
-        kernel.look(&Look { bits, view, blocks, level, ask, tariff, halt }, out)
+        kernel.look(&Look { bits, view, blocks, level, ask, offer, halt }, out)
     }
 
     /// The first part of `look` alone: turn rows into lanes, if they are to be counted so.
@@ -139,7 +142,7 @@ impl<'a> Kernel<'a> {
     pub fn sum_pairs(&mut self, view: &View, ask: Ask) {
         let Kernel { bits, level, candidates, blocks, .. } = self;
         let halt: Halt = &|| false;
-        let look = Look { bits, view, blocks, level: *level, ask, tariff: None, halt };
+        let look = Look { bits, view, blocks, level: *level, ask, offer: None, halt };
         chosen(candidates, &look).sum_pairs(&look);
     }
 

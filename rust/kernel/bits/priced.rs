@@ -11,9 +11,9 @@ use super::bit_kernel::{BitKernel, Look};
 use super::uniform;
 use crate::bits::{LANES, Lanes};
 use crate::cost::{Cost, INFINITE, gcd};
-use crate::kernel::look::{Fee, Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
 use crate::task::ClassCosts;
-use crate::view::{Fares, Tariff};
+use crate::view::{BitView, Offer};
 
 /// A number of costs in one lane.
 pub trait Number:
@@ -68,7 +68,7 @@ impl<T: Number> Priced<T> {
 
 impl<T: Number> BitKernel for Priced<T> {
     fn takes(&mut self, look: &Look) -> bool {
-        let fits = look.tariff.is_some() && look.ask.min_rows <= 1;
+        let fits = look.prices().is_some() && look.bans().is_none() && look.ask.min_rows <= 1;
         if !fits || !look.weights_are_rows() || !look.fits_16_bits() {
             return false;
         }
@@ -78,10 +78,10 @@ impl<T: Number> BitKernel for Priced<T> {
 
     fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
         let Priced { rates, counts, scratch, .. } = self;
-        let tariff = look.tariff.expect("only priced nodes are taken");
+        let offer = look.prices().expect("only priced nodes are taken");
         look.level.run(
             #[inline(always)]
-            || look_in_lanes(look, rates, tariff, (counts, scratch), out),
+            || look_in_lanes(look, rates, offer, (counts, scratch), out),
         )
     }
 
@@ -110,8 +110,11 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// `None` unless every class has one cost for all its errors, and the right label is free.
-    pub fn new(classes: &ClassCosts, fares: &Fares) -> Option<Rates> {
+    /// `None` unless questions cost something, every class has one cost for all its errors, and the
+    /// right label is free.
+    pub fn new(classes: &ClassCosts, bits: &BitView) -> Option<Rates> {
+        let context = bits.context.as_ref()?;
+        let prices: Vec<Cost> = context.prices()?.collect();
         let (k, of) = (classes.n_classes(), |class, label| classes.cost(class, label));
         let one_cost = |c: usize| {
             (0..k).all(|label| of(c, label) == if label == c { 0 } else { classes.worst_of(c) })
@@ -122,16 +125,16 @@ impl Rates {
         let divisor = |costs: &mut dyn Iterator<Item = Cost>| {
             costs.filter(|&cost| cost > 0).fold(0, gcd).max(1)
         };
-        let price_unit = divisor(&mut fares.prices());
+        let price_unit = divisor(&mut prices.iter().copied());
         let errors: Vec<Cost> = (0..k).map(|class| classes.worst_of(class)).collect();
-        let masses: Vec<Cost> = fares
+        let masses: Vec<Cost> = context
             .of_class
             .iter()
             .map(|mass| mass.checked_mul(price_unit))
             .collect::<Option<_>>()?;
         let unit = divisor(&mut errors.iter().chain(&masses).copied());
         let over = |costs: Vec<Cost>| costs.into_iter().map(|cost| cost / unit).collect();
-        let most = fares.prices().max().unwrap_or(0) / price_unit;
+        let most = prices.into_iter().max().unwrap_or(0) / price_unit;
         Some(Rates { errors: over(errors), masses: over(masses), unit, price_unit, most })
     }
 
@@ -211,7 +214,7 @@ impl<T> Scratch<T> {
 fn look_in_lanes<T: Number>(
     look: &Look,
     rates: &Rates,
-    tariff: &Tariff,
+    offer: &Offer,
     (counts, scratch): (&mut uniform::Scratch, &mut Scratch<T>),
     out: &mut Lookahead,
 ) -> Result<(), Unfinished> {
@@ -219,9 +222,9 @@ fn look_in_lanes<T: Number>(
     let k = rates.errors.len();
     uniform::singles(look, k, 1, counts, out);
     out.whole = rates.side(counts.totals.iter().copied(), &out.whole);
-    out.fee =
-        rates.mass(counts.totals.iter().copied()) * rates.unit / rates.price_unit * tariff.least;
-    scratch.prepare(rates, tariff, blocks.n_blocks());
+    out.least_price =
+        rates.mass(counts.totals.iter().copied()) * rates.unit / rates.price_unit * offer.least;
+    scratch.prepare(rates, offer, blocks.n_blocks());
     for (column, (sides, ones)) in
         out.sides.iter_mut().zip(counts.column_ones.chunks_exact(k)).enumerate()
     {
@@ -232,9 +235,9 @@ fn look_in_lanes<T: Number>(
         for (side, mass) in masses.into_iter().enumerate() {
             scratch.masses[column / LANES][side][column % LANES] = T::of(mass);
         }
-        out.fees.push(masses.map(|mass| {
+        out.prices.push(masses.map(|mass| {
             let mass = mass * rates.unit / rates.price_unit;
-            Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+            SplitPrice { this: mass * offer.now[column], next: mass * offer.next[column] }
         }));
     }
     if !ask.stumps || blocks.n_columns == 0 {
@@ -253,7 +256,7 @@ fn look_in_lanes<T: Number>(
 
 impl<T: Number> Scratch<T> {
     /// Prices by block, and room for masses.
-    fn prepare(&mut self, rates: &Rates, tariff: &Tariff, n_blocks: usize) {
+    fn prepare(&mut self, rates: &Rates, offer: &Offer, n_blocks: usize) {
         self.masses.clear();
         self.masses.resize(n_blocks, [[T::ZERO; LANES]; 2]);
         let price = |costs: &[Cost], block: usize| {
@@ -263,10 +266,10 @@ impl<T: Number> Scratch<T> {
             |names: &[i64], block: usize| std::array::from_fn(|l| names[block * LANES + l] as i32);
         self.prices.clear();
         self.prices.extend((0..n_blocks).map(|block| BlockPrices {
-            now: price(&tariff.now, block),
-            later: price(&tariff.later, block),
-            test: name(&tariff.test, block),
-            group: name(&tariff.group, block),
+            now: price(&offer.now, block),
+            later: price(&offer.later, block),
+            test: name(&offer.test, block),
+            group: name(&offer.group, block),
         }));
     }
 
@@ -322,13 +325,13 @@ fn pairs<T: Number>(
             let [mut best_0, mut best_1] = scratch.best[j_block];
             for t in 0..n_first {
                 let [e00, e01, e10, e11] = scratch.cells(&counts.tile, t, (i.0, i.1 + t), j_block);
-                let (paid_i, paid_j) = scratch.paid((i.0, i.1 + t), j_block);
+                let (price_i, price_j) = scratch.prices_of((i.0, i.1 + t), j_block);
                 let [i_0, i_1] = &mut best_i[t];
                 for l in 0..LANES {
-                    i_0[l] = i_0[l].min(e00[l] + e01[l] + paid_i[0][l]);
-                    i_1[l] = i_1[l].min(e10[l] + e11[l] + paid_i[1][l]);
-                    best_0[l] = best_0[l].min(e00[l] + e10[l] + paid_j[0][l]);
-                    best_1[l] = best_1[l].min(e01[l] + e11[l] + paid_j[1][l]);
+                    i_0[l] = i_0[l].min(e00[l] + e01[l] + price_i[0][l]);
+                    i_1[l] = i_1[l].min(e10[l] + e11[l] + price_i[1][l]);
+                    best_0[l] = best_0[l].min(e00[l] + e10[l] + price_j[0][l]);
+                    best_1[l] = best_1[l].min(e01[l] + e11[l] + price_j[1][l]);
                 }
             }
             scratch.best[j_block] = [best_0, best_1];
@@ -388,7 +391,11 @@ impl<T: Number> Scratch<T> {
 
     /// What both sides of i pay for a block's columns, and both sides of these for i.
     #[inline(always)]
-    fn paid(&self, (i_block, lane): (usize, usize), j_block: usize) -> ([Row<T>; 2], [Row<T>; 2]) {
+    fn prices_of(
+        &self,
+        (i_block, lane): (usize, usize),
+        j_block: usize,
+    ) -> ([Row<T>; 2], [Row<T>; 2]) {
         let (of_i, of_j) = (&self.prices[i_block], &self.prices[j_block]);
         let (now, later, test) = (of_i.now[lane], of_i.later[lane], of_i.test[lane]);
         // No group is nobody's.

@@ -4,8 +4,8 @@ use super::bit_kernel::{BitKernel, Look};
 use super::pair_sums::{self, PairSums, Row};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::look::{Ask, Fee, Halt, Lookahead, Side, Unfinished, vec_bytes};
-use crate::view::Tariff;
+use crate::kernel::look::{Ask, Halt, Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
+use crate::view::Offer;
 
 /// Pairs of splits that are evaluated at a time: their costs stay in registers.
 const PAIRS: usize = 8;
@@ -23,7 +23,7 @@ impl RowCostSums {
     fn costs<'a>(&'a mut self, look: &Look<'a>) -> Costs<'a> {
         let RowCostSums { sums: scratch, best } = self;
         let sums = PairSums { view: look.view, width: look.bits.width, scratch };
-        Costs { sums, n_labels: look.bits.n_stats, tariff: look.tariff, best }
+        Costs { sums, n_labels: look.bits.n_stats, offer: look.offer, best }
     }
 }
 
@@ -62,7 +62,7 @@ impl BitKernel for RowCostSums {
 struct Costs<'a> {
     sums: PairSums<'a>,
     n_labels: usize,
-    tariff: Option<&'a Tariff>,
+    offer: Option<&'a Offer>,
     best: &'a mut Vec<[Row; 2]>,
 }
 
@@ -80,7 +80,7 @@ impl Costs<'_> {
             out.start_overlaps(self.sums.n_blocks() * LANES, unit, unit - 1)?;
         }
         self.start_stumps(ask, out);
-        match (self.summed(ask), self.tariff.is_some()) {
+        match (self.summed(ask), self.offer.is_some()) {
             (..=2, false) => self.stumps::<2, false>(ask, shift, halt, out)?,
             (3..=4, false) => self.stumps::<4, false>(ask, shift, halt, out)?,
             (_, false) => self.stumps::<8, false>(ask, shift, halt, out)?,
@@ -139,15 +139,15 @@ impl Costs<'_> {
             sides[1 ^ turned] = self.side(|s| ones[s][lane]);
             sides[turned] = self.side(|s| totals[s] - ones[s][lane]);
         }
-        if let Some(tariff) = self.tariff {
+        if let Some(offer) = self.offer.filter(|offer| offer.has_prices) {
             let mass = self.mass_at();
-            out.fee = totals[mass] * tariff.least;
-            out.fees.extend((0..out.sides.len()).map(|column| {
+            out.least_price = totals[mass] * offer.least;
+            out.prices.extend((0..out.sides.len()).map(|column| {
                 let one = ones[column / LANES * self.sums.width + mass][column % LANES];
                 let masses = [totals[mass] - one, one];
                 [0, 1].map(|side| {
                     let mass = masses[side ^ self.sums.turned(column)];
-                    Fee { this: mass * tariff.now[column], next: mass * tariff.next[column] }
+                    SplitPrice { this: mass * offer.now[column], next: mass * offer.next[column] }
                 })
             }));
         }
@@ -175,10 +175,10 @@ impl Costs<'_> {
         }
     }
 
-    /// `PAYS`: whether questions cost something. Asked within the loops it makes them slower, and so do arrays of
-    /// zeros where nothing is paid.
+    /// `OFFER`: whether questions cost something, or some are forbidden. Asked within the loops it
+    /// makes them slower, and so do arrays of zeros where nothing is paid.
     #[inline(always)]
-    fn stumps<const W: usize, const PAYS: bool>(
+    fn stumps<const W: usize, const OFFER: bool>(
         &mut self,
         ask: Ask,
         shift: u32,
@@ -191,7 +191,7 @@ impl Costs<'_> {
                 self.sums.sum::<W>((i, j), self.summed(ask), halt)?;
                 for column in i * LANES..n.min((i + 1) * LANES) {
                     self.sums.gather::<W>(column % LANES, self.summed(ask));
-                    self.evaluate::<PAYS>(column, j, ask.min_rows);
+                    self.evaluate::<OFFER>(column, j, ask.min_rows);
                     if ask.overlaps {
                         self.overlap(column, j, shift, out);
                     }
@@ -203,7 +203,7 @@ impl Costs<'_> {
 
     /// Take in the stumps of one column with those of a block.
     #[inline(always)]
-    fn evaluate<const PAYS: bool>(&mut self, column: usize, block: usize, min_rows: i64) {
+    fn evaluate<const OFFER: bool>(&mut self, column: usize, block: usize, min_rows: i64) {
         let (own, lane) = (column / LANES, column % LANES);
         let first = if own == block { lane + 1 } else { 0 };
         let rows = (min_rows > 1).then_some(self.n_labels + 1);
@@ -239,11 +239,11 @@ impl Costs<'_> {
                 stumps[2][l] = e00[l] + e10[l];
                 stumps[3][l] = e01[l] + e11[l];
             }
-            if let Some(tariff) = self.tariff.filter(|_| PAYS) {
-                let paid = self.paid(tariff, column, block * LANES + from);
-                for (stumps, paid) in stumps.iter_mut().zip(&paid) {
+            if let Some(offer) = self.offer.filter(|_| OFFER) {
+                let prices = self.prices(offer, column, block * LANES + from);
+                for (stumps, prices) in stumps.iter_mut().zip(&prices) {
                     for l in 0..PAIRS {
-                        stumps[l] += paid[l];
+                        stumps[l] += prices[l];
                     }
                 }
             }
@@ -261,24 +261,46 @@ impl Costs<'_> {
         }
     }
 
-    /// What both sides of a column, turned or not, pay for others, and both sides of these for it.
+    /// What both sides of a column, turned or not, pay for others, and both sides of these for it:
+    /// more than anything costs where that is forbidden.
     #[inline(always)]
-    fn paid(&self, tariff: &Tariff, column: usize, others: usize) -> [Part; 4] {
+    fn prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
+        let mut prices = match offer.has_prices {
+            true => self.all_prices(offer, column, others),
+            false => [[0; PAIRS]; 4],
+        };
+        if let Some(bans) = offer.bans() {
+            let [after, before] =
+                bans.allowed(column, others / LANES).map(|bits| bits >> (others % LANES));
+            for l in 0..PAIRS {
+                for side in 0..2 {
+                    let (own, other) = (prices[side][l], prices[2 + side][l]);
+                    prices[side][l] = if after >> l & 1 == 1 { own } else { INFINITE };
+                    prices[2 + side][l] = if before >> l & 1 == 1 { other } else { INFINITE };
+                }
+            }
+        }
+        prices
+    }
+
+    /// The prices where nothing is forbidden.
+    #[inline(always)]
+    fn all_prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
         let mass = self.mass_at();
         let total = self.sums.scratch.totals[mass];
         let one = |column: usize| {
             self.sums.scratch.ones[column / LANES * self.sums.width + mass][column % LANES]
         };
-        let mut paid = [[0; PAIRS]; 4];
+        let mut prices = [[0; PAIRS]; 4];
         for l in 0..PAIRS {
             let other = others + l;
-            let (then, before) = (tariff.after(column, other), tariff.after(other, column));
-            paid[0][l] = (total - one(column)) * then;
-            paid[1][l] = one(column) * then;
-            paid[2][l] = (total - one(other)) * before;
-            paid[3][l] = one(other) * before;
+            let (then, before) = (offer.after(column, other), offer.after(other, column));
+            prices[0][l] = (total - one(column)) * then;
+            prices[1][l] = one(column) * then;
+            prices[2][l] = (total - one(other)) * before;
+            prices[3][l] = one(other) * before;
         }
-        paid
+        prices
     }
 
     /// One statistic of the four cells of one column and several others.

@@ -54,7 +54,7 @@ impl BitKernel for Squared<'_> {
         let mut sums = self.sums(look);
         look.level.run(
             #[inline(always)]
-            || sums.look(look.ask, look.halt, out),
+            || sums.look(look, out),
         )
     }
 
@@ -167,7 +167,8 @@ impl SquareSums<'_> {
     }
 
     #[inline(always)]
-    fn look(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> Result<(), Unfinished> {
+    fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
+        let (Look { ask, halt, .. }, bans) = (*look, look.bans());
         let n = self.view.columns.len();
         self.singles(out);
         if !ask.stumps || n == 0 {
@@ -189,7 +190,10 @@ impl SquareSums<'_> {
                 }
                 self.sum(&i, from, &summed);
                 self.fill_cells(&i, from, &summed);
-                self.evaluate(&i, from, ask.min_rows);
+                let allowed = bans.map(|bans| {
+                    bans.allowed(column, from / LANES).map(|bits| bits >> (from % LANES))
+                });
+                self.evaluate(&i, from, ask.min_rows, allowed);
                 if ask.overlaps {
                     self.overlap(&i, from, unit, out);
                 }
@@ -447,9 +451,10 @@ impl SquareSums<'_> {
         }
     }
 
-    /// Take in the gains of one column with those from `from` on.
+    /// Take in the gains of one column with those from `from` on. `allowed`: which of these may be
+    /// asked below it, and below which it may be, if not all.
     #[inline(always)]
-    fn evaluate(&mut self, i: &Listed, from: usize, min_rows: i64) {
+    fn evaluate(&mut self, i: &Listed, from: usize, min_rows: i64, allowed: Option<[u32; 2]>) {
         let (m, n) = (self.outputs(), PAIRS.min(self.view.columns.len() - from));
         let mut sums = [[0.0; PAIRS]; 4];
         for (sum, cell) in sums.iter_mut().zip(&self.scratch.cells) {
@@ -483,6 +488,14 @@ impl SquareSums<'_> {
                 };
                 gains[which][l] = gain;
                 larger |= gains[which][l] > limit;
+            }
+        }
+        if let Some([after, before]) = allowed {
+            for (which, gains) in gains.iter_mut().enumerate() {
+                let bits = if which < 2 { after } else { before };
+                for l in 0..PAIRS {
+                    gains[l] = if bits >> l & 1 == 1 { gains[l] } else { f64::NEG_INFINITY };
+                }
             }
         }
         if larger {

@@ -7,6 +7,7 @@ use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
+use crate::view::Bans;
 
 /// The kernel of tasks of which nothing is known but what leaves cost.
 pub struct NumberSums<'a> {
@@ -163,22 +164,25 @@ impl<'a> NumberSums<'a> {
         }
         self.cells.evaluate(self.task, look.ask.min_rows);
         for (place, &column) in columns.iter().enumerate() {
-            self.take(place, column, block);
+            self.take(look.bans(), place, column, block);
         }
     }
 
     /// Take in the stumps that the cells at a place make. Of the columns before it in its own block there are no sums.
-    fn take(&mut self, place: usize, column: usize, block: usize) {
+    fn take(&mut self, bans: Option<&Bans>, place: usize, column: usize, block: usize) {
+        let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
         let (own, lane) = (column / LANES, column % LANES);
         let first = if own == block { lane + 1 } else { 0 };
         let [e00, e01, e10, e11] = self.cells.costs(place);
         let mut best = [INFINITE; 2];
         let of_j = &mut self.best[block];
         for l in first..LANES {
-            best[0] = best[0].min(e00[l] + e01[l]);
-            best[1] = best[1].min(e10[l] + e11[l]);
-            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l]);
-            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l]);
+            let below_i = if after >> l & 1 == 1 { 0 } else { INFINITE };
+            let below_j = if before >> l & 1 == 1 { 0 } else { INFINITE };
+            best[0] = best[0].min(e00[l] + e01[l] + below_i);
+            best[1] = best[1].min(e10[l] + e11[l] + below_i);
+            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l] + below_j);
+            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l] + below_j);
         }
         for side in 0..2 {
             let known = &mut self.best[own][side][lane];

@@ -32,7 +32,7 @@ impl TwoCosts {
 
 impl BitKernel for TwoCosts {
     fn takes(&mut self, look: &Look) -> bool {
-        if look.tariff.is_some() || !look.fits_16_bits() {
+        if look.prices().is_some() || look.bans().is_some() || !look.fits_16_bits() {
             return false;
         }
         let mut weights = [0; 2];

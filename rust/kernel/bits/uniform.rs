@@ -32,7 +32,7 @@ impl Uniform {
 
 impl BitKernel for Uniform {
     fn takes(&mut self, look: &Look) -> bool {
-        look.tariff.is_none() && look.fits_16_bits()
+        look.prices().is_none() && look.fits_16_bits()
     }
 
     fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
@@ -98,8 +98,12 @@ fn look_in_lanes(
         out.start_overlaps(blocks.n_blocks() * LANES, unit, 0)?;
     }
     let min_rows = ask.min_rows.clamp(0, i64::from(u16::MAX)) as u16;
-    // Errors that cost a leaf. 0 where they are more than 16 bits hold: such leaves cost more than any error.
-    let few = u16::try_from((ask.leaf_cost + unit - 1) / unit).unwrap_or(0);
+    // Errors that cost a leaf. 0 where they are more than 16 bits hold: such leaves cost more than
+    // any error. Where pairs are forbidden, halves are not counted.
+    let few = match look.bans() {
+        None => u16::try_from((ask.leaf_cost + unit - 1) / unit).unwrap_or(0),
+        Some(_) => 0,
+    };
     if ask.enough > 0 && few > 0 && n_classes == 2 {
         let totals = [scratch.totals[0], scratch.totals[1]];
         let singles = Singles { blocks, segments, totals, ones: &scratch.column_ones };
@@ -229,7 +233,7 @@ fn pairs<const K: usize, const MIN: bool>(
 ) -> Result<(), Unfinished> {
     let Look { level, blocks, halt, .. } = *look;
     let n_classes = if K > 0 { K } else { scratch.totals.len() };
-    let n_blocks = blocks.n_blocks();
+    let (n_blocks, bans) = (blocks.n_blocks(), look.bans());
     scratch.best.clear();
     scratch.best.resize(n_blocks, Best::NONE);
     scratch.tile.clear();
@@ -259,7 +263,11 @@ fn pairs<const K: usize, const MIN: bool>(
                     j_block,
                     totals: &scratch.totals,
                 };
-                if K == 2 && !MIN {
+                if let Some(bans) = bans {
+                    let cell = cells.errors::<MIN>(how.min_rows);
+                    let allowed = bans.allowed(column, j_block);
+                    best_of(&cell, allowed, &mut best_i[t].stumps, &mut best_j.stumps);
+                } else if K == 2 && !MIN {
                     level.two_classes(&cells.pair(), how.few, &mut best_i[t], &mut best_j);
                 } else {
                     let cell = cells.errors::<MIN>(how.min_rows);
@@ -310,6 +318,25 @@ fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_j: &mut [Lanes; 2]) {
         best_i[1].0[l] = best_i[1].0[l].min(e10.saturating_add(e11));
         best_j[0].0[l] = best_j[0].0[l].min(e00.saturating_add(e10));
         best_j[1].0[l] = best_j[1].0[l].min(e01.saturating_add(e11));
+    }
+}
+
+/// The same, of the pairs that are allowed alone.
+#[inline(always)]
+fn best_of(
+    cell: &[Lanes; 4],
+    [after, before]: [u32; 2],
+    best_i: &mut [Lanes; 2],
+    best_j: &mut [Lanes; 2],
+) {
+    for l in 0..LANES {
+        let (e00, e01, e10, e11) = (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
+        let below_i = if after >> l & 1 == 1 { 0 } else { NONE };
+        let below_j = if before >> l & 1 == 1 { 0 } else { NONE };
+        best_i[0].0[l] = best_i[0].0[l].min(e00.saturating_add(e01) | below_i);
+        best_i[1].0[l] = best_i[1].0[l].min(e10.saturating_add(e11) | below_i);
+        best_j[0].0[l] = best_j[0].0[l].min(e00.saturating_add(e10) | below_j);
+        best_j[1].0[l] = best_j[1].0[l].min(e01.saturating_add(e11) | below_j);
     }
 }
 

@@ -103,7 +103,7 @@ pub struct Pick {
     /// What is known of the child.
     pub lower: Cost,
     /// What its rows pay for the split, which is in neither of the two.
-    pub fee: Cost,
+    pub price: Cost,
 }
 
 /// What a node should do next.
@@ -166,10 +166,11 @@ impl Alternatives {
         lower: Cost,
     ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
         let look = &frame.look;
-        let without = rules.without_sibling(look, budget, lower);
+        let without = if frame.binds { 0 } else { rules.without_sibling(look, budget, lower) };
+        let supports = move |column: usize| frame.binds || rules.supports(&look.sides[column]);
         rules
             .splits(look, budget)
-            .filter(|&(column, _)| !frame.repeats(column) && rules.supports(&look.sides[column]))
+            .filter(move |&(column, _)| !frame.repeats(column) && supports(column))
             .map(move |(column, left_leaves)| {
                 let [a, b] = rules.children(look, column, left_leaves, budget);
                 let mut alternative = Alternative {
@@ -242,7 +243,7 @@ impl Alternatives {
                 continue;
             }
             let side = alternative.weaker(budget);
-            let fee = frame.fee(alternative.question, side);
+            let price = frame.price(alternative.question, side);
             let reach = target.min(second.saturating_add(1).max(least + patience));
             let pick = Pick {
                 child: self.children.get(index).and_then(|children| children[side].clone()),
@@ -250,9 +251,9 @@ impl Alternatives {
                 side,
                 question: alternative.question,
                 budget: child_budgets(budget, alternative.left_leaves)[side],
-                target: scope::of_child(reach - fee, alternative.lower[1 - side]),
-                lower: alternative.lower[side] - fee,
-                fee,
+                target: scope::of_child(reach - price, alternative.lower[1 - side]),
+                lower: alternative.lower[side] - price,
+                price,
             };
             return (floor, Next::Work(pick));
         }
@@ -270,16 +271,23 @@ impl Alternatives {
         let alternative = &mut self.list[index];
         for (side, child) in children.iter().enumerate() {
             if let Some(node) = child {
-                let fee = frame.fee(alternative.question, side);
-                alternative.tighten(side, node.lower() + fee, node.upper() + fee);
+                let price = frame.price(alternative.question, side);
+                alternative.tighten(side, node.lower() + price, node.upper() + price);
             }
         }
     }
 
     /// Similarity: a child is worth at least a solved one less the worst loss of the rows it lacks.
-    pub fn spread(&mut self, frame: &Frame, budget: Budget, pick: &Pick, lower: Cost) {
+    /// `covers`: whether whatever is allowed below another question is allowed below this one too.
+    pub fn spread(
+        &mut self,
+        frame: &Frame,
+        budget: Budget,
+        (pick, lower): (&Pick, Cost),
+        covers: impl Fn(u32) -> bool,
+    ) {
         let from = frame.column(pick.question);
-        for alternative in &mut self.list {
+        for alternative in self.list.iter_mut().filter(|other| covers(other.question)) {
             let budgets = child_budgets(budget, alternative.left_leaves);
             for side in 0..2 {
                 if budgets[side] == pick.budget {

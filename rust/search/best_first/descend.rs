@@ -67,7 +67,8 @@ impl<'a, 'run> Worker<'a, 'run> {
             retired: false,
             counted: 0,
         };
-        let mut frame = Frame { view: shared.bits.root.clone(), ..Frame::default() };
+        let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
+        let mut frame = Frame { view: shared.bits.root.clone(), state, ..Frame::default() };
         worker.count(&mut frame);
         worker.frames.push(frame);
         worker
@@ -205,7 +206,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let alternative = &mut all.list[pick.index];
         alternative.busy -= 1;
         let Some((lower, upper, child)) = bounds else { return };
-        alternative.tighten(pick.side, lower + pick.fee, upper + pick.fee);
+        alternative.tighten(pick.side, lower + pick.price, upper + pick.price);
         // Other paths may have lowered it before: compare with the node, not with what it was.
         let sum = alternative.sum_upper();
         if sum < node.upper() {
@@ -218,7 +219,14 @@ impl<'a, 'run> Worker<'a, 'run> {
             self.shared.run.add_bytes(all.bytes() - bytes);
         }
         if frame.look.has_overlaps() && lower > pick.lower {
-            all.spread(frame, node.key.budget, pick, lower);
+            let context = self.shared.bits.context.as_ref();
+            let below = |question| context.map(|c| c.enter(&frame.state, question));
+            let own = below(pick.question);
+            let covers = |other| match (context, &own, below(other)) {
+                (Some(context), Some(own), Some(other)) => context.covers(own, &other),
+                _ => true,
+            };
+            all.spread(frame, node.key.budget, (pick, lower), covers);
         }
         if choice.is_some() && node.key.budget.depth == UNLIMITED {
             all.prune(sum);

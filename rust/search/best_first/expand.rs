@@ -29,8 +29,8 @@ impl Worker<'_, '_> {
     ) -> Result<(), Unfinished> {
         let keys = !budget.is_small();
         // What is constant costs nothing, or so it would seem to the bounds.
-        let fares = self.shared.bits.fares.as_ref();
-        let keep = keys && (budget.depth != UNLIMITED || fares.is_some());
+        let has_prices = self.shared.rules.has_prices;
+        let keep = keys && (budget.depth != UNLIMITED || has_prices);
         if self.frames.len() <= at {
             self.frames.resize_with(at + 1, Frame::default);
         }
@@ -41,13 +41,22 @@ impl Worker<'_, '_> {
             self.shared.run.stop(Status::MemoryLimit);
             return Err(Unfinished::NoMemory);
         }
-        if let Some(fares) = fares {
-            self.frames[at].context = fares.buy(&parent.context, parent.view.columns[column]);
+        let context = self.shared.bits.context.as_ref();
+        if let Some(context) = context {
+            self.frames[at].state = context.enter(&parent.state, parent.view.columns[column]);
         }
-        let view = &mut self.frames[at].view;
+        let Frame { view, state, .. } = &mut self.frames[at];
         parent.view.child((column, side), keys, self.level, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
             self.mask[column / 64] &= !(1 << (column % 64));
+        }
+        // What is forbidden now is so everywhere below, if nothing becomes allowed there.
+        if let Some(context) = context.filter(|context| context.sheds(state)) {
+            for (column, &question) in view.columns.iter().enumerate() {
+                if !context.allows(state, question) {
+                    self.mask[column / 64] &= !(1 << (column % 64));
+                }
+            }
         }
         let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
         // Columns that are constant cost little where rows are counted, unless they fill blocks or many children
@@ -66,9 +75,9 @@ impl Worker<'_, '_> {
         let expanded = lock(&node.state).expanded;
         let mut result = Ok(());
         // What questions cost is known from looking.
-        if expanded && node.key.budget.depth == UNLIMITED && !self.shared.rules.paid {
+        if expanded && node.key.budget.depth == UNLIMITED && !self.shared.rules.has_prices {
             frame.look.clear(0);
-            frame.index();
+            frame.index(self.shared.bits.context.as_ref());
         } else {
             result = self.look(&mut frame, node.key.budget, 0);
             // Only who has looked may expand: by now the node may have shed its alternatives.
@@ -165,18 +174,18 @@ impl Worker<'_, '_> {
         };
         let more = Kernel::bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
         self.require(more)?;
-        let tariff = self.shared.bits.fares.as_ref().map(|fares| {
-            fares.tariff(&frame.context, &frame.view.columns, &mut frame.tariff);
-            &frame.tariff
-        });
-        let result = self.kernel.look(&frame.view, ask, tariff, halt, &mut frame.look);
+        let context = self.shared.bits.context.as_ref();
+        let Frame { view, state, offer, look, .. } = frame;
+        let offer = context.and_then(|context| context.offer(state, &view.columns, offer));
+        let result = self.kernel.look(view, ask, offer, halt, look);
+        frame.binds = context.is_some_and(|context| !context.sheds(&frame.state));
         match result {
             Err(Unfinished::NoMemory) => run.stop(Status::MemoryLimit),
             Err(Unfinished::TaskFailed) => run.stop(Status::Interrupted),
             Ok(()) | Err(Unfinished::Stopped) => {}
         }
         run.add_kernel_calls(1);
-        frame.index();
+        frame.index(context);
         self.count(frame);
         result
     }
@@ -242,13 +251,13 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The names of both children of a split: their rows, and what these have bought.
+    /// The names of both children of a split: their rows, and their state.
     pub(super) fn fingerprints(&self, frame: &mut Frame, column: usize) -> [Key; 2] {
         let rows = frame.fingerprints(column, self.level);
-        match &self.shared.bits.fares {
-            Some(fares) => {
-                let context = fares.buy(&frame.context, frame.view.columns[column]).key();
-                rows.map(|rows| rows ^ context)
+        match &self.shared.bits.context {
+            Some(context) => {
+                let state = context.enter(&frame.state, frame.view.columns[column]).key();
+                rows.map(|rows| rows ^ state)
             }
             None => rows,
         }

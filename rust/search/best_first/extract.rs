@@ -55,7 +55,7 @@ impl Worker<'_, '_> {
         };
         let leaf_cost = rules.leaf_cost;
         let budgets = child_budgets(key.budget, left_leaves);
-        let paid = [0, 1].map(|side| frame.look.fee(column, side).this).iter().sum::<Cost>();
+        let price: Cost = [0, 1].iter().map(|&side| frame.look.price(column, side).this).sum();
         let rows = self.fingerprints(frame, column);
         let [(left, a), (right, b)] = [0, 1].map(|side| {
             let all = Budget { depth: UNLIMITED, leaves: UNLIMITED };
@@ -66,7 +66,7 @@ impl Worker<'_, '_> {
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })
         });
         let question = self.shared.bits.questions[frame.view.columns[column] as usize];
-        (Plan::split(question.feature, question.cut, left, right), a + b + paid)
+        (Plan::split(question.feature, question.cut, left, right), a + b + price)
     }
 
     /// A node's upper bound, and the split that has it if there is one.

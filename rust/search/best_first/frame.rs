@@ -5,18 +5,22 @@ use super::alternatives::Proved;
 use super::look::Rules;
 use super::node::{Budget, Choice};
 use crate::bits::Level;
+use crate::context::State;
 use crate::cost::Cost;
 use crate::kernel::Lookahead;
-use crate::view::{Context, Key, Tariff, View};
+use crate::view::{Key, Offer, PathContext, View};
 
 /// The rows and the look-ahead of the node at one depth of the path.
 #[derive(Default)]
 pub struct Frame {
     pub view: View,
     pub look: Lookahead,
-    /// What the rows have bought, and what their questions cost now.
-    pub context: Context,
-    pub(super) tariff: Tariff,
+    /// What the path means for questions, and what those of the view cost now.
+    pub state: State,
+    pub(super) offer: Offer,
+    /// Whether questions may be allowed below a split that are forbidden in its place, or dearer:
+    /// then no bound moves rows up to here.
+    pub(super) binds: bool,
     /// Columns that repeat an earlier one on these rows.
     pub(super) repeats: Vec<bool>,
     /// By question: its column in the view, if it is there.
@@ -69,15 +73,18 @@ impl Frame {
     }
 
     /// What a child's rows pay for a split.
-    pub(super) fn fee(&self, question: u32, side: usize) -> Cost {
-        if self.look.fees.is_empty() { 0 } else { self.look.fee(self.column(question), side).this }
+    pub(super) fn price(&self, question: u32, side: usize) -> Cost {
+        match self.look.has_prices() {
+            true => self.look.price(self.column(question), side).this,
+            false => 0,
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.view.bytes()
             + self.look.bytes()
-            + self.context.bytes()
-            + self.tariff.bytes()
+            + self.state.bytes()
+            + self.offer.bytes()
             + self.repeats.capacity()
             + self.columns.capacity() * size_of::<u32>()
             + self.prints.capacity() * size_of::<Option<[Key; 2]>>()
@@ -98,10 +105,10 @@ impl Frame {
         self.look.enough == 0 && self.look.sides.len() == self.view.columns.len()
     }
 
-    pub(super) fn index(&mut self) {
+    pub(super) fn index(&mut self, context: Option<&PathContext>) {
         self.prints.clear();
         self.prints.resize(self.view.columns.len(), None);
-        self.find_repeats();
+        self.find_repeats(context);
         let most = self.view.columns.last().map_or(0, |&q| q as usize + 1);
         self.columns.clear();
         self.columns.resize(most, u32::MAX);
@@ -110,8 +117,9 @@ impl Frame {
         }
     }
 
-    /// Columns whose split is that of an earlier column, up to rows that cost nothing.
-    fn find_repeats(&mut self) {
+    /// Columns whose split is that of an earlier column of their kind, up to rows that cost
+    /// nothing.
+    fn find_repeats(&mut self, context: Option<&PathContext>) {
         self.repeats.clear();
         if !self.look.has_exact_overlaps() {
             return;
@@ -126,6 +134,10 @@ impl Frame {
                 continue;
             }
             for &(_, j) in order[at + 1..].iter().take_while(|&&(other, _)| other == size) {
+                let kind = |column: usize| context.map(|c| c.kind(self.view.columns[column]));
+                if kind(i) != kind(j) {
+                    continue;
+                }
                 let look = &self.look;
                 let same =
                     |b: usize| look.difference(i, 1, j, b) <= 0 && look.difference(j, b, i, 1) <= 0;

@@ -3,7 +3,7 @@
 use super::node::{Budget, UNLIMITED};
 use crate::bounds::{child_support, equivalent_points, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::{Fee, Lookahead, Side};
+use crate::kernel::{Lookahead, Side, SplitPrice};
 
 /// What the bounds need to know of the problem.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,9 @@ pub struct Rules {
     pub three_leaves: bool,
     pub k_means: bool,
     /// Questions cost something.
-    pub paid: bool,
+    pub has_prices: bool,
+    /// A split makes a difference even to rows that no label is wrong for (`BitView::all_rows`).
+    pub all_rows: bool,
 }
 
 /// lower <= optimum <= upper.
@@ -35,14 +37,14 @@ impl Rules {
 
     /// Whether both sides of a column are large enough to be split off.
     pub fn allows(&self, sides: &[Side; 2]) -> bool {
-        let any = self.min_rows <= 1 && !self.paid;
+        let any = self.min_rows <= 1 && !self.all_rows;
         any || sides.iter().all(|side| side.rows >= self.min_rows.max(1))
     }
 
-    /// Whether a split may be of use: a side where nothing can go wrong is as well off anywhere, unless it pays
-    /// for what it is asked there.
+    /// Whether a split may be of use: a side where nothing can go wrong is as well off anywhere,
+    /// unless it pays for what it is asked there, or the split allows questions on the other side.
     fn matters(&self, sides: &[Side; 2]) -> bool {
-        self.paid || sides.iter().all(|side| side.worst > 0)
+        self.all_rows || sides.iter().all(|side| side.worst > 0)
     }
 
     /// Whether both sides may be worth a leaf; if not, there is a tree as good without the split.
@@ -58,7 +60,7 @@ impl Rules {
         &self,
         side: &Side,
         [stump, three]: [Cost; 2],
-        fee: Fee,
+        price: SplitPrice,
         budget: Budget,
     ) -> Bounds {
         let mut upper = leaf::at_most(side.leaf, self.leaf_cost);
@@ -69,11 +71,11 @@ impl Rules {
             upper
         } else {
             let (least, leaf_cost) = (self.least(side), self.leaf_cost);
-            let three = equivalent_points::at_least(least.max(three), 3, leaf_cost) + fee.next;
+            let three = equivalent_points::at_least(least.max(three), 3, leaf_cost) + price.next;
             let known = upper.min(three);
-            look_ahead::at_least(known, least + fee.next, look_ahead::BEYOND_DEPTH_TWO, leaf_cost)
+            look_ahead::at_least(known, least + price.next, look_ahead::BEYOND_DEPTH_TWO, leaf_cost)
         };
-        Bounds { lower: lower + fee.this, upper: upper + fee.this }
+        Bounds { lower: lower + price.this, upper: upper + price.this }
     }
 
     /// The node itself, from the best tree of depth two.
@@ -88,7 +90,7 @@ impl Rules {
         } else if budget.is_small() {
             upper
         } else {
-            let least = self.least(&look.whole) + look.fee;
+            let least = self.least(&look.whole) + look.least_price;
             look_ahead::at_least(upper, least, look_ahead::BEYOND_DEPTH_TWO, self.leaf_cost)
         };
         Bounds { lower, upper }
@@ -113,8 +115,9 @@ impl Rules {
         let budgets = child_budgets(budget, left_leaves);
         let (sides, stumps) = (&look.sides[column], &look.stumps[column]);
         let three = &look.three_leaves[column];
-        [0, 1]
-            .map(|s| self.child(&sides[s], [stumps[s], three[s]], look.fee(column, s), budgets[s]))
+        [0, 1].map(|s| {
+            self.child(&sides[s], [stumps[s], three[s]], look.price(column, s), budgets[s])
+        })
     }
 
     /// What the node's rows cost with a child's budget, at least: a child costs that less the worst loss of
@@ -147,7 +150,7 @@ impl Rules {
     ) -> impl Iterator<Item = (usize, u32)> + 'a {
         let n = if budget.depth == 0 { 0 } else { look.sides.len() };
         (0..n)
-            .filter(|&column| self.allows(&look.sides[column]))
+            .filter(|&column| !look.is_forbidden(column) && self.allows(&look.sides[column]))
             .filter(|&column| self.matters(&look.sides[column]))
             .flat_map(move |column| shares(budget).map(move |share| (column, share)))
     }

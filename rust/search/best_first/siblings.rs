@@ -18,8 +18,17 @@ impl Worker<'_, '_> {
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return };
         let budget = node.key.budget;
+        let context = self.shared.bits.context.as_ref();
+        let below = |column: usize| {
+            context.map(|context| context.enter(&parent.state, parent.view.columns[column]))
+        };
+        let own = below(to.0);
+        let covers = |sibling: usize| match (context, &own, below(sibling)) {
+            (Some(context), Some(own), Some(sibling)) => context.covers(&sibling, own),
+            _ => true,
+        };
         let mut near: Vec<(Cost, usize)> = (parent.siblings.iter().enumerate())
-            .filter(|(_, s)| s.budget == budget)
+            .filter(|(_, s)| s.budget == budget && covers(s.column))
             .map(|(i, s)| (parent.look.difference(s.column, s.side, to.0, to.1), i))
             .filter(|&(lost, _)| lost < node.upper())
             .collect();

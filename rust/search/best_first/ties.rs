@@ -75,7 +75,7 @@ impl Worker<'_, '_> {
         let column = frame.find(alternative.question)?;
         let budgets = child_budgets(key.budget, alternative.left_leaves);
         let rows = self.fingerprints(frame, column);
-        let fees = [0, 1].map(|side| frame.fee(alternative.question, side));
+        let prices = [0, 1].map(|side| frame.price(alternative.question, side));
         for side in 0..2 {
             let child = NodeKey { rows: rows[side], budget: budgets[side] };
             let (lower, upper) = match self.shared.table.get(&child) {
@@ -83,7 +83,7 @@ impl Worker<'_, '_> {
                 Some(Entry::Open(node)) => (node.lower(), node.upper()),
                 None => continue,
             };
-            alternative.tighten(side, lower + fees[side], upper + fees[side]);
+            alternative.tighten(side, lower + prices[side], upper + prices[side]);
         }
         while alternative.sum_lower() <= value && alternative.sum_lower() < alternative.sum_upper()
         {
@@ -94,16 +94,16 @@ impl Worker<'_, '_> {
                 side,
                 question: alternative.question,
                 budget: budgets[side],
-                target: scope::of_child(value + 1 - fees[side], alternative.lower[1 - side]),
-                lower: alternative.lower[side] - fees[side],
-                fee: fees[side],
+                target: scope::of_child(value + 1 - prices[side], alternative.lower[1 - side]),
+                lower: alternative.lower[side] - prices[side],
+                price: prices[side],
             };
             // This is search again, and the limits of a search hold.
             self.extracts = false;
             let bounds = self.child(at, frame, &pick);
             self.extracts = true;
             let (lower, upper, _) = bounds.ok().filter(|_| self.goes_on())?;
-            alternative.tighten(side, lower + fees[side], upper + fees[side]);
+            alternative.tighten(side, lower + prices[side], upper + prices[side]);
         }
         Some(alternative.sum_lower() <= value)
     }

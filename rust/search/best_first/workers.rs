@@ -151,18 +151,19 @@ pub fn share<'a, 'run>(
     table: Table,
 ) -> Shared<'a, 'run> {
     let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
-    let paid = problem.test_costs.is_some();
+    let has_prices = problem.feature_costs.is_some();
     let rules = Rules {
         leaf_cost: problem.leaf_cost,
         min_rows,
         equivalent_points: options.equivalent_points,
         // Where rows pay for questions, it is not all the same which other tree they are sent to.
-        child_support: options.child_support && !paid,
+        child_support: options.child_support && !has_prices,
         // A superset's leaves may be large enough where a subset's are not.
-        similarity: options.similarity && min_rows <= 1 && !paid,
-        three_leaves: options.three_leaves && !paid,
+        similarity: options.similarity && min_rows <= 1 && !has_prices,
+        three_leaves: options.three_leaves && !has_prices,
         k_means: options.k_means,
-        paid,
+        has_prices,
+        all_rows: bits.all_rows,
     };
     run.add_bytes(table.bytes());
     let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)

@@ -39,7 +39,8 @@ pub fn applies(problem: &Problem) -> bool {
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     takes(task)
-        && problem.test_costs.is_none()
+        && problem.feature_costs.is_none()
+        && problem.context.is_none()
         && (problem.shape.max_depth.is_some() || problem.has_penalty())
 }
 

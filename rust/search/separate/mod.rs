@@ -26,7 +26,10 @@ const DEEP: u32 = 40;
 
 /// Whether this problem is one of these.
 pub fn applies(problem: &Problem) -> bool {
-    problem.leaf_cost == 0 && problem.test_costs.is_none() && problem.shape.is_unlimited()
+    problem.leaf_cost == 0
+        && problem.feature_costs.is_none()
+        && problem.context.is_none()
+        && problem.shape.is_unlimited()
 }
 
 /// An optimal tree; if the run is stopped, as much of it as there is.

@@ -3,9 +3,10 @@
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
-use certree::task::{ClassInput, PriceList, RowCosts, SquaresInput, Weighed};
+use certree::task::{ClassInput, FeatureCostList, RowCosts, SquaresInput, Weighed};
 
 use super::naive;
+use super::paths::PathRule;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -16,7 +17,9 @@ pub struct Case {
     pub loss: Loss,
     pub shape: Shape,
     /// None if questions are free.
-    pub prices: PriceList,
+    pub prices: FeatureCostList,
+    /// What paths may ask; all of them hold.
+    pub paths: Vec<PathRule>,
 }
 
 #[derive(Debug, Clone)]
@@ -77,7 +80,15 @@ impl Case {
             }
             Loss::Squares(squares) => squares.input().build()?,
         };
-        Problem::new(self.columns.clone(), points, scaled, self.shape)
+        self.on_paths(Problem::new(self.columns.clone(), points, scaled, self.shape)?)
+    }
+
+    /// The problem with the case's rules for paths.
+    pub fn on_paths(&self, problem: Problem) -> Result<Problem> {
+        let add = |problem: Problem, rule: &PathRule| {
+            problem.with_context(rule.context(self.columns.len()))
+        };
+        self.paths.iter().try_fold(problem, add)
     }
 
     /// What each point weighs when it pays for questions.

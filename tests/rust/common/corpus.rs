@@ -5,7 +5,7 @@ use std::path::Path;
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, PriceList};
+use certree::task::{ClassInput, FeatureCostList};
 
 use super::{Case, Loss};
 
@@ -101,7 +101,8 @@ impl Data {
                 rows: self.rows.clone(),
                 loss: self.loss(leaf_penalty),
                 shape,
-                prices: PriceList::default(),
+                prices: FeatureCostList::default(),
+                paths: Vec::new(),
             },
             optimum: number(loss) + leaf_penalty * number(leaves),
         }

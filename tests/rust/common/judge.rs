@@ -10,7 +10,7 @@ use certree::search::{Found, brute};
 use certree::solve::{Answer, solve};
 use certree::tree::Tree;
 
-use super::{Case, naive};
+use super::{Case, naive, paths};
 
 /// Solve without limits (but for a clock, so that a search that hangs fails) and judge the answer.
 pub fn agrees_with_oracle(case: &Case, threads: usize) -> Result<(), String> {
@@ -107,7 +107,7 @@ pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {
     let (columns, points) = (&problem.columns, &problem.points);
     let cost = check::recompute(tree, columns, points, problem.task.as_ref(), problem.leaf_cost);
     let spent = |costs| check::spent(tree, columns, points, costs);
-    cost + problem.test_costs.as_ref().map_or(0, spent)
+    cost + problem.feature_costs.as_ref().map_or(0, spent)
 }
 
 /// The tree keeps depth, leaves and rows within the shape, and its nodes hold what they say.
@@ -120,6 +120,9 @@ pub fn tree_is_sound(case: &Case, problem: &Problem, tree: &Tree) -> Result<(), 
     let mut next = 1;
     let depth = walk(tree, 0, &mut next)?;
     ensure(next == tree.nodes.len(), || "some nodes are not in the tree".into())?;
+    ensure(paths::keeps_rules(&case.paths, tree), || {
+        format!("some path breaks the rules {:?}", case.paths)
+    })?;
     let shape = case.shape;
     ensure(shape.max_depth.is_none_or(|most| depth <= most), || format!("depth is {depth}"))?;
     let leaves = tree.n_leaves();

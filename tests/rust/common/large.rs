@@ -2,7 +2,7 @@
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::{Problem, Shape};
-use certree::task::{ClassInput, PriceList};
+use certree::task::{ClassInput, FeatureCostList};
 
 use super::{Case, Loss, Random};
 
@@ -37,7 +37,8 @@ pub fn noise(n: usize, columns: usize, cuts: usize, n_classes: usize, seed: u64)
         rows: vec![1; n],
         loss: Loss::Classes(input),
         shape: Shape::default(),
-        prices: PriceList::default(),
+        prices: FeatureCostList::default(),
+        paths: Vec::new(),
     }
 }
 

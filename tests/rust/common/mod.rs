@@ -15,6 +15,7 @@ pub mod large;
 pub mod limited;
 pub mod metrics;
 pub mod naive;
+pub mod paths;
 pub mod problems;
 pub mod random;
 pub mod sets;

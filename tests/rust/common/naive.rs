@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use certree::data::ColumnKind;
-use certree::task::{ClassInput, PriceList};
+use certree::task::{ClassInput, FeatureCostList};
 use certree::tree::{Test, Tree};
 
 use super::{Case, Loss, Squares};
@@ -66,7 +66,7 @@ pub fn objective(case: &Case, tree: &Tree, leaves: &[usize]) -> f64 {
             if root > 0.0 { squared_errors(squares, leaves) / root } else { 0.0 }
         }
     };
-    loss + test_costs(case, tree) + case.leaf_penalty() * tree.n_leaves() as f64
+    loss + feature_costs(case, tree) + case.leaf_penalty() * tree.n_leaves() as f64
 }
 
 /// What each class's weight counts.
@@ -94,8 +94,8 @@ fn normalizer(case: &Case) -> f64 {
 }
 
 /// The mean of what points pay for the columns on their way.
-fn test_costs(case: &Case, tree: &Tree) -> f64 {
-    let PriceList { tests, of_column } = &case.prices;
+fn feature_costs(case: &Case, tree: &Tree) -> f64 {
+    let FeatureCostList { tests, of_column } = &case.prices;
     if of_column.is_empty() {
         return 0.0;
     }

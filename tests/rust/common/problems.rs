@@ -3,8 +3,9 @@
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, PriceInput, PriceList};
+use certree::task::{ClassInput, FeatureCostInput, FeatureCostList};
 
+use super::paths::{PathMix, random_rules};
 use super::{Case, Loss, Random, Squares};
 
 /// What to draw. The default draws everything; a test narrows it to what it is about.
@@ -18,6 +19,8 @@ pub struct Options {
     pub limits: ShapeMix,
     /// Whether questions cost something; never with squared errors.
     pub prices: bool,
+    /// What paths may ask.
+    pub paths: PathMix,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +65,7 @@ impl Default for Options {
             columns: ColumnMix::Any,
             limits: ShapeMix::Any,
             prices: false,
+            paths: PathMix::None,
         }
     }
 }
@@ -103,23 +107,24 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
         kind => Loss::Classes(class_input(rng, kind, &rows, &codes)),
     };
     let shape = random_shape(rng, options.limits, &rows);
-    let mut prices = PriceList::default();
+    let mut prices = FeatureCostList::default();
     if options.prices {
         prices = random_prices(rng, columns.len(), &loss);
     }
-    Case { columns, codes, rows, loss, shape, prices }
+    let paths = random_rules(rng, options.paths, columns.len());
+    Case { columns, codes, rows, loss, shape, prices, paths }
 }
 
-/// Free columns, tests of several columns, shared fees, discounts that make it worth to buy what nobody needs, and
+/// Free columns, tests of several columns, groups, discounts that make it worth to buy what nobody needs, and
 /// prices near what an error costs.
-fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> PriceList {
+fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
     let size = match loss {
         Loss::Classes(input) => input.costs.iter().fold(0.0, |m: f64, c| m.max(c.abs())),
         Loss::Rows { costs, .. } => costs.iter().fold(0.0, |m: f64, c| m.max(c.abs())),
         Loss::Squares(_) => 1.0,
     };
     let (style, n_groups) = (rng.below(5), rng.below(3));
-    let tests: Vec<PriceInput> = (0..n)
+    let tests: Vec<FeatureCostInput> = (0..n)
         .map(|_| {
             let full = match style {
                 0 => rng.pick(&[0.0, 0.0, 0.01, 0.02, 0.05]),
@@ -130,14 +135,14 @@ fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> PriceList {
             };
             let discounted = full * rng.pick(&[0.0, 0.1, 0.5, 1.0]);
             let group = (n_groups > 0 && rng.chance(0.6)).then(|| 7 * rng.below(n_groups) as u32);
-            PriceInput { full, discounted, group }
+            FeatureCostInput { full, discounted, group }
         })
         .collect();
     let own = rng.chance(0.5);
     let test = |rng: &mut Random, column| if own { column } else { rng.below(n) };
     let of_column =
         (0..n).map(|column| (!rng.chance(0.15)).then(|| test(rng, column) as u32)).collect();
-    PriceList { tests, of_column }
+    FeatureCostList { tests, of_column }
 }
 
 fn random_column(

@@ -23,6 +23,16 @@ fn smaller(case: &Case) -> Vec<Case> {
         if !less.prices.of_column.is_empty() {
             less.prices.of_column.remove(column);
         }
+        less.paths = if less.columns.is_empty() {
+            Vec::new()
+        } else {
+            case.paths.iter().map(|rule| rule.without(column)).collect()
+        };
+        all.push(less);
+    }
+    for rule in 0..case.paths.len() {
+        let mut less = case.clone();
+        less.paths.remove(rule);
         all.push(less);
     }
     if case.n_points() > 1 {

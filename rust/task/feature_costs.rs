@@ -1,16 +1,17 @@
-//! Test costs: what rows pay for the columns that their path asks for.
+//! Feature costs: what rows pay for the columns that their path asks for.
 //!
-//! A test measures one column, or several. A row pays for it where one of them is first asked: its full price or,
-//! if it has paid for another test of the same group before, the discounted one. From then on all questions of
-//! these columns are free. So a split of S costs mass(S) · price(what was bought above, test), and what was bought
-//! is the *context* of a node. The mass of a row is its weight, in units of cost for each unit of price.
+//! A test measures one column, or several. A row pays for it where one of them is first asked: its
+//! full price or, if it has paid for another test of the same group before, the discounted one.
+//! From then on all questions of these columns are free. So a split of S costs mass(S) · price(what
+//! was bought above, test), and what was bought is the *state* of a node. The mass of a row is
+//! its weight, in units of cost for each unit of price.
 
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 
 /// The price of a test as the user states it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PriceInput {
+pub struct FeatureCostInput {
     pub full: f64,
     /// The price for who has bought another test of its group.
     pub discounted: f64,
@@ -19,13 +20,13 @@ pub struct PriceInput {
 
 /// All tests, and which of them measures each column.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PriceList {
-    pub tests: Vec<PriceInput>,
+pub struct FeatureCostList {
+    pub tests: Vec<FeatureCostInput>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
 }
 
-impl PriceList {
+impl FeatureCostList {
     /// Whether nothing costs anything.
     pub fn is_free(&self) -> bool {
         self.tests.iter().all(|price| price.full == 0.0)
@@ -63,7 +64,7 @@ impl PriceList {
 
 /// The same in whole units of price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Price {
+pub struct FeatureCost {
     pub full: Cost,
     pub discounted: Cost,
     pub group: Option<u32>,
@@ -71,8 +72,8 @@ pub struct Price {
 
 /// The prices of all tests, and what rows pay of them.
 #[derive(Debug, Clone)]
-pub struct TestCosts {
-    pub tests: Vec<Price>,
+pub struct FeatureCosts {
+    pub tests: Vec<FeatureCost>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
     /// By point: units of cost for a unit of price.
@@ -86,7 +87,7 @@ const FINEST: f64 = (1 << 24) as f64;
 
 /// Prices over one denominator.
 pub(super) struct Whole {
-    pub prices: Vec<Price>,
+    pub prices: Vec<FeatureCost>,
     /// Units of price in a price of 1.
     pub units: f64,
     /// The most by which a whole price may be off, in its units.
@@ -94,19 +95,24 @@ pub(super) struct Whole {
 }
 
 /// The prices, without groups, one after the other.
-pub(super) fn numbers(prices: &[PriceInput]) -> Vec<f64> {
+pub(super) fn numbers(prices: &[FeatureCostInput]) -> Vec<f64> {
     prices.iter().flat_map(|price| [price.full, price.discounted]).collect()
 }
 
 /// From such a list of whole numbers.
-pub(super) fn from_numbers(prices: &[PriceInput], numbers: &[Cost]) -> Vec<Price> {
+pub(super) fn from_numbers(prices: &[FeatureCostInput], numbers: &[Cost]) -> Vec<FeatureCost> {
     (prices.iter().zip(numbers.chunks_exact(2)))
-        .map(|(price, whole)| Price { full: whole[0], discounted: whole[1], group: price.group })
+        .map(|(price, whole)| FeatureCost {
+            full: whole[0],
+            discounted: whole[1],
+            group: price.group,
+        })
         .collect()
 }
 
-/// Whole prices: exact ones where `exact` (numbers, and their denominator) are small enough, else on a grid.
-pub(super) fn whole(prices: &[PriceInput], exact: Option<(Vec<Cost>, i64)>) -> Whole {
+/// Whole prices: exact ones where `exact` (numbers, and their denominator) are small enough, else
+/// on a grid.
+pub(super) fn whole(prices: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>) -> Whole {
     if let Some((numbers, denominator)) = exact {
         let most = numbers.iter().copied().max().unwrap_or(0);
         if (most as f64) <= FINEST {
@@ -122,9 +128,9 @@ pub(super) fn whole(prices: &[PriceInput], exact: Option<(Vec<Cost>, i64)>) -> W
     Whole { prices: from_numbers(prices, &numbers), units, error: 0.5 }
 }
 
-impl TestCosts {
+impl FeatureCosts {
     /// What a row pays at most: each test once, at its full price.
-    pub(super) fn most(prices: &[Price]) -> Option<Cost> {
+    pub(super) fn most(prices: &[FeatureCost]) -> Option<Cost> {
         prices.iter().try_fold(0, |sum: Cost, price| sum.checked_add(price.full))
     }
 }

@@ -1,0 +1,138 @@
+//! Feature costs: a column is paid for where a path first asks for it, and cheaper once its group
+//! is open.
+//!
+//! `task/feature_costs.rs` says what tests, prices and groups are. The state holds only what can
+//! still make a difference: that a test was bought if it answers other questions than the one that
+//! was asked, and that a group was opened if one of its tests is then cheaper. Below a split its
+//! own question has one answer only.
+
+use super::bit_set::{has, insert, words_for};
+use super::contract::Context;
+use super::state::State;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::ids::ColumnId;
+use crate::task::{FeatureCost, FeatureCosts};
+
+/// The prices of all tests.
+#[derive(Debug, Clone)]
+pub struct TestPrices {
+    /// By column: its test; none if it is free.
+    of_column: Vec<Option<u32>>,
+    /// Groups are numbered from 0.
+    tests: Vec<FeatureCost>,
+    /// By test: whether it matters below that it was bought.
+    lasting: Vec<bool>,
+    /// By group: whether it matters that one of its tests was bought.
+    shared: Vec<bool>,
+}
+
+impl TestPrices {
+    /// `questions`: by column, how many different ones there are.
+    pub fn new(costs: &FeatureCosts, questions: &[u32]) -> TestPrices {
+        let mut names: Vec<u32> = costs.tests.iter().filter_map(|price| price.group).collect();
+        names.sort_unstable();
+        names.dedup();
+        let number = |name: u32| names.partition_point(|&other| other < name) as u32;
+        let tests: Vec<FeatureCost> = (costs.tests.iter())
+            .map(|price| FeatureCost { group: price.group.map(number), ..*price })
+            .collect();
+        let mut asked = vec![0; tests.len()];
+        for (test, questions) in costs.of_column.iter().zip(questions) {
+            if let Some(test) = test {
+                asked[*test as usize] += questions;
+            }
+        }
+        let mut shared = vec![false; names.len()];
+        for (price, &asked) in tests.iter().zip(&asked) {
+            if let Some(group) = price.group {
+                shared[group as usize] |= asked > 0 && price.discounted < price.full;
+            }
+        }
+        let lasts = |(price, &asked): (&FeatureCost, &u32)| asked > 1 && price.full > 0;
+        let lasting = tests.iter().zip(&asked).map(lasts).collect();
+        TestPrices { of_column: costs.of_column.clone(), tests, lasting, shared }
+    }
+
+    /// The test of a column, and its price; `None` if it is free.
+    pub fn test(&self, column: ColumnId) -> Option<(u32, &FeatureCost)> {
+        let test = self.of_column[column.index()]?;
+        Some((test, &self.tests[test as usize]))
+    }
+
+    /// All prices there are.
+    pub fn prices(&self) -> impl Iterator<Item = Cost> + '_ {
+        self.tests.iter().flat_map(|price| [price.full, price.discounted])
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.of_column.capacity() * size_of::<Option<u32>>()
+            + self.tests.capacity() * size_of::<FeatureCost>()
+    }
+
+    /// The price of a column in a state whose first words are those of these prices.
+    pub fn price_in(&self, state: &State, column: ColumnId) -> Cost {
+        self.price(&state.words, column).unwrap_or(0)
+    }
+
+    fn group_bit(&self, group: u32) -> usize {
+        self.tests.len() + group as usize
+    }
+}
+
+impl Context for TestPrices {
+    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        let Some((test, price)) = self.test(column) else { return Some(0) };
+        let mut bought = asked.iter().filter_map(|&column| self.test(column));
+        if bought.clone().any(|(other, _)| other == test) {
+            return Some(0);
+        }
+        let opened = price.group.is_some() && bought.any(|(_, other)| other.group == price.group);
+        Some(if opened { price.discounted } else { price.full })
+    }
+
+    fn validate(&self, n_columns: usize) -> Result<()> {
+        if self.of_column.len() == n_columns {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "tests are given for {} columns, but there are {n_columns}",
+            self.of_column.len()
+        )))
+    }
+
+    fn words(&self) -> usize {
+        words_for(self.tests.len() + self.shared.len())
+    }
+
+    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+        let Some((test, price)) = self.test(column) else { return Some(0) };
+        if has(state, test as usize) {
+            return Some(0);
+        }
+        let opened = price.group.is_some_and(|group| has(state, self.group_bit(group)));
+        Some(if opened { price.discounted } else { price.full })
+    }
+
+    fn enter(&self, state: &mut [u64], column: ColumnId, _again: bool) {
+        let Some((test, price)) = self.test(column) else { return };
+        if self.lasting[test as usize] {
+            insert(state, test as usize);
+        }
+        if let Some(group) = price.group.filter(|&group| self.shared[group as usize]) {
+            insert(state, self.group_bit(group));
+        }
+    }
+
+    fn kind(&self, column: ColumnId) -> u32 {
+        self.of_column[column.index()].map_or(0, |test| test + 1)
+    }
+
+    fn is_open(&self, _state: &[u64]) -> bool {
+        true
+    }
+
+    fn has_prices(&self) -> bool {
+        true
+    }
+}

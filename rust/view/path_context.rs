@@ -1,0 +1,124 @@
+//! The context of a problem's paths, by question: what the questions of a view cost, and which of
+//! them are allowed.
+
+use std::sync::Arc;
+
+use crate::context::{Context, Product, State, TestPrices, Walk};
+use crate::cost::Cost;
+use crate::data::Features;
+use crate::ids::ColumnId;
+use crate::task::FeatureCosts;
+
+/// Feature costs and all other contexts of a problem.
+#[derive(Debug, Clone)]
+pub struct PathContext {
+    walk: Walk<Product>,
+    /// By question: its column.
+    column_of: Vec<ColumnId>,
+    pub(super) prices: Option<Arc<TestPrices>>,
+    /// Whether there is more than prices.
+    pub(super) has_rules: bool,
+    /// By class: the mass of a unit of weight. Empty where rows have masses of their own.
+    pub of_class: Vec<Cost>,
+}
+
+impl PathContext {
+    /// `None` where nothing costs anything and everything is allowed. `column_of`: the column of
+    /// each question.
+    pub fn new(
+        costs: Option<&FeatureCosts>,
+        context: Option<&Arc<dyn Context>>,
+        features: &Features,
+        column_of: Vec<ColumnId>,
+    ) -> Option<PathContext> {
+        if costs.is_none() && context.is_none() {
+            return None;
+        }
+        let columns = features.iter().map(|feature| feature.column.index() + 1);
+        let n_columns = columns.max().unwrap_or(0);
+        let mut questions = vec![0; n_columns];
+        column_of.iter().for_each(|column| questions[column.index()] += 1);
+        let prices = costs.map(|costs| Arc::new(TestPrices::new(costs, &questions)));
+        // Prices come first: their words are the first of a state.
+        let priced = prices.iter().map(|prices| prices.clone() as Arc<dyn Context>);
+        let parts = priced.chain(context.cloned()).collect();
+        Some(PathContext {
+            walk: Walk::new(Product::new(parts, n_columns), &questions),
+            column_of,
+            prices,
+            has_rules: context.is_some(),
+            of_class: costs.map_or_else(Vec::new, |costs| costs.of_class.clone()),
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.column_of.capacity() * size_of::<ColumnId>()
+            + self.prices.as_ref().map_or(0, |prices| prices.bytes())
+    }
+
+    pub fn has_prices(&self) -> bool {
+        self.prices.is_some()
+    }
+
+    /// All prices there are, if questions cost something.
+    pub fn prices(&self) -> Option<impl Iterator<Item = Cost> + '_> {
+        self.prices.as_ref().map(|prices| prices.prices())
+    }
+
+    pub(super) fn column(&self, question: u32) -> ColumnId {
+        self.column_of[question as usize]
+    }
+
+    pub fn start(&self) -> State {
+        self.walk.start()
+    }
+
+    /// The state below a split by this question.
+    pub fn enter(&self, state: &State, question: u32) -> State {
+        self.walk.enter(state, self.column(question))
+    }
+
+    /// Whether the question may be asked in this state.
+    pub fn allows(&self, state: &State, question: u32) -> bool {
+        self.walk.allows(state, self.column(question))
+    }
+
+    /// What tests alone ask for the question, whether it is allowed or not.
+    pub(super) fn test_price(&self, state: &State, question: u32) -> Cost {
+        let price = |prices: &Arc<TestPrices>| prices.price_in(state, self.column(question));
+        self.prices.as_ref().map_or(0, price)
+    }
+
+    /// Questions of the same kind that split alike are one question.
+    pub fn kind(&self, question: u32) -> u32 {
+        self.walk.kind(self.column(question))
+    }
+
+    /// `Context::sheds`.
+    pub fn sheds(&self, state: &State) -> bool {
+        self.walk.sheds(state)
+    }
+
+    /// `Context::covers`.
+    pub fn covers(&self, one: &State, other: &State) -> bool {
+        self.walk.covers(one, other)
+    }
+
+    /// Whether no question is forbidden in this state, nor below the next split.
+    pub(super) fn is_open(&self, state: &State) -> bool {
+        !self.has_rules || self.walk.is_open(state)
+    }
+}
+
+/// By feature: questions of features of the same class may stand for each other if they split
+/// alike.
+pub(super) fn alike(
+    costs: Option<&FeatureCosts>,
+    context: Option<&Arc<dyn Context>>,
+    features: &Features,
+) -> Vec<u32> {
+    // How often columns are asked makes no difference to their kinds.
+    let all = PathContext::new(costs, context, features, Vec::new());
+    let kind = |column: ColumnId| all.as_ref().map_or(0, |all| all.walk.kind(column));
+    features.iter().map(|feature| kind(feature.column)).collect()
+}

@@ -1,0 +1,316 @@
+//! What paths may ask: the contexts against their statements, the oracle against all trees, the
+//! search against the oracle, for each context alone, several together, and with everything else
+//! that limits a tree.
+//!
+//! More cases: `CERTREE_CASES=5000 cargo test --release --test all contexts`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
+use crate::common::paths::{PathMix, PathRule, product, random_rules};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
+use crate::common::{Case, Random, for_all, for_seeds, random_problem};
+use crate::feature_costs::{cuts, oracle_agrees};
+use certree::check;
+use certree::context::{Context, TestPrices, testing};
+use certree::cost::Cost;
+use certree::error::Error;
+use certree::ids::ColumnId;
+use certree::run::{Limits, Run};
+use certree::solve::solve;
+use certree::task::FeatureCosts;
+
+const KINDS: [PathMix; 5] =
+    [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
+
+/// So many random cases of each kind; CERTREE_CASES asks for more.
+fn cases(usual: u64) -> u64 {
+    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
+}
+
+fn ruled(paths: PathMix) -> Options {
+    Options { paths, ..Options::default() }
+}
+
+fn agrees(case: &Case) -> Result<(), String> {
+    agrees_with_oracle(case, 1)
+}
+
+/// A context of somebody's own, with no more than what must be said: no column twice on a path.
+#[derive(Debug, Clone)]
+struct Once {
+    n_columns: usize,
+}
+
+impl Context for Once {
+    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        (!asked.contains(&column)).then_some(0)
+    }
+
+    fn validate(&self, n_columns: usize) -> certree::error::Result<()> {
+        assert_eq!(self.n_columns, n_columns);
+        Ok(())
+    }
+
+    fn words(&self) -> usize {
+        self.n_columns
+    }
+
+    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+        (state[column.index()] == 0).then_some(0)
+    }
+
+    fn enter(&self, state: &mut [u64], column: ColumnId, _again: bool) {
+        state[column.index()] = 1;
+    }
+
+    fn kind(&self, column: ColumnId) -> u32 {
+        column.0
+    }
+}
+
+#[test]
+fn a_context_of_ones_own() {
+    for_seeds(cases(2_000), &Options::default(), |case| {
+        let context = Once { n_columns: case.columns.len() };
+        let questions = vec![2; case.columns.len()];
+        testing::obeys(&context, &questions, case.n_points() as u64)?;
+        let problem = case.problem().and_then(|problem| problem.with_context(Arc::new(context)));
+        let problem = problem.map_err(|e| e.to_string())?;
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let answer = solve(&problem, &run).map_err(|e| e.to_string())?;
+        let known = certree::search::brute::solve(&problem).upper;
+        let (found, known) = (answer.objective, problem.scale.objective(known));
+        ensure(found == known, || format!("{found}, not {known}"))
+    });
+}
+
+#[test]
+fn states_say_what_statements_say() {
+    for_all(0..cases(20_000), |seed| {
+        let rng = &mut Random::new(seed);
+        let n = rng.below(7);
+        let questions: Vec<u32> = (0..n).map(|_| rng.pick(&[0, 1, 1, 2, 5])).collect();
+        let rules = random_rules(rng, PathMix::Any, n);
+        let context = product(&rules, n);
+        context.validate(n).map_err(|e| e.to_string())?;
+        testing::obeys(&context, &questions, seed).map_err(|why| format!("{rules:?}: {why}"))?;
+        // Rules told one by one on the columns of a path, with all their repetitions.
+        let mut path = Vec::new();
+        for _ in 0..rng.below(6).min(6 * n) {
+            let column = rng.below(n);
+            let mut asked: Vec<ColumnId> = Vec::new();
+            for &column in &path {
+                let column = ColumnId::from(column);
+                if !asked.contains(&column) {
+                    asked.push(column);
+                }
+            }
+            let allowed = rules.iter().all(|rule| rule.allows(&path, column));
+            let told = context.price_after(&asked, ColumnId::from(column)).is_some();
+            ensure(allowed == told, || format!("{rules:?} after {path:?}: {column} is {told}"))?;
+            if allowed {
+                path.push(column);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn prices_are_a_context() {
+    let options = Options { prices: true, ..Options::default() };
+    for_seeds(cases(3_000), &options, |case| {
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        let Some(costs) = &problem.feature_costs else { return Ok(()) };
+        let rng = &mut Random::new(case.n_points() as u64 + 31 * case.columns.len() as u64);
+        let questions: Vec<u32> = case.columns.iter().map(|_| rng.pick(&[0, 1, 1, 2])).collect();
+        let prices = TestPrices::new(costs, &questions);
+        prices.validate(case.columns.len()).map_err(|e| e.to_string())?;
+        testing::obeys(&prices, &questions, rng.next())
+    });
+}
+
+#[test]
+fn the_oracle_finds_the_best_of_all_trees() {
+    for paths in KINDS {
+        for prices in [false, true] {
+            let few = Options { max_points: 9, max_columns: 4, prices, ..ruled(paths) };
+            for_seeds(cases(150), &few, |case| match cuts(case) {
+                0..=3 => oracle_agrees(case, 3),
+                4..=6 => oracle_agrees(case, 2),
+                _ => Ok(()),
+            });
+        }
+    }
+}
+
+#[test]
+fn at_most_some_columns_on_a_path() {
+    for_seeds(cases(2_000), &ruled(PathMix::Most), agrees);
+}
+
+#[test]
+fn one_column_after_another() {
+    for_seeds(cases(2_000), &ruled(PathMix::After), agrees);
+}
+
+#[test]
+fn columns_that_may_meet() {
+    for_seeds(cases(2_000), &ruled(PathMix::Together), agrees);
+}
+
+#[test]
+fn a_forced_root() {
+    for_seeds(cases(2_000), &ruled(PathMix::First), agrees);
+}
+
+#[test]
+fn several_rules_together() {
+    for_seeds(cases(3_000), &ruled(PathMix::Any), agrees);
+}
+
+#[test]
+fn rules_and_prices() {
+    for paths in KINDS {
+        for_seeds(cases(800), &Options { prices: true, ..ruled(paths) }, agrees);
+    }
+}
+
+#[test]
+fn every_loss() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
+        for_seeds(cases(800), &Options { loss, ..ruled(PathMix::Any) }, agrees);
+    }
+}
+
+#[test]
+fn several_questions_of_one_column() {
+    for columns in [ColumnMix::Category, ColumnMix::Ordered, ColumnMix::Boolean] {
+        for_seeds(cases(800), &Options { columns, ..ruled(PathMix::Any) }, agrees);
+    }
+}
+
+#[test]
+fn limits_on_the_shape() {
+    for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
+        for paths in KINDS {
+            for_seeds(cases(300), &Options { limits, ..ruled(paths) }, agrees);
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads() {
+    for_seeds(cases(500), &ruled(PathMix::Any), |case| {
+        agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
+    });
+}
+
+#[test]
+fn stopped_searches_bound_the_optimum() {
+    for_seeds(cases(300), &ruled(PathMix::Any), |case| {
+        let none = Limits::default();
+        keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
+        for micros in [0, 5, 50] {
+            let time = Some(Duration::from_micros(micros));
+            keeps_limits(case, Limits { time, ..none.clone() })?;
+        }
+        for memory in [0, 1 << 12, 1 << 16] {
+            keeps_limits(case, Limits { memory: Some(memory), ..none.clone() })?;
+        }
+        Ok(())
+    });
+}
+
+/// Whatever is forbidden, a leaf is allowed, and it is the best one.
+#[test]
+fn where_everything_is_forbidden_the_answer_is_the_best_leaf() {
+    for_seeds(cases(300), &Options::default(), |case| {
+        for rule in [PathRule::Together(Vec::new()), PathRule::Most(0)] {
+            let forbidden = Case { paths: vec![rule], ..case.clone() };
+            agrees(&forbidden)?;
+            let mut leaf = case.clone();
+            leaf.shape.max_depth = Some(0);
+            let [one, other] = [&forbidden, &leaf].map(|case| {
+                let problem = case.problem().expect("it builds");
+                let run = Run::new(Limits::default(), problem.scale, None);
+                solve(&problem, &run).expect("a leaf is allowed")
+            });
+            ensure(one.objective == other.objective && one.tree == other.tree, || {
+                format!("{} is no leaf of {}", one.objective, other.objective)
+            })?;
+        }
+        Ok(())
+    });
+}
+
+/// A case of its own for each rule that makes a difference, so that no test passes because nothing
+/// was forbidden.
+#[test]
+fn rules_make_a_difference() {
+    for paths in KINDS {
+        let differs = |seed: &u64| {
+            let case = random_problem(*seed, &Options { min_points: 8, ..ruled(paths) });
+            let free = Case { paths: Vec::new(), ..case.clone() };
+            let [ruled, free] = [case, free].map(|case| {
+                let problem = case.problem().expect("it builds");
+                certree::search::brute::solve(&problem).upper
+            });
+            assert!(free <= ruled);
+            free < ruled
+        };
+        let n = (0..200).filter(differs).count();
+        assert!(n >= 10, "{paths:?}: {n} of 200");
+    }
+}
+
+#[test]
+fn a_tree_that_breaks_a_rule_is_found_out() {
+    let mut found = 0;
+    for seed in 0..300 {
+        let case = random_problem(seed, &Options::default());
+        let problem = case.problem().expect("it builds");
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let tree = solve(&problem, &run).expect("it is solved").tree;
+        for rule in random_rules(&mut Random::new(seed), PathMix::Any, case.columns.len()) {
+            let context = rule.context(case.columns.len());
+            let keeps = crate::common::paths::keeps_rules(&[rule], &tree);
+            let checked = check::allowed(&tree, context.as_ref());
+            assert_eq!(keeps, checked.is_ok());
+            if let Err(error) = checked {
+                assert!(matches!(error, Error::Forbidden { .. }));
+                assert!(error.to_string().contains("which is not allowed there"));
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn contexts_that_are_none() {
+    let case = random_problem(3, &Options { min_points: 3, ..Options::default() });
+    let n = case.columns.len();
+    assert!(n > 1, "the case has columns");
+    let rejects = |context: Arc<dyn Context>, text: &str| {
+        let problem = case.problem().expect("it builds");
+        let error = problem.with_context(context).err().expect(text).to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    let there = format!("names column {n}, but there are {n} columns");
+    rejects(PathRule::First(n).context(n), &there);
+    rejects(PathRule::After(vec![(0, n)]).context(n), &there);
+    rejects(PathRule::After(vec![(n, 0)]).context(n), &there);
+    rejects(PathRule::Together(vec![vec![0], vec![n]]).context(n), &there);
+    rejects(PathRule::Most(1).context(n + 1), "columns per path");
+    rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
+    let of_column = vec![None; n];
+    let costs = FeatureCosts { tests: vec![], of_column, masses: vec![], of_class: vec![] };
+    let prices = TestPrices::new(&costs, &vec![1; n]);
+    rejects(Arc::new(prices), "prices of columns belong to the task");
+    let circle = PathRule::After(vec![(0, 1), (1, 0)]);
+    rejects(circle.context(n), "may be asked only after itself");
+}
