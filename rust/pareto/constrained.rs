@@ -15,7 +15,7 @@ use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
-use crate::search::fronts::{self, Best, Start};
+use crate::search::fronts::{self, BestTree, Start};
 use crate::solve::{Answer, conclude, labelled};
 use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
 use crate::tree::Tree;
@@ -185,7 +185,7 @@ impl Constrained {
 
     /// The best tree that keeps the limits and costs less than `below`, if there is one, and what no tree
     /// that keeps them costs less than; that need not exceed `below`.
-    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
+    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
         match self.limits.len() {
             0 | 1 => self.search::<1>(below, run),
             2 => self.search::<2>(below, run),
@@ -194,7 +194,7 @@ impl Constrained {
         }
     }
 
-    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
+    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
         // Costs are whole steps.
         let below =
             if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
@@ -217,7 +217,7 @@ impl Constrained {
     }
 
     /// The tree that was found, or the reason why there is none.
-    pub(crate) fn require(&self, found: Option<Best>, run: &Run) -> Result<Best> {
+    pub(crate) fn require(&self, found: Option<BestTree>, run: &Run) -> Result<BestTree> {
         if let Some(best) = found {
             return Ok(best);
         }

@@ -119,7 +119,7 @@ impl Front for Curves<'_> {
         merged(a, b).into()
     }
 
-    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
+    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
         let rest = self.totals.0 - weights[0];
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
         // Of those that are kept, which come first.
@@ -136,7 +136,7 @@ impl Front for Curves<'_> {
         list.truncate(areas.len());
     }
 
-    fn judge(&self, value: &Curve, leaves: u32) -> Option<Cost> {
+    fn cost(&self, value: &Curve, leaves: u32) -> Option<Cost> {
         Some(self.area.cost(value, leaves))
     }
 
@@ -148,11 +148,16 @@ impl Front for Curves<'_> {
         self.relaxed.at_least(bound)
     }
 
-    fn thin_bytes(&self, len: usize) -> usize {
+    /// A row without weight changes no curve.
+    fn needs_every_point(&self) -> bool {
+        false
+    }
+
+    fn scratch_bytes(&self, len: usize) -> usize {
         len * size_of::<i128>()
     }
 
-    fn bytes(&self, value: &Curve) -> usize {
+    fn value_bytes(&self, value: &Curve) -> usize {
         16 + value.len() * size_of::<Segment>()
     }
 }

@@ -11,7 +11,7 @@ use super::sums::{Relaxed, Value};
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::run::{Held, Run};
-use crate::search::fronts::{Best, Candidate, Front, Made};
+use crate::search::fronts::{BestTree, Candidate, Front, SubtreeSketch};
 use crate::tree::Plan;
 
 /// Relaxed costs stay below this in total.
@@ -34,7 +34,7 @@ pub struct Dual<'a, 'run, const N: usize> {
     pub relaxed: Relaxed,
     bound: i128,
     pub lower: Cost,
-    pub best: Option<Best>,
+    pub best: Option<BestTree>,
     /// Trees that cost as much or more are of no use.
     below: Cost,
 }
@@ -187,14 +187,14 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             front.leaf(weights, &mut |label, bound, value| {
                 let mut push = |rest: usize, value| {
                     chain.push((rest, label));
-                    let made = Made::Leaf(chain.len() as u32 - 1);
-                    next.push(Candidate { bound, leaves: index as u32 + 1, value, made });
+                    let sketch = SubtreeSketch::Leaf(chain.len() as u32 - 1);
+                    next.push(Candidate { bound, leaves: index as u32 + 1, value, sketch });
                 };
                 if index == 0 {
                     push(usize::MAX, value);
                 }
                 for rest in &list {
-                    let Made::Leaf(place) = rest.made else { continue };
+                    let SubtreeSketch::Leaf(place) = rest.sketch else { continue };
                     push(place as usize, front.join(&rest.value, &value));
                 }
             });
@@ -203,14 +203,14 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             }
             let lists = (list.capacity() + next.capacity()) * size_of::<Candidate<Value<N>>>();
             let links = chain.capacity() * size_of::<(usize, u32)>();
-            held.set(lists + links + front.thin_bytes(next.len()));
-            front.thin(&inside, &mut next);
+            held.set(lists + links + front.scratch_bytes(next.len()));
+            front.drop_needless(&inside, &mut next);
             next.truncate(MOST_LABELLINGS);
             list = next;
         }
-        let judged = |c: &Candidate<Value<N>>| front.judge(&c.value, c.leaves);
+        let judged = |c: &Candidate<Value<N>>| front.cost(&c.value, c.leaves);
         let found = list.iter().filter_map(|c| judged(c).map(|cost| (cost, c)));
-        let Some((cost, Candidate { made: Made::Leaf(place), .. })) = found.min_by_key(|f| f.0)
+        let Some((cost, Candidate { sketch: SubtreeSketch::Leaf(place), .. })) = found.min_by_key(|f| f.0)
         else {
             return;
         };
@@ -224,7 +224,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             place = rest;
         }
         labels.reverse();
-        self.best = Some(Best { cost, plan, labels });
+        self.best = Some(BestTree { cost, plan, labels });
     }
 }
 

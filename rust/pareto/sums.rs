@@ -6,7 +6,7 @@
 
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};
-use crate::search::fronts::{Alike, Candidate, Front};
+use crate::search::fronts::{PlaceByKey, Candidate, Front};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Value<const N: usize> {
@@ -93,12 +93,12 @@ impl<const N: usize> Sums<'_, N> {
 
     /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its own sum
     /// or the first one that is safe above, to its own or the last one that is safe below.
-    fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_by_one_limit(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
         let (above, below) = (window.safe_above, window.safe_below);
         let mut keep = vec![false; list.len()];
-        let mut alike = Alike::with_room(list.len());
+        let mut places = PlaceByKey::with_room(list.len());
         for (index, c) in list.iter().enumerate() {
-            let known = alike.known(c.value.sums[0], index as u32);
+            let known = places.place_of(c.value.sums[0], index as u32);
             let other = *known as usize;
             if other == index || self.total(c) < self.total(&list[other]) {
                 keep[other] = false;
@@ -136,7 +136,7 @@ impl<const N: usize> Sums<'_, N> {
         });
     }
 
-    fn thin_many(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_by_many_limits(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
         let mut kept: Vec<([i64; N], u32)> = Vec::with_capacity(list.len());
         list.retain(|c| {
             let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
@@ -184,12 +184,12 @@ impl<const N: usize> Front for Sums<'_, N> {
     }
 
     /// Of one limit; the number of leaves is then only a part of the cost.
-    fn alike(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
+    fn interchangeable(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
         let one = self.limits.len() == 1 && !self.few_leaves;
         one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
-    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
         let windows = self.windows(weights);
         list.retain(|c| {
             let within =
@@ -197,15 +197,15 @@ impl<const N: usize> Front for Sums<'_, N> {
             windows.iter().zip(&c.value.sums).all(within)
         });
         match &windows[..] {
-            [window] if !self.few_leaves => self.thin_one(window, list),
+            [window] if !self.few_leaves => self.drop_by_one_limit(window, list),
             windows => {
                 list.sort_unstable_by_key(|c| (self.total(c), c.leaves));
-                self.thin_many(windows, list);
+                self.drop_by_many_limits(windows, list);
             }
         }
     }
 
-    fn judge(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {
+    fn cost(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {
         let keeps = |(limit, &sum): (&Limit, &i64)| limit.excess(sum) == 0;
         let allowed = self.limits.iter().zip(&value.sums).all(keeps);
         allowed.then(|| value.loss + self.leaf_cost * Cost::from(leaves))
@@ -221,16 +221,17 @@ impl<const N: usize> Front for Sums<'_, N> {
         (cost + self.step - 1) / self.step * self.step
     }
 
-    fn thin_bytes(&self, len: usize) -> usize {
+    /// A row without weight adds nothing to any sum.
+    fn needs_every_point(&self) -> bool {
+        false
+    }
+
+    fn scratch_bytes(&self, len: usize) -> usize {
         match self.limits.len() {
             1 if !self.few_leaves => {
-                Alike::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
+                PlaceByKey::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
             }
             _ => len * size_of::<([i64; N], u32)>(),
         }
-    }
-
-    fn bytes(&self, _: &Value<N>) -> usize {
-        0
     }
 }
