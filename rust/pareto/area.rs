@@ -1,12 +1,14 @@
-//! The area under the ROC convex hull, or under its part of low false positive rates, in integer units.
+//! The area under the ROC convex hull, or under its part of low false positive rates, in integer
+//! units.
 //!
-//! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is exact:
-//! a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment is cut, which
-//! makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
+//! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is
+//! exact: a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment
+//! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
 //!
-//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above h(s) + s·x.
-//! With the slopes of a tree's own curve it is equal. h adds up over leaves, so this bound is additive: a
-//! leaf chooses, as a label, from which slope on it counts as positive. That is the relaxation.
+//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above
+//! h(s) + s·x. With the slopes of a tree's own curve it is equal. h adds up over leaves, so this
+//! bound is additive: a leaf chooses, as a label, from which slope on it counts as positive. That
+//! is the relaxation.
 
 use super::curves::{Segment, doubled_area};
 use super::sums::Relaxed;
@@ -93,11 +95,12 @@ impl Area {
         1.0 - area / (most * negatives * positives)
     }
 
-    /// The same weights with losses that are off by at most `off`: a share of all negatives by which those of any rows
-    /// may be, and one of all positives.
+    /// The same weights with losses that are off by at most `off`: a share of all negatives by
+    /// which those of any rows may be, and one of all positives.
     ///
-    /// A curve that is moved by so much to the side and down is nowhere above the true one, and moved the other way
-    /// nowhere below. Its heights are at most 1, so its area up to m changes by at most off[0] + m · off[1].
+    /// A curve that is moved by so much to the side and down is nowhere above the true one, and
+    /// moved the other way nowhere below. Its heights are at most 1, so its area up to m changes by
+    /// at most off[0] + m · off[1].
     pub fn rounded(self, off: [f64; 2]) -> Area {
         let most = self.most.0 as f64 / self.most.1 as f64;
         let off = (off[0] / most + off[1]) * self.units as f64;

@@ -1,12 +1,13 @@
 //! The least loss + λ · leaves under limits on sums: group fairness, capacities.
 //!
-//! For prices μ on the sums, scale·loss + Σ μ·sum is additive, and a tree that keeps the limits costs there
-//! at most scale·cost + max over allowed sums of Σ μ·sum (Lagrange). So its optimum bounds the cost of every
-//! allowed tree from below; the best prices make the bound as large as possible, and are found one
-//! limit at a time: the bound is concave in each price, and each solve tells its slope.
+//! For multipliers μ on the sums, scale·loss + Σ μ·sum is additive, and a tree that keeps the
+//! limits costs there at most scale·cost + max over allowed sums of Σ μ·sum (Lagrange). So its
+//! optimum bounds the cost of every allowed tree from below; the best multipliers make the bound as
+//! large as possible, and are found one limit at a time: the bound is concave in each multiplier,
+//! and each solve tells its slope.
 
 use super::limits::{Limit, LimitInput, dot, matrix};
-use super::prices::Dual;
+use super::multipliers::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::check;
@@ -34,8 +35,8 @@ pub struct Constrained {
     step: Cost,
     /// What a single leaf costs at most.
     pub(super) worst: Cost,
-    /// A switch for tests: off, the front search has no prices and no first tree.
-    pub prices: bool,
+    /// A switch for tests: off, the front search has no multipliers and no first tree.
+    pub multipliers: bool,
 }
 
 /// What a constraint's share, or difference of shares, is in the tree.
@@ -96,7 +97,8 @@ impl Constrained {
         Self::of(columns, points, scaled, classes, &limits, shape)
     }
 
-    /// Weights that are no short decimals: `input` has a group for each side of each limit, in their order.
+    /// Weights that are no short decimals: `input` has a group for each side of each limit, in
+    /// their order.
     fn of_shares(
         columns: Vec<Column>,
         points: Points,
@@ -144,7 +146,7 @@ impl Constrained {
         let most = costs.chunks_exact(classes.n_labels()).zip(&totals);
         let worst = most.map(|(row, total)| row.iter().max().unwrap_or(&0) * total).sum::<Cost>();
         let worst = worst + problem.leaf_cost;
-        Constrained { problem, limits, classes, totals, costs, step, worst, prices: true }
+        Constrained { problem, limits, classes, totals, costs, step, worst, multipliers: true }
     }
 
     /// The same points and limits under other costs, by class and label, with one limit `more`.
@@ -158,16 +160,19 @@ impl Constrained {
         let classes = self.classes.with_costs(self.classes.n_labels(), costs.clone());
         let problem = scalar::problem(&self.problem, &classes, costs, leaf_cost, shape)?;
         let limits = self.limits.iter().cloned().chain(more).collect();
-        let prices = self.prices;
-        Ok(Constrained { prices, ..Self::ready(problem, limits, classes, self.totals.clone()) })
+        let multipliers = self.multipliers;
+        Ok(Constrained {
+            multipliers,
+            ..Self::ready(problem, limits, classes, self.totals.clone())
+        })
     }
 
     pub fn scale(&self) -> Scale {
         self.problem.scale
     }
 
-    /// The best tree that keeps the limits, and what it attains. It is an error if there is none, and a panic
-    /// anywhere below is one, too.
+    /// The best tree that keeps the limits, and what it attains. It is an error if there is none,
+    /// and a panic anywhere below is one, too.
     pub fn solve(&self, run: &Run) -> Result<(Answer, Attained)> {
         Error::guard(|| {
             let (best, lower) = self.best_below(INFINITE, run)?;
@@ -183,8 +188,8 @@ impl Constrained {
         })
     }
 
-    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what no tree
-    /// that keeps them costs less than; that need not exceed `below`.
+    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what
+    /// no tree that keeps them costs less than; that need not exceed `below`.
     pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
         match self.limits.len() {
             0 | 1 => self.search::<1>(below, run),
@@ -199,7 +204,7 @@ impl Constrained {
         let below =
             if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
         let mut dual = Dual::<N>::new(self, below, run);
-        if self.prices {
+        if self.multipliers {
             dual.climb()?;
         } else {
             dual.best = None;
@@ -237,8 +242,8 @@ impl Constrained {
         })
     }
 
-    /// What each limit's share, or difference of shares, is in the finished tree: from the points alone. It is
-    /// an error if one is not kept.
+    /// What each limit's share, or difference of shares, is in the finished tree: from the points
+    /// alone. It is an error if one is not kept.
     pub(crate) fn attained(&self, tree: &Tree) -> Result<Attained> {
         let value = |(limit, sum): (&Limit, i64)| {
             if limit.excess(sum) == 0 {
@@ -295,17 +300,17 @@ impl Constrained {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
-    /// The relaxation at these prices.
-    pub(super) fn relax(&self, scale: Cost, prices: &[i64]) -> Relaxed {
+    /// The relaxation at these multipliers.
+    pub(super) fn relax(&self, scale: Cost, multipliers: &[i64]) -> Relaxed {
         let n_labels = self.classes.n_labels();
         let mut costs: Vec<Cost> = self.costs.iter().map(|cost| cost * scale).collect();
         let mut most = 0i128;
-        for (limit, &price) in self.limits.iter().zip(prices) {
+        for (limit, &multiplier) in self.limits.iter().zip(multipliers) {
             for (cost, add) in costs.iter_mut().zip(&limit.adds) {
-                *cost += price * add;
+                *cost += multiplier * add;
             }
-            let end = if price > 0 { limit.high } else { limit.low };
-            most += i128::from(price) * i128::from(end);
+            let end = if multiplier > 0 { limit.high } else { limit.low };
+            most += i128::from(multiplier) * i128::from(end);
         }
         let mut offset = 0;
         for (row, &total) in costs.chunks_exact_mut(n_labels).zip(&self.totals) {
@@ -320,8 +325,8 @@ impl Constrained {
         self.limits.iter().map(|limit| limit.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// No tree keeps the limits: by how much must they be broken? Each round looks for a tree that breaks
-    /// them less than the last one did, until there is none.
+    /// No tree keeps the limits: by how much must they be broken? Each round looks for a tree that
+    /// breaks them less than the last one did, until there is none.
     fn infeasible<const N: usize>(&self, run: &Run) -> Result<Error> {
         let zero = Relaxed { scale: 1, costs: vec![0; self.costs.len()], offset: 0, most: 0 };
         let costs = vec![0; self.costs.len()];

@@ -1,8 +1,9 @@
-//! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives first.
+//! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives
+//! first.
 //!
 //! Two subtrees side by side have the segments of both (a Minkowski sum). h(s) = Σ over segments of
-//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a curve
-//! lies on or above another one exactly if its h does for every s.
+//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a
+//! curve lies on or above another one exactly if its h does for every s.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -71,9 +72,9 @@ pub struct Curves<'a> {
 }
 
 impl Curves<'_> {
-    /// Whether `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a gains an
-    /// area of at most its own gain, and the rest's negatives times the most by which h of b is larger; or,
-    /// of a part of the area, all negatives times that.
+    /// Whether `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
+    /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
+    /// b is larger; or, of a part of the area, all negatives times that.
     fn replaces(
         &self,
         rest: i64,

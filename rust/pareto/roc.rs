@@ -1,10 +1,10 @@
-//! The largest area under the ROC convex hull, or under its part of low false positive rates, less λ for
-//! each leaf.
+//! The largest area under the ROC convex hull, or under its part of low false positive rates, less
+//! λ for each leaf.
 //!
-//! Each relaxation (`area`) belongs to a reference curve, and its best tree has a curve of its own. Whoever
-//! chooses the curve wants the bound low, whoever chooses the tree wants it high: a game, played by
-//! answering the average of all that the other one did. The trees are good ones, and the tightest bound
-//! is what the front search gets.
+//! Each relaxation (`area`) belongs to a reference curve, and its best tree has a curve of its own.
+//! Whoever chooses the curve wants the bound low, whoever chooses the tree wants it high: a game,
+//! played by answering the average of all that the other one did. The trees are good ones, and the
+//! tightest bound is what the front search gets.
 
 use super::area::Area;
 use super::curves::{Curves, Segment, by_slope, push};
@@ -45,8 +45,8 @@ pub struct Roc {
 }
 
 impl Roc {
-    /// `weights` by point: of both classes, of which `positive` is the number of the positive one. `most`: the
-    /// largest false positive rate that counts.
+    /// `weights` by point: of both classes, of which `positive` is the number of the positive one.
+    /// `most`: the largest false positive rate that counts.
     pub fn new(
         columns: Vec<Column>,
         points: Points,
@@ -218,7 +218,8 @@ fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
 /// The most bits of each class's total that are tried, and the least.
 const BITS: (u32, u32) = (26, 12);
 
-/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if there is none.
+/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if
+/// there is none.
 fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
     let of = |class: usize| input.weights.iter().skip(class).step_by(2).copied();
     let totals = [0, 1].map(|class| sum(of(class)));
@@ -231,8 +232,8 @@ fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
         let weights: Vec<f64> = input.weights.iter().enumerate().map(whole).collect();
         let (classes, area) =
             exact(&ClassInput { weights: weights.clone(), ..input.clone() }, most).ok()?;
-        // Shares add up to 1 before and after: those of any rows are off by half of what all are, and by what
-        // floats round.
+        // Shares add up to 1 before and after: those of any rows are off by half of what all are,
+        // and by what floats round.
         let off = [0, 1].map(|class| {
             let own = || weights.iter().skip(class).step_by(2).copied();
             let all = sum(own());

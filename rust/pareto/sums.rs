@@ -1,12 +1,12 @@
 //! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
 //!
-//! What the rows outside a node can still add to a sum lies in a known range. So a sum above
-//! `high − most` may yet break the upper limit, and one below cannot: all those below are alike. One value
-//! makes another superfluous if it costs no more, and neither limit is nearer for any sum.
+//! What the rows outside a node can still add to a sum lies in a known range. So a sum above `high
+//! − most` may yet break the upper limit, and one below cannot: all those below are alike. One
+//! value makes another superfluous if it costs no more, and neither limit is nearer for any sum.
 
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};
-use crate::search::fronts::{PlaceByKey, Candidate, Front};
+use crate::search::fronts::{Candidate, Front, PlaceByKey};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Value<const N: usize> {
@@ -31,7 +31,7 @@ pub struct Sums<'a, const N: usize> {
     pub few_leaves: bool,
 }
 
-/// The relaxation: `scale` · loss + Σ prices · sum, less what every tree pays there.
+/// The relaxation: `scale` · loss + Σ multipliers · sum, less what every tree pays there.
 #[derive(Debug, Clone)]
 pub struct Relaxed {
     pub scale: Cost,
@@ -39,7 +39,7 @@ pub struct Relaxed {
     pub costs: Vec<Cost>,
     /// What was taken off, over all rows.
     pub offset: i128,
-    /// Σ prices · sum is at most this while the limits hold.
+    /// Σ multipliers · sum is at most this while the limits hold.
     pub most: i128,
 }
 
@@ -91,8 +91,8 @@ impl<const N: usize> Sums<'_, N> {
             .collect()
     }
 
-    /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its own sum
-    /// or the first one that is safe above, to its own or the last one that is safe below.
+    /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its
+    /// own sum or the first one that is safe above, to its own or the last one that is safe below.
     fn drop_by_one_limit(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
         let (above, below) = (window.safe_above, window.safe_below);
         let mut keep = vec![false; list.len()];
@@ -115,7 +115,8 @@ impl<const N: usize> Sums<'_, N> {
                 .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32)),
         );
         order.sort_unstable();
-        // Up to the last that is safe below, from there down; then from the first that is safe above up.
+        // Up to the last that is safe below, from there down; then from the first that is safe
+        // above up.
         let mut least = Cost::MAX;
         for &(_, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
             keep[index as usize] = total < least;

@@ -1,7 +1,13 @@
 //! Whether a task keeps its contract, for the tests of a new one.
 
+mod fronts;
+mod random;
+
+pub use fronts::{obeys_front, obeys_relaxation};
+
 use super::{Structure, Task};
 use crate::error::{Error, Result};
+use random::Random;
 
 /// Sets of points that are tried.
 const SETS: usize = 2_000;
@@ -52,14 +58,4 @@ pub fn obeys(task: &dyn Task) -> Result<()> {
         task.failure().map_or(Ok(()), Err)?;
     }
     Ok(())
-}
-
-/// Numbers without a pattern: the same each time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        self.0 >> 33
-    }
 }

@@ -92,8 +92,8 @@ impl<'w, 'a, 'run, F: Front> Candidates<'w, 'a, 'run, F> {
         list + self.places.bytes() + self.value_bytes
     }
 
-    /// Before one more candidate. Past the memory limit known fronts are forgotten; if that is not enough, there is no
-    /// room.
+    /// Before one more candidate. Past the memory limit known fronts are forgotten; if that is not
+    /// enough, there is no room.
     fn make_room(&mut self) -> bool {
         let is_full = self.list.len() == self.list.capacity();
         let more = if is_full { self.list.len().max(16) } else { 0 };

@@ -4,18 +4,21 @@ use super::subtree::SubtreeSketch;
 use crate::cost::Cost;
 use crate::error::Error;
 
-/// A task with partly ordered values, as the search takes it. Users write a [`FrontTask`](crate::task::FrontTask),
-/// which [`pareto`](crate::pareto) turns into one of these.
+/// A task with partly ordered values, as the search takes it. Users write a
+/// [`FrontTask`](crate::task::FrontTask), which [`pareto`](crate::pareto) turns into one of these.
 ///
-/// What must hold, for values a and b of the same rows and any value c of the other rows: if `drop_needless` drops
-/// b because of a, and the tree b ∪ c is allowed, then a ∪ c is allowed and costs no more. Bounds add up over leaves,
-/// and a leaf's bound is at least the cost of the relaxation's best answer there.
+/// What must hold, for values a and b of the same rows and any value c of the other rows: if
+/// `drop_needless` drops b because of a, and the tree b ∪ c is allowed, then a ∪ c is allowed and
+/// costs no more. Bounds add up over leaves, and a leaf's bound is at least the cost of the
+/// relaxation's best answer there.
 ///
-/// Sums are those of the relaxation's statistics: weights by class, counts, losses by label, or any other numbers.
+/// Sums are those of the relaxation's statistics: weights by class, counts, losses by label, or any
+/// other numbers.
 pub trait Front: Sync {
     type Value: Clone + Send + Sync;
 
-    /// The values that a leaf with these sums can have: label, bound without the leaf's penalty, value.
+    /// The values that a leaf with these sums can have: label, bound without the leaf's penalty,
+    /// value.
     fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, Cost, Self::Value));
 
     /// No value of a leaf with these sums has a lower bound, without its penalty.
@@ -26,12 +29,14 @@ pub trait Front: Sync {
     /// The value of two subtrees side by side.
     fn join(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
 
-    /// A key and a cost, if of all values of a node with an equal key only one that costs least is needed.
+    /// A key and a cost, if of all values of a node with an equal key only one that costs least is
+    /// needed.
     fn interchangeable(&self, _value: &Self::Value, _leaves: u32) -> Option<(i64, Cost)> {
         None
     }
 
-    /// Drop all values that no whole tree needs. All candidates are values of the same rows, which have these sums.
+    /// Drop all values that no whole tree needs. All candidates are values of the same rows, which
+    /// have these sums.
     fn drop_needless(&self, sums: &[i64], list: &mut Vec<Candidate<Self::Value>>);
 
     /// The cost of a whole tree; `None` if it is not allowed.
@@ -43,13 +48,14 @@ pub trait Front: Sync {
     /// Every allowed tree whose bound is at least `bound` costs at least this.
     fn at_least(&self, bound: Cost) -> Cost;
 
-    /// Whether there is a relaxation that costs something: without one, no stumps are compared in it.
+    /// Whether there is a relaxation that costs something: without one, no stumps are compared in
+    /// it.
     fn has_relaxation(&self) -> bool {
         true
     }
 
-    /// Whether the view must hold every point, because a leaf is not described by its class weights alone: a leaf
-    /// without weight is one, too.
+    /// Whether the view must hold every point, because a leaf is not described by its class weights
+    /// alone: a leaf without weight is one, too.
     fn needs_every_point(&self) -> bool {
         true
     }

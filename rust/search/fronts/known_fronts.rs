@@ -28,8 +28,8 @@ impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
         self.shard(key.0).get(&key).filter(|front| front.budget >= budget).cloned()
     }
 
-    /// Remember a front. Past the memory limit all others of its shard are forgotten, which is slower but never
-    /// wrong.
+    /// Remember a front. Past the memory limit all others of its shard are forgotten, which is
+    /// slower but never wrong.
     pub fn put(&self, key: (Key, u32), front: Arc<NodeFront<'a, 'run, V>>) {
         let mut shard = self.shard(key.0);
         if !self.run.fits(0) {

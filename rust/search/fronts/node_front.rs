@@ -14,7 +14,8 @@ pub struct Entry<V> {
     pub tree: Subtree,
 }
 
-/// A node's front as far as a budget goes: every value within it is here, or another one that makes it needless.
+/// A node's front as far as a budget goes: every value within it is here, or another one that makes
+/// it needless.
 pub struct NodeFront<'a, 'run, V> {
     pub budget: Cost,
     /// By bound.
@@ -52,7 +53,8 @@ impl<'a, 'run, V> NodeFront<'a, 'run, V> {
         self.entries.first().map(|entry| entry.bound).filter(|&bound| bound <= budget)
     }
 
-    /// Call `each` with every pair of entries, one of either side, that is within the budget together.
+    /// Call `each` with every pair of entries, one of either side, that is within the budget
+    /// together.
     pub fn pairs(&self, right: &Self, budget: Cost, mut each: impl FnMut(&Entry<V>, &Entry<V>)) {
         let Some(least) = right.entries.first() else { return };
         for a in self.entries.iter().take_while(|a| a.bound + least.bound <= budget) {

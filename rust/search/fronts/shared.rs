@@ -59,7 +59,8 @@ pub struct Root {
     pub done: Vec<bool>,
 }
 
-/// Whether the view must count rows: for a minimum of rows, or to hold points that the relaxation could leave out.
+/// Whether the view must count rows: for a minimum of rows, or to hold points that the relaxation
+/// could leave out.
 pub fn counts_rows<F: Front>(problem: &Problem, front: &F) -> bool {
     problem.shape.min_leaf_rows > 1 || front.needs_every_point()
 }
@@ -102,7 +103,8 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         }
     }
 
-    /// Whether all that is held is within the memory limit, if need be without the fronts that are known.
+    /// Whether all that is held is within the memory limit, if need be without the fronts that are
+    /// known.
     pub fn has_room(&self) -> bool {
         if !self.run.fits(0) {
             self.known.clear();

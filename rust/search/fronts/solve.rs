@@ -24,7 +24,8 @@ pub struct BestTree {
 }
 
 impl<F: Front> Worker<'_, '_, '_, F> {
-    /// Whoever comes first looks at the root, and tells `each` the values of a single leaf; the others wait.
+    /// Whoever comes first looks at the root, and tells `each` the values of a single leaf; the
+    /// others wait.
     fn look_at_root(
         &mut self,
         mut each: impl FnMut(u32, Cost, F::Value),
@@ -49,8 +50,8 @@ impl<F: Front> Worker<'_, '_, '_, F> {
         Ok(())
     }
 
-    /// Take one split of the root after the other, and tell `each` its question and every pair of subtrees that is
-    /// within the budget.
+    /// Take one split of the root after the other, and tell `each` its question and every pair of
+    /// subtrees that is within the budget.
     fn take_splits(
         &mut self,
         mut each: impl FnMut(u32, &Entry<F::Value>, &Entry<F::Value>),
@@ -96,7 +97,8 @@ impl<F: Front> Worker<'_, '_, '_, F> {
 }
 
 impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
-    /// The front of whole trees, as far as this worker sees it. Once the run is stopped it may lack some.
+    /// The front of whole trees, as far as this worker sees it. Once the run is stopped it may lack
+    /// some.
     fn find_front(&mut self) -> std::result::Result<NodeFront<'a, 'run, F::Value>, Stopped> {
         let shared = self.shared;
         let mut candidates = Candidates::new(shared, self.sums(0));
@@ -125,8 +127,8 @@ fn view_for<F: Front>(
     set_up_counting(problem, run, threads, counts_rows(problem, front), halt)
 }
 
-/// The best tree below `start.upper`, if there is one, and a bound that no tree is below. The problem is
-/// the relaxation, and the run speaks of the true cost.
+/// The best tree below `start.upper`, if there is one, and a bound that no tree is below. The
+/// problem is the relaxation, and the run speaks of the true cost.
 pub fn solve<F: Front>(
     problem: &Problem,
     front: &F,
@@ -155,14 +157,15 @@ pub fn solve<F: Front>(
     shared.failure().map_or(Ok((best, lower)), Err)
 }
 
-/// Every allowed value of whole trees that no other one makes needless, with its tree. If the run was stopped, some may
-/// be missing, and some may be made needless by those.
+/// Every allowed value of whole trees that no other one makes needless, with its tree. If the run
+/// was stopped, some may be missing, and some may be made needless by those.
 pub fn whole_front<F: Front>(
     problem: &Problem,
     front: &F,
     run: &Run,
 ) -> Result<Vec<(F::Value, BestTree)>> {
-    let report = || run.report(0, INFINITE).is_some();
+    // There is no cost to come closer to, so that a gap limit never ends this.
+    let report = || run.report(0, 0).is_some();
     let Some((bits, threads)) = view_for(problem, front, run, &report)? else {
         return Ok(Vec::new());
     };

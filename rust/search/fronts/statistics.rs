@@ -1,7 +1,7 @@
 //! Sums of statistics over a node's rows, and over the rows on one side of each of its columns.
 //!
-//! Class weights and other counts stand in segments, and are counted as bits. All other statistics stand beside
-//! their row, and are added row by row.
+//! Class weights and other counts stand in segments, and are counted as bits. All other statistics
+//! stand beside their row, and are added row by row.
 
 use crate::bits::Level;
 use crate::kernel::{Counts, Unfinished};
@@ -71,7 +71,8 @@ impl ColumnSums {
         self.whole.resize(width, 0);
         let rows = view.bits.chunks_exact(view.stride.max(1));
         for (words, numbers) in rows.zip(view.costs.chunks_exact(bits.width)) {
-            // Rows are the last number of a view that has them: a front asks for no prices of columns.
+            // Rows are the last number of a view that has them: a front asks for no prices of
+            // columns.
             let rows = if count_rows { numbers[bits.width - 1] } else { 0 };
             let add = |sums: &mut [i64]| {
                 sums[..n_statistics].iter_mut().zip(numbers).for_each(|(sum, s)| *sum += s);

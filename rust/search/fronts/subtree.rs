@@ -1,11 +1,13 @@
-//! Subtrees: as values carry them, and as they are sketched before it is known whether their value stays.
+//! Subtrees: as values carry them, and as they are sketched before it is known whether their value
+//! stays.
 
 use std::sync::Arc;
 
 use crate::tree::Plan;
 use crate::view::Question;
 
-/// A subtree. Leaves and stumps stand where they are used; deeper ones are shared by all that they are part of.
+/// A subtree. Leaves and stumps stand where they are used; deeper ones are shared by all that they
+/// are part of.
 #[derive(Debug, Clone)]
 pub enum Subtree {
     Leaf(u32),
@@ -51,8 +53,8 @@ impl Subtree {
     }
 }
 
-/// The parts of a candidate's subtree. Most candidates are dropped soon, so that nothing is allocated before
-/// one stays.
+/// The parts of a candidate's subtree. Most candidates are dropped soon, so that nothing is
+/// allocated before one stays.
 #[derive(Debug, Clone)]
 pub enum SubtreeSketch {
     Leaf(u32),

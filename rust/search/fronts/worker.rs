@@ -90,8 +90,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         Ok(found)
     }
 
-    /// Both fronts of a split of the node in frame `at`, complete for trees of at most `budget` together.
-    /// `depth`: of the children. `None` if there is no such tree.
+    /// Both fronts of a split of the node in frame `at`, complete for trees of at most `budget`
+    /// together. `depth`: of the children. `None` if there is no such tree.
     pub fn children(
         &mut self,
         at: usize,
