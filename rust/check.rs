@@ -114,7 +114,7 @@ pub fn confirm_front<T: FrontTask>(
 
 fn order_matters(one: Option<Cost>, other: Option<Cost>) -> Error {
     Error::task(format!(
-        "joining is associative and commutative, but one tree costs {} or {}, by the order of its joins",
+        "joining is associative and commutative, but one tree costs {} or {}, by the order of joins",
         shown(one),
         shown(other)
     ))

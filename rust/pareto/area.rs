@@ -21,7 +21,7 @@ const MOST: i128 = 1 << 56;
 /// Losses under a part of the curve have about so many units.
 const FINE: i64 = 1 << 40;
 
-/// What of the curve counts, and in which units.
+/// The part of the curve that counts, and the units of areas.
 #[derive(Debug, Clone)]
 pub struct Area {
     pub totals: Segment,
@@ -39,8 +39,8 @@ impl Area {
     pub fn new(totals: Segment, most: f64, leaf_penalty: f64) -> Result<Area> {
         let too_large = || {
             Error::invalid(
-                "the weights are too large for areas to be compared exactly; round sample weights and \
-                 leaf_penalty to fewer decimals",
+                "the weights are too large for areas to be compared exactly; round sample weights \
+                 and leaf_penalty to fewer decimals",
             )
         };
         let (p, q) = decimal(leaf_penalty).ok_or_else(too_large)?;
@@ -53,7 +53,7 @@ impl Area {
             _ => i128::from(q) * i128::from((FINE / q).max(1)),
         };
         let leaf_cost = units / i128::from(q) * i128::from(p);
-        // What is multiplied in `lost` and in `relax`.
+        // These are multiplied in `lost` and in `relax`.
         let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
         let size = size.checked_mul(i128::from(most.1) * i128::from(most.1));
         let fits = size.is_some_and(|size| size < 1 << 84);
@@ -95,7 +95,7 @@ impl Area {
         1.0 - area / (most * negatives * positives)
     }
 
-    /// The same weights with losses that are off by at most `off`: a share of all negatives by
+    /// These weights with losses that are off by at most `off`: a share of all negatives by
     /// which those of any rows may be, and one of all positives.
     ///
     /// A curve that is moved by so much to the side and down is nowhere above the true one, and

@@ -10,7 +10,7 @@ use crate::task::{FrontTask, Leaf, Structure, Task};
 /// Statistics that cost nothing: the relaxation of a task that has none.
 pub struct FreeStatistics<T> {
     task: Arc<T>,
-    /// Whether statistics are small counts, which are cheaper to count than to add.
+    /// True if statistics are small counts, which are cheaper to count than to add.
     counts: bool,
 }
 
@@ -114,7 +114,7 @@ impl<T: FrontTask> Task for Beside<T> {
     }
 }
 
-/// Whether a relaxation has the very statistics of a task, in the order in which a search sums
+/// True if a relaxation has the very statistics of a task, in the order in which a search sums
 /// them.
 pub fn has_statistics_of<T: FrontTask>(relaxation: &dyn Task, task: &T) -> bool {
     let points = 0..task.n_points();

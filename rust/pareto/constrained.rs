@@ -33,13 +33,13 @@ pub struct Constrained {
     pub(super) totals: Vec<i64>,
     pub(super) costs: Vec<Cost>,
     step: Cost,
-    /// What a single leaf costs at most.
+    /// The most that a single leaf costs.
     pub(super) worst: Cost,
     /// A switch for tests: off, the front search has no multipliers and no first tree.
     pub multipliers: bool,
 }
 
-/// What a constraint's share, or difference of shares, is in the tree.
+/// Each constraint's share, or difference of shares, in the tree.
 pub type Attained = Vec<f64>;
 
 impl Constrained {
@@ -69,7 +69,7 @@ impl Constrained {
         Self::of(columns, points, scaled, classes, limits, shape)
     }
 
-    /// The same with costs by row and label; limits count weight by group.
+    /// A problem with costs by row and label; limits count weight by group.
     pub fn by_rows(
         columns: Vec<Column>,
         points: Points,
@@ -149,7 +149,7 @@ impl Constrained {
         Constrained { problem, limits, classes, totals, costs, step, worst, multipliers: true }
     }
 
-    /// The same points and limits under other costs, by class and label, with one limit `more`.
+    /// These points and limits under other costs, by class and label, with one limit `more`.
     pub(crate) fn under(
         &self,
         costs: Vec<Cost>,
@@ -234,15 +234,15 @@ impl Constrained {
                 _ => self.infeasible::<MOST_LIMITS>(run)?,
             },
             Some(status) => Error::invalid(format!(
-                "the search was stopped ({}) before it found a tree that meets the constraints: {}; \
-                 allow more time, or loosen them",
+                "the search was stopped ({}) before it found a tree that meets the constraints: \
+                 {}; allow more time, or loosen them",
                 status.name(),
                 self.names()
             )),
         })
     }
 
-    /// What each limit's share, or difference of shares, is in the finished tree: from the points
+    /// Each limit's share, or difference of shares, in the finished tree, from the points
     /// alone. It is an error if one is not kept.
     pub(crate) fn attained(&self, tree: &Tree) -> Result<Attained> {
         let value = |(limit, sum): (&Limit, i64)| {
@@ -257,14 +257,14 @@ impl Constrained {
         self.limits.iter().zip(self.sums(tree)).map(value).collect()
     }
 
-    /// Whether a tree that gives all rows this label keeps the limits.
+    /// True if a tree that gives all rows this label keeps the limits.
     pub(crate) fn allows(&self, label: usize) -> bool {
         let n_labels = self.classes.n_labels();
         let sum = |limit: &Limit| dot(&self.totals, &limit.adds, n_labels, label);
         self.limits.iter().all(|limit| limit.excess(sum(limit)) == 0)
     }
 
-    /// What the finished tree adds up to, from the points alone.
+    /// The finished tree's sums, from the points alone.
     fn sums(&self, tree: &Tree) -> Vec<i64> {
         let labels = check::labels(tree, &self.problem.columns, &self.problem.points);
         let n_labels = self.classes.n_labels();
@@ -362,8 +362,8 @@ impl Constrained {
         }
         let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
         Ok(Error::invalid(format!(
-            "no tree within these limits meets the constraints: the least violation {reach} is {:.6} \
-             (beyond {}); loosen the constraints by that much, or allow larger trees",
+            "no tree within these limits meets the constraints: the least violation {reach} \
+             is {:.6} (beyond {}); loosen the constraints by that much, or allow larger trees",
             least,
             self.names()
         )))

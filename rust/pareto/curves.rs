@@ -60,19 +60,19 @@ fn height(curve: &[Segment], (n, p): Segment) -> i128 {
     curve.iter().take_while(above).map(|s| n * i128::from(s.1) - p * i128::from(s.0)).sum()
 }
 
-/// What is asked of a whole tree, and what is known of it from a relaxation.
+/// Curves as values for the front search, with a relaxation that bounds them.
 pub struct Curves<'a> {
     pub area: &'a Area,
     /// Weight of all negatives and positives.
     pub totals: Segment,
     pub relaxed: &'a Relaxed,
     pub n_labels: usize,
-    /// Whether the number of leaves is limited.
+    /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
 
 impl Curves<'_> {
-    /// Whether `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
+    /// True if `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
     /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
     /// b is larger; or, of a part of the area, all negatives times that.
     fn replaces(

@@ -134,8 +134,8 @@ fn none_allowed(run: &Run) -> Error {
             "the task allows no tree within these limits; loosen them, or what the task allows",
         ),
         Some(status) => Error::invalid(format!(
-            "the search was stopped ({}) before it found a tree that the task allows; give it more time \
-             or memory",
+            "the search was stopped ({}) before it found a tree that the task allows; give it \
+             more time or memory",
             status.name()
         )),
     }

@@ -55,7 +55,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         Ok(FrontProblem { task, free, relaxed: None, leaf_cost: 0 })
     }
 
-    /// The same where each leaf costs so much more.
+    /// Let each leaf cost so much more, in the unit of `scale`.
     pub fn with_leaf_cost(mut self, leaf_cost: Cost) -> Result<Self> {
         let most = MAX_TOTAL / (self.free.points.len() as Cost).max(1);
         if !(0..=most).contains(&leaf_cost) {
@@ -68,7 +68,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         Ok(self)
     }
 
-    /// The same with an additive task that bounds the cost from below; see [`FrontTask`]. The leaf
+    /// Add a relaxation: an additive task that bounds the cost from below; see [`FrontTask`]. The leaf
     /// penalty of the relaxation is a part of it, in its own unit. That it bounds the task is tried
     /// on random sets of points, and seen to wherever the search looks: a relaxation that does not
     /// is refused with an error that names the clause.
@@ -138,7 +138,7 @@ pub(super) struct ByDominance<'a, T> {
     width: usize,
     leaf_cost: Cost,
     relaxed: Option<&'a Relaxed>,
-    /// Whether a value of fewer leaves can be needed though it is worse.
+    /// True if a value of fewer leaves can be needed though it is worse.
     counts_leaves: bool,
     broken: OnceLock<Error>,
 }

@@ -14,7 +14,7 @@ pub const NO_LIMIT: i64 = -(1 << 60);
 /// A constraint as the user states it.
 #[derive(Debug, Clone)]
 pub struct LimitInput {
-    /// What errors call it.
+    /// Its name in errors.
     pub name: String,
     pub label: u32,
     /// The classes whose rows are counted.
@@ -100,8 +100,8 @@ impl LimitInput {
         let (a, b) = (a / common, b / common);
         let too_far = || {
             Error::invalid(format!(
-                "{}: the weights of its groups are too large to be compared exactly; round the sample \
-                 weights",
+                "{}: the weights of its groups are too large to be compared exactly; round the \
+                 sample weights",
                 self.name
             ))
         };

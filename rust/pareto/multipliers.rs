@@ -59,7 +59,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         dual
     }
 
-    /// What a tree of use costs less than.
+    /// Every tree that is of use costs less than this.
     pub fn upper(&self) -> Cost {
         self.best.as_ref().map_or(self.below, |best| best.cost)
     }
@@ -138,7 +138,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         }))
     }
 
-    /// What these multipliers prove, and how the bound changes with each; `None` once the run is
+    /// The bound that these multipliers prove, and how the bound changes with each; `None` once the run is
     /// stopped.
     fn at(&mut self, multipliers: &[i64]) -> Result<Option<(i128, Vec<i64>)>> {
         let relaxed = self.of.relax(self.scale, multipliers);

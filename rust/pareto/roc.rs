@@ -38,7 +38,7 @@ pub struct Roc {
     /// Negatives and positives.
     classes: ClassCosts,
     area: Area,
-    /// The same as they were given, by point, if they are rounded.
+    /// The weights as they were given, by point, if they are rounded.
     weights: Vec<f64>,
     /// A switch for tests: off, the front search begins with the first relaxation and no tree.
     pub game: bool,
@@ -169,7 +169,7 @@ impl Roc {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
-    /// The same of weights as they were given.
+    /// The objective for the weights as they were given.
     fn real_objective(&self, tree: &Tree) -> f64 {
         let mut at = vec![(0.0, 0.0); tree.nodes.len()];
         let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
@@ -181,7 +181,7 @@ impl Roc {
         self.area.real_loss(&mut at) + penalty * tree.n_leaves() as f64
     }
 
-    /// What the finished tree costs, from the points alone.
+    /// The finished tree's cost, from the points alone.
     fn recompute(&self, tree: &Tree) -> Cost {
         let mut at = vec![vec![0, 0]; tree.nodes.len()];
         let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
@@ -198,8 +198,8 @@ impl Roc {
 fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
     let Some(classes) = input.build()?.task.structure().classes().cloned() else {
         return Err(Error::invalid(
-            "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to be of \
-             more equal size",
+            "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to \
+             be of more equal size",
         ));
     };
     let mut totals = [0, 0];

@@ -1,6 +1,6 @@
 //! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
 //!
-//! What the rows outside a node can still add to a sum lies in a known range. So a sum above `high
+//! The amount that rows outside a node can still add to a sum lies in a known range. So a sum above `high
 //! − most` may yet break the upper limit, and one below cannot: all those below are alike. One
 //! value makes another superfluous if it costs no more, and neither limit is nearer for any sum.
 
@@ -27,7 +27,7 @@ pub struct Sums<'a, const N: usize> {
     pub relaxed: &'a Relaxed,
     /// Every tree costs a multiple of this.
     pub step: Cost,
-    /// Whether the number of leaves is limited.
+    /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Relaxed {
     pub scale: Cost,
     /// By class and label; the least of each class is zero.
     pub costs: Vec<Cost>,
-    /// What was taken off, over all rows.
+    /// The cost that was taken off, over all rows.
     pub offset: i128,
     /// Σ multipliers · sum is at most this while the limits hold.
     pub most: i128,
@@ -127,7 +127,7 @@ impl<const N: usize> Sums<'_, N> {
             // Safe on both sides, it must be the cheapest from both.
             let kept = (sum > below || keep[index as usize]) && total < least;
             keep[index as usize] = kept;
-            // What was dropped already has a reason that drops these too.
+            // A value that was dropped was so because of another one, which drops these too.
             least = if kept { total } else { least };
         }
         let mut index = 0;

@@ -48,13 +48,13 @@ pub trait FrontTask: Send + Sync {
     /// The value of two subtrees side by side.
     fn join(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
 
-    /// Whether no tree needs b where it can have a: both are values of the same points.
+    /// True if no tree needs b where it can have a. Both are values of the same points.
     fn no_worse(&self, a: &Self::Value, b: &Self::Value) -> bool;
 
     /// The cost of a whole tree without its leaf penalties; `None` if it is not allowed.
     fn cost(&self, value: &Self::Value) -> Option<Cost>;
 
-    /// Whether a part of an allowed tree can have this value.
+    /// True if a part of an allowed tree can have this value.
     fn feasible(&self, _value: &Self::Value) -> bool {
         true
     }
@@ -77,7 +77,7 @@ pub trait FrontTask: Send + Sync {
         bound
     }
 
-    /// What a tree shows at a node with these summed statistics.
+    /// The numbers that a tree shows at a node with these summed statistics.
     fn shown(&self, sums: &[i64]) -> Vec<f64> {
         sums.iter().map(|&s| s as f64).collect()
     }

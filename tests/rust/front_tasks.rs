@@ -272,7 +272,7 @@ impl Front for Bare {
 
 /// The best tree of a bare front is that of the list of all trees.
 fn bare_agrees(problem: &Problem, bare: &Bare) -> Result<(), String> {
-    /// The same for the oracle.
+    /// A bare front as the oracle takes it.
     struct Listed<'a>(&'a Problem, &'a Bare);
     impl FrontTask for Listed<'_> {
         type Value = Vec<Cost>;

@@ -7,7 +7,7 @@ use crate::error::Error;
 /// A task with partly ordered values, as the search takes it. Users write a
 /// [`FrontTask`](crate::task::FrontTask), which [`pareto`](crate::pareto) turns into one of these.
 ///
-/// What must hold, for values a and b of the same rows and any value c of the other rows: if
+/// This must hold for values a and b of the same rows and any value c of the other rows: if
 /// `drop_needless` drops b because of a, and the tree b ∪ c is allowed, then a ∪ c is allowed and
 /// costs no more. Bounds add up over leaves, and a leaf's bound is at least the cost of the
 /// relaxation's best answer there.
@@ -48,13 +48,13 @@ pub trait Front: Sync {
     /// Every allowed tree whose bound is at least `bound` costs at least this.
     fn at_least(&self, bound: Cost) -> Cost;
 
-    /// Whether there is a relaxation that costs something: without one, no stumps are compared in
+    /// False if no relaxation costs anything: without one, no stumps are compared in
     /// it.
     fn has_relaxation(&self) -> bool {
         true
     }
 
-    /// Whether the view must hold every point, because a leaf is not described by its class weights
+    /// True if the view must hold every point, because a leaf is not described by its class weights
     /// alone: a leaf without weight is one, too.
     fn needs_every_point(&self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! What all workers of one search share.
+//! The state that all workers of one search share.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -18,7 +18,7 @@ use crate::view::BitView;
 /// The run was stopped, so that nothing is known of what was being worked on.
 pub struct Stopped;
 
-/// What is known before the search.
+/// The bounds that are known before the search.
 #[derive(Debug, Clone, Copy)]
 pub struct Start {
     /// The cost of the best tree known, or more than any tree costs.
@@ -36,7 +36,7 @@ pub struct Shared<'a, 'run, F: Front> {
     pub run: &'a Run<'run>,
     pub known: KnownFronts<'a, 'run, F::Value>,
     pub min_rows: i64,
-    /// Whether the view says how many rows of the data each of its rows stands for.
+    /// True if the view says how many rows of the data each of its rows stands for.
     pub count_rows: bool,
     /// A subtree that is not the whole tree has fewer.
     pub max_leaves: u32,
@@ -59,7 +59,7 @@ pub struct Root {
     pub done: Vec<bool>,
 }
 
-/// Whether the view must count rows: for a minimum of rows, or to hold points that the relaxation
+/// True if the view must count rows: for a minimum of rows, or to hold points that the relaxation
 /// could leave out.
 pub fn counts_rows<F: Front>(problem: &Problem, front: &F) -> bool {
     problem.shape.min_leaf_rows > 1 || front.needs_every_point()
@@ -103,7 +103,7 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         }
     }
 
-    /// Whether all that is held is within the memory limit, if need be without the fronts that are
+    /// True if all that is held is within the memory limit, if need be without the fronts that are
     /// known.
     pub fn has_room(&self) -> bool {
         if !self.run.fits(0) {
@@ -166,8 +166,8 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
             return Ok(());
         }
         let _ = self.broken.set(Error::task(format!(
-            "a leaf's bound is at least what the relaxation's best answer costs there, but a leaf has a bound of \
-             {bound} and costs {relaxed} in the relaxation"
+            "a leaf's bound is at least what the relaxation's best answer costs there, but a leaf has \
+             a bound of {bound} and costs {relaxed} in the relaxation"
         )));
         self.run.stop(Status::Interrupted);
         Err(Stopped)

@@ -46,7 +46,7 @@ pub struct ColumnSums {
 }
 
 impl ColumnSums {
-    /// `count_rows`: whether the view says how many rows of the data each of its rows stands for.
+    /// `count_rows`: true if the view says how many rows of the data each of its rows stands for.
     pub fn fill(
         &mut self,
         bits: &BitView,

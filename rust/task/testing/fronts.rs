@@ -1,4 +1,4 @@
-//! Whether a partly ordered task keeps its contract, and whether a relaxation bounds it.
+//! Trials of a partly ordered task: does it keep its contract, and does a relaxation bound it?
 
 use std::fmt::Display;
 
@@ -193,7 +193,7 @@ impl<T: FrontTask> Trial<'_, T> {
         Ok(())
     }
 
-    /// Whether a whole tree of value a costs more than one of value b, or is not allowed though
+    /// True if a whole tree of value a costs more than one of value b, or is not allowed though
     /// that one is.
     fn dearer(&self, a: &T::Value, b: &T::Value) -> bool {
         let cost = |value| match self.task.feasible(value) {
@@ -241,8 +241,8 @@ impl<T: FrontTask> Trial<'_, T> {
         if bound > task.budget(cost + 1) {
             return broken(
                 format!(
-                    "a tree that costs less than `upper` is within `budget(upper)` in the relaxation \
-                     (a tree costs {cost}, and {bound} in the relaxation, more than {})",
+                    "a tree that costs less than `upper` is within `budget(upper)` in the \
+                     relaxation (a tree costs {cost}, and {bound} in the relaxation, more than {})",
                     task.budget(cost + 1)
                 ),
                 all,
@@ -252,7 +252,7 @@ impl<T: FrontTask> Trial<'_, T> {
             return broken(
                 format!(
                     "a tree that costs `bound` in the relaxation costs at least `at_least(bound)` \
-                     (a tree costs {cost}, and {bound} in the relaxation, for which at least {} is claimed)",
+                     (a tree costs {cost}, and {bound} in the relaxation, for which {} is claimed)",
                     task.at_least(bound)
                 ),
                 all,

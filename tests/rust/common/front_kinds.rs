@@ -55,7 +55,7 @@ pub struct Made {
     pub common: Cost,
     pub cap: i64,
     pub conversion: Conversion,
-    /// Whether `bound` says more than the relaxation's best answer.
+    /// True if `bound` says more than the relaxation's best answer.
     pub bounds_by_label: bool,
 }
 
