@@ -130,14 +130,22 @@ fn front_cost<T: FrontTask>(value: &T::Value, task: &T) -> Option<Cost> {
 
 /// The value of a leaf that holds these points and answers `label`.
 fn leaf_value<T: FrontTask>(points: &[u32], label: u32, task: &T) -> Result<T::Value> {
-    let mut found = None;
+    let mut found = Vec::new();
     task.leaf(&task.sum_of(points), &mut |offered, value| {
         if offered == label {
-            found = Some(value);
+            found.push(value);
         }
     });
-    let again = "a leaf has the same values each time, but one with the label";
-    found.ok_or_else(|| Error::task(format!("{again} {label} is missing when it is asked again")))
+    match (found.pop(), found.len()) {
+        (Some(value), 0) => Ok(value),
+        (Some(_), _) => Err(Error::task(format!(
+            "the values of a leaf have different labels, but several have the label {label}"
+        ))),
+        (None, _) => Err(Error::task(format!(
+            "a leaf has the same values each time, but none with the label {label} when it is \
+             asked again"
+        ))),
+    }
 }
 
 /// Joined as the tree is: children stand behind their parent.

@@ -10,7 +10,7 @@
 //! bound is additive: a leaf chooses, as a label, from which slope on it counts as positive. That
 //! is the relaxation.
 
-use super::curves::{Segment, doubled_area};
+use super::segments::{Segment, doubled_area};
 use super::sums::Relaxed;
 use crate::cost::{Cost, Scale, decimal, gcd};
 use crate::error::{Error, Result};

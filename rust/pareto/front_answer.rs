@@ -55,8 +55,12 @@ pub fn solve_front<T: FrontTask + 'static>(
             (best, lower) = (found.or(best), proved);
         }
         let best = best.ok_or_else(|| none_allowed(run))?;
-        let (cost, lower) = (best.cost, lower.min(best.cost));
+        if lower > best.cost {
+            return Err(not_below(best.cost, lower));
+        }
+        let cost = best.cost;
         let (tree, value) = confirmed(problem, best)?;
+        confirm_bound(problem, &tree, cost)?;
         Ok(FrontAnswer { answer: conclude(tree, (lower, cost), problem.scale(), run), value })
     })
 }
@@ -126,6 +130,53 @@ fn confirmed<T: FrontTask>(problem: &FrontProblem<T>, best: BestTree) -> Result<
     let claimed = best.cost - penalties;
     let value = check::confirm_front(claimed, &tree, columns, points, problem.task.as_ref())?;
     Ok((tree, value))
+}
+
+/// An error if the relaxation claims that the finished tree costs more than it does, or does not
+/// allow it.
+fn confirm_bound<T: FrontTask + 'static>(
+    problem: &FrontProblem<T>,
+    tree: &Tree,
+    cost: Cost,
+) -> Result<()> {
+    if problem.relaxed.is_none() {
+        return Ok(());
+    }
+    let (searched, front) = (problem.searched(), problem.front());
+    let mut held = vec![Vec::new(); tree.nodes.len()];
+    let leaves = check::leaves(tree, &searched.columns, &searched.points);
+    for (point, leaf) in leaves.into_iter().enumerate() {
+        held[leaf].push(point);
+    }
+    let mut bound = 0;
+    for (node, points) in tree.nodes.iter().zip(held).filter(|(node, _)| node.split.is_none()) {
+        let sums = searched.stats(points);
+        front.leaf(&sums, &mut |label, own, _| {
+            if label == node.label {
+                bound += own + searched.leaf_cost;
+            }
+        });
+    }
+    let least = front.at_least(bound);
+    if least > cost {
+        return Err(not_below(cost, least));
+    }
+    let most = front.budget(cost + 1);
+    if bound > most {
+        return Err(Error::task(format!(
+            "a tree that costs less than `upper` is within `budget(upper)` in the relaxation, but \
+             one that costs {cost} is {} beyond it",
+            bound - most
+        )));
+    }
+    Ok(())
+}
+
+fn not_below(cost: Cost, claimed: Cost) -> Error {
+    Error::task(format!(
+        "a relaxation bounds the cost of every tree from below, but it claims at least {claimed} \
+         for a tree that costs {cost}"
+    ))
 }
 
 fn none_allowed(run: &Run) -> Error {

@@ -15,10 +15,12 @@ mod curves;
 mod first_labels;
 mod front_answer;
 mod front_problem;
+mod least_loss;
 mod limits;
 mod multipliers;
 pub mod roc;
 pub(crate) mod scalar;
+mod segments;
 mod sums;
 
 pub use constrained::{Attained, Constrained};

@@ -7,8 +7,9 @@
 //! tightest bound is what the front search gets.
 
 use super::area::Area;
-use super::curves::{Curves, Segment, by_slope, push};
+use super::curves::Curves;
 use super::scalar;
+use super::segments::{Segment, by_slope, push};
 use super::sums::Relaxed;
 use crate::check;
 use crate::cost::{Cost, Scale, sum};

@@ -32,7 +32,8 @@ pub fn obeys(task: &dyn Task) -> Result<()> {
     for _ in 0..SETS {
         let share = random.next() % 4 + 1;
         let set: Vec<u32> = (0..n as u32).filter(|_| random.next() % 4 < share).collect();
-        let (a, b): (Vec<u32>, Vec<u32>) = set.iter().partition(|_| random.next() % 2 == 0);
+        let (a, b): (Vec<u32>, Vec<u32>) =
+            set.iter().partition(|_| random.next().is_multiple_of(2));
         if a.is_empty() || b.is_empty() {
             continue;
         }

@@ -394,6 +394,8 @@ struct Loose {
     /// How often a leaf was asked for.
     asked: AtomicI64,
     drift: i64,
+    /// True if it gives its label to two values.
+    twice: bool,
 }
 
 impl Default for Loose {
@@ -406,6 +408,7 @@ impl Default for Loose {
             feasible: |_| true,
             asked: AtomicI64::new(0),
             drift: 0,
+            twice: false,
         }
     }
 }
@@ -428,6 +431,9 @@ impl FrontTask for Loose {
     fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, i64)) {
         let times = self.asked.fetch_add(1, Ordering::Relaxed);
         push(0, (self.leaf)(sums) + self.drift * times);
+        if self.twice {
+            push(0, (self.leaf)(sums) + 1);
+        }
     }
 
     fn join(&self, a: &i64, b: &i64) -> i64 {
@@ -479,6 +485,7 @@ fn tasks_that_break_a_clause_are_told_which() {
     refused(obeys(Loose { no_worse: |_, _| true, ..squared() }), "costs no more");
     refused(obeys(Loose { leaf: |sums| sums[0] - 7, ..task() }), "costs at least 0");
     refused(obeys(Loose { stats: vec![vec![1, 2]; 4], ..task() }), "`width` statistics");
+    refused(obeys(Loose { twice: true, ..task() }), "different labels");
     for task in KINDS.map(|kind| Made::random(kind, 9, &mut Random::new(3))) {
         assert_eq!(testing::obeys_front(&task), Ok(()));
     }
@@ -496,6 +503,7 @@ fn answers_of_broken_tasks_blame_the_task() {
         || Loose { leaf: |sums| sums[0] * sums[0], join: |a, b| a + 2 * b, ..Loose::default() };
     refused(solved(ordered(), 2), "associative and commutative");
     refused(solved(Loose { leaf: |sums| sums[0] - 20, ..Loose::default() }, 2), "at least 0");
+    refused(solved(Loose { twice: true, ..Loose::default() }, 2), "different labels");
     refused(loose(Loose { stats: vec![vec![1, 2]; 4], ..Loose::default() }, 2), "`width`");
     let whole = |task| whole_front(&loose(task, 2)?, &run(1));
     assert_eq!(whole(Loose::default()).unwrap().trees.len(), 1);

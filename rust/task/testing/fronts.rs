@@ -81,7 +81,8 @@ struct Trial<'a, T> {
 impl<T: FrontTask> Trial<'_, T> {
     /// Some points, and others beside them: in every other trial these are all points.
     fn try_once(&mut self) -> Result<()> {
-        let share = if self.random.next() % 2 == 0 { 4 } else { self.random.next() % 4 + 1 };
+        let share =
+            if self.random.next().is_multiple_of(2) { 4 } else { self.random.next() % 4 + 1 };
         let all = 0..self.task.n_points() as u32;
         let set: Vec<u32> = all.filter(|_| self.random.next() % 4 < share).collect();
         let (own, rest) = self.halves(&set);
@@ -103,7 +104,7 @@ impl<T: FrontTask> Trial<'_, T> {
     }
 
     fn halves(&mut self, set: &[u32]) -> (Vec<u32>, Vec<u32>) {
-        set.iter().partition(|_| self.random.next() % 2 == 0)
+        set.iter().partition(|_| self.random.next().is_multiple_of(2))
     }
 
     /// The values of a leaf with these points.
