@@ -7,11 +7,11 @@ use crate::cost::Cost;
 use crate::data::{Codes, Column, ColumnKind, Points};
 use crate::error::{Error, Result};
 use crate::ids::ColumnId;
-use crate::task::{FeatureCosts, Task};
+use crate::task::{FeatureCosts, FrontTask, Task};
 use crate::tree::{Split, Test, Tree};
 
-/// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own tests, and each
-/// leaf costs what the task says of the points that arrive there.
+/// The tree's cost with `leaf_cost` for each leaf: every point is sent through the tree's own
+/// tests, and each leaf costs what the task says of the points that arrive there.
 pub fn recompute(
     tree: &Tree,
     columns: &[Column],
@@ -99,6 +99,100 @@ pub fn confirm(claimed: Cost, recomputed: Cost) -> Result<()> {
         return Ok(());
     }
     Err(Error::Mismatch { searched: claimed.to_string(), recomputed: recomputed.to_string() })
+}
+
+/// The value of a tree of a partly ordered task, if its cost without penalties is as claimed. Every
+/// point is sent through the tree's own tests, and values are the task's own, of leaves and of
+/// joins. If the cost is another one, the error blames the task where that contradicts itself, and
+/// the search otherwise.
+pub fn confirm_front<T: FrontTask>(
+    claimed: Cost,
+    tree: &Tree,
+    columns: &[Column],
+    points: &Points,
+    task: &T,
+) -> Result<T::Value> {
+    let mut held = vec![Vec::new(); tree.nodes.len()];
+    for (point, leaf) in leaves(tree, columns, points).into_iter().enumerate() {
+        held[leaf].push(point as u32);
+    }
+    let value = value_of(tree, &held, task)?;
+    let cost = front_cost(&value, task);
+    if cost == Some(claimed) {
+        let other = front_cost(&value_by_leaf(tree, &held, task)?, task);
+        return if other == cost { Ok(value) } else { Err(order_matters(cost, other)) };
+    }
+    let again = front_cost(&value_of(tree, &held, task)?, task);
+    if again != cost {
+        return Err(Error::task(format!(
+            "`leaf`, `join` and `cost` say the same each time, but one tree costs {} and then {}",
+            shown(cost),
+            shown(again)
+        )));
+    }
+    Err(Error::Mismatch { searched: claimed.to_string(), recomputed: shown(cost) })
+}
+
+fn order_matters(one: Option<Cost>, other: Option<Cost>) -> Error {
+    Error::task(format!(
+        "joining is associative and commutative, but one tree costs {} or {}, by the order of joins",
+        shown(one),
+        shown(other)
+    ))
+}
+
+fn shown(cost: Option<Cost>) -> String {
+    cost.map_or("nothing, since it is not allowed".to_owned(), |cost| cost.to_string())
+}
+
+fn front_cost<T: FrontTask>(value: &T::Value, task: &T) -> Option<Cost> {
+    task.cost(value).filter(|_| task.feasible(value))
+}
+
+/// The value of a leaf that holds these points and answers `label`.
+fn leaf_value<T: FrontTask>(points: &[u32], label: u32, task: &T) -> Result<T::Value> {
+    let mut found = Vec::new();
+    task.leaf(&task.sum_of(points), &mut |offered, value| {
+        if offered == label {
+            found.push(value);
+        }
+    });
+    match (found.pop(), found.len()) {
+        (Some(value), 0) => Ok(value),
+        (Some(_), _) => Err(Error::task(format!(
+            "the values of a leaf have different labels, but several have the label {label}"
+        ))),
+        (None, _) => Err(Error::task(format!(
+            "a leaf has the same values each time, but none with the label {label} when it is \
+             asked again"
+        ))),
+    }
+}
+
+/// Joined as the tree is: children stand behind their parent.
+fn value_of<T: FrontTask>(tree: &Tree, held: &[Vec<u32>], task: &T) -> Result<T::Value> {
+    let mut values: Vec<Option<T::Value>> = vec![None; tree.nodes.len()];
+    for (at, node) in tree.nodes.iter().enumerate().rev() {
+        let joined = node.split.as_ref().and_then(|split| {
+            let [left, right] = [split.left, split.right].map(|child| values[child.index()].take());
+            Some(task.join(&left?, &right?))
+        });
+        values[at] = match joined {
+            Some(value) => Some(value),
+            None => Some(leaf_value(&held[at], node.label, task)?),
+        };
+    }
+    Ok(values.swap_remove(0).expect("a tree has a root"))
+}
+
+/// Joined leaf by leaf, from the last one on.
+fn value_by_leaf<T: FrontTask>(tree: &Tree, held: &[Vec<u32>], task: &T) -> Result<T::Value> {
+    let mut all: Option<T::Value> = None;
+    for (at, node) in tree.nodes.iter().enumerate().rev().filter(|(_, node)| node.split.is_none()) {
+        let value = leaf_value(&held[at], node.label, task)?;
+        all = Some(all.map_or(value.clone(), |all| task.join(&all, &value)));
+    }
+    Ok(all.expect("a tree has a leaf"))
 }
 
 /// A split with its test answered for each code that its column can have.

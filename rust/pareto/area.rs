@@ -1,14 +1,16 @@
-//! The area under the ROC convex hull, or under its part of low false positive rates, in integer units.
+//! The area under the ROC convex hull, or under its part of low false positive rates, in integer
+//! units.
 //!
-//! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is exact:
-//! a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment is cut, which
-//! makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
+//! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is
+//! exact: a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment
+//! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
 //!
-//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above h(s) + s·x.
-//! With the slopes of a tree's own curve it is equal. h adds up over leaves, so this bound is additive: a
-//! leaf chooses, as a label, from which slope on it counts as positive. That is the relaxation.
+//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above
+//! h(s) + s·x. With the slopes of a tree's own curve it is equal. h adds up over leaves, so this
+//! bound is additive: a leaf chooses, as a label, from which slope on it counts as positive. That
+//! is the relaxation.
 
-use super::curves::{Segment, doubled_area};
+use super::segments::{Segment, doubled_area};
 use super::sums::Relaxed;
 use crate::cost::{Cost, Scale, decimal, gcd};
 use crate::error::{Error, Result};
@@ -19,7 +21,7 @@ const MOST: i128 = 1 << 56;
 /// Losses under a part of the curve have about so many units.
 const FINE: i64 = 1 << 40;
 
-/// What of the curve counts, and in which units.
+/// The part of the curve that counts, and the units of areas.
 #[derive(Debug, Clone)]
 pub struct Area {
     pub totals: Segment,
@@ -37,8 +39,8 @@ impl Area {
     pub fn new(totals: Segment, most: f64, leaf_penalty: f64) -> Result<Area> {
         let too_large = || {
             Error::invalid(
-                "the weights are too large for areas to be compared exactly; round sample weights and \
-                 leaf_penalty to fewer decimals",
+                "the weights are too large for areas to be compared exactly; round sample weights \
+                 and leaf_penalty to fewer decimals",
             )
         };
         let (p, q) = decimal(leaf_penalty).ok_or_else(too_large)?;
@@ -51,7 +53,7 @@ impl Area {
             _ => i128::from(q) * i128::from((FINE / q).max(1)),
         };
         let leaf_cost = units / i128::from(q) * i128::from(p);
-        // What is multiplied in `lost` and in `relax`.
+        // These are multiplied in `lost` and in `relax`.
         let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
         let size = size.checked_mul(i128::from(most.1) * i128::from(most.1));
         let fits = size.is_some_and(|size| size < 1 << 84);
@@ -93,11 +95,12 @@ impl Area {
         1.0 - area / (most * negatives * positives)
     }
 
-    /// The same weights with losses that are off by at most `off`: a share of all negatives by which those of any rows
-    /// may be, and one of all positives.
+    /// These weights with losses that are off by at most `off`: a share of all negatives by
+    /// which those of any rows may be, and one of all positives.
     ///
-    /// A curve that is moved by so much to the side and down is nowhere above the true one, and moved the other way
-    /// nowhere below. Its heights are at most 1, so its area up to m changes by at most off[0] + m · off[1].
+    /// A curve that is moved by so much to the side and down is nowhere above the true one, and
+    /// moved the other way nowhere below. Its heights are at most 1, so its area up to m changes by
+    /// at most off[0] + m · off[1].
     pub fn rounded(self, off: [f64; 2]) -> Area {
         let most = self.most.0 as f64 / self.most.1 as f64;
         let off = (off[0] / most + off[1]) * self.units as f64;

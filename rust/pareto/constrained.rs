@@ -1,27 +1,22 @@
-//! The least loss + λ · leaves under limits on sums: group fairness, capacities.
+//! Losses under limits on sums: group fairness, capacities.
 //!
-//! For prices μ on the sums, scale·loss + Σ μ·sum is additive, and a tree that keeps the limits costs there
-//! at most scale·cost + max over allowed sums of Σ μ·sum (Lagrange). So its optimum bounds the cost of every
-//! allowed tree from below; the best prices make the bound as large as possible, and are found one
-//! limit at a time: the bound is concave in each price, and each solve tells its slope.
+//! For multipliers μ on the sums, scale·loss + Σ μ·sum is additive, and a tree that keeps the
+//! limits costs there at most scale·cost + max over allowed sums of Σ μ·sum (Lagrange). So its
+//! optimum bounds the cost of every allowed tree from below.
 
 use super::limits::{Limit, LimitInput, dot, matrix};
-use super::prices::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::check;
-use crate::cost::{Cost, INFINITE, Scale, gcd, sum};
+use crate::cost::{Cost, Scale, gcd, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
-use crate::run::Run;
-use crate::search::fronts::{self, Best, Start};
-use crate::solve::{Answer, conclude, labelled};
 use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
 use crate::tree::Tree;
 
 /// More limits than this are refused.
-const MOST_LIMITS: usize = 8;
+pub(super) const MOST_LIMITS: usize = 8;
 
 /// Data, losses and limits.
 pub struct Constrained {
@@ -31,14 +26,14 @@ pub struct Constrained {
     /// By class: the weight of all rows.
     pub(super) totals: Vec<i64>,
     pub(super) costs: Vec<Cost>,
-    step: Cost,
-    /// What a single leaf costs at most.
+    pub(super) step: Cost,
+    /// The most that a single leaf costs.
     pub(super) worst: Cost,
-    /// A switch for tests: off, the front search has no prices and no first tree.
-    pub prices: bool,
+    /// A switch for tests: off, the front search has no multipliers and no first tree.
+    pub multipliers: bool,
 }
 
-/// What a constraint's share, or difference of shares, is in the tree.
+/// Each constraint's share, or difference of shares, in the tree.
 pub type Attained = Vec<f64>;
 
 impl Constrained {
@@ -68,7 +63,7 @@ impl Constrained {
         Self::of(columns, points, scaled, classes, limits, shape)
     }
 
-    /// The same with costs by row and label; limits count weight by group.
+    /// A problem with costs by row and label; limits count weight by group.
     pub fn by_rows(
         columns: Vec<Column>,
         points: Points,
@@ -96,7 +91,8 @@ impl Constrained {
         Self::of(columns, points, scaled, classes, &limits, shape)
     }
 
-    /// Weights that are no short decimals: `input` has a group for each side of each limit, in their order.
+    /// Weights that are no short decimals: `input` has a group for each side of each limit, in
+    /// their order.
     fn of_shares(
         columns: Vec<Column>,
         points: Points,
@@ -144,10 +140,10 @@ impl Constrained {
         let most = costs.chunks_exact(classes.n_labels()).zip(&totals);
         let worst = most.map(|(row, total)| row.iter().max().unwrap_or(&0) * total).sum::<Cost>();
         let worst = worst + problem.leaf_cost;
-        Constrained { problem, limits, classes, totals, costs, step, worst, prices: true }
+        Constrained { problem, limits, classes, totals, costs, step, worst, multipliers: true }
     }
 
-    /// The same points and limits under other costs, by class and label, with one limit `more`.
+    /// These points and limits under other costs, by class and label, with one limit `more`.
     pub(crate) fn under(
         &self,
         costs: Vec<Cost>,
@@ -158,87 +154,19 @@ impl Constrained {
         let classes = self.classes.with_costs(self.classes.n_labels(), costs.clone());
         let problem = scalar::problem(&self.problem, &classes, costs, leaf_cost, shape)?;
         let limits = self.limits.iter().cloned().chain(more).collect();
-        let prices = self.prices;
-        Ok(Constrained { prices, ..Self::ready(problem, limits, classes, self.totals.clone()) })
+        let multipliers = self.multipliers;
+        Ok(Constrained {
+            multipliers,
+            ..Self::ready(problem, limits, classes, self.totals.clone())
+        })
     }
 
     pub fn scale(&self) -> Scale {
         self.problem.scale
     }
 
-    /// The best tree that keeps the limits, and what it attains. It is an error if there is none, and a panic
-    /// anywhere below is one, too.
-    pub fn solve(&self, run: &Run) -> Result<(Answer, Attained)> {
-        Error::guard(|| {
-            let (best, lower) = self.best_below(INFINITE, run)?;
-            let best = self.require(best, run)?;
-            let tree = labelled(&self.problem, best.plan, &best.labels)?;
-            let (columns, points) = (&self.problem.columns, &self.problem.points);
-            let task = self.problem.task.as_ref();
-            let cost = check::recompute(&tree, columns, points, task, self.problem.leaf_cost);
-            check::confirm(best.cost, cost)?;
-            let attained = self.attained(&tree)?;
-            let bounds = (lower.min(best.cost), best.cost);
-            Ok((conclude(tree, bounds, self.problem.scale, run), attained))
-        })
-    }
-
-    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what no tree
-    /// that keeps them costs less than; that need not exceed `below`.
-    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
-        match self.limits.len() {
-            0 | 1 => self.search::<1>(below, run),
-            2 => self.search::<2>(below, run),
-            3 | 4 => self.search::<4>(below, run),
-            _ => self.search::<{ MOST_LIMITS + 1 }>(below, run),
-        }
-    }
-
-    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<Best>, Cost)> {
-        // Costs are whole steps.
-        let below =
-            if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
-        let mut dual = Dual::<N>::new(self, below, run);
-        if self.prices {
-            dual.climb()?;
-        } else {
-            dual.best = None;
-        }
-        let upper = dual.upper();
-        let (lower, best, relaxed) = (dual.lower, dual.best, dual.relaxed);
-        if lower >= upper || run.stopped().is_some() {
-            return Ok((best, lower));
-        }
-        let front = self.front::<N>(&self.limits, &relaxed);
-        let problem = self.relaxed_problem(&relaxed)?;
-        let start = Start { upper, lower, shown: self.worst };
-        let (found, proved) = fronts::solve(&problem, &front, start, run)?;
-        Ok((found.or(best), proved))
-    }
-
-    /// The tree that was found, or the reason why there is none.
-    pub(crate) fn require(&self, found: Option<Best>, run: &Run) -> Result<Best> {
-        if let Some(best) = found {
-            return Ok(best);
-        }
-        Err(match run.stopped() {
-            None => match self.limits.len() {
-                0 | 1 => self.infeasible::<1>(run)?,
-                2 => self.infeasible::<2>(run)?,
-                3 | 4 => self.infeasible::<4>(run)?,
-                _ => self.infeasible::<MOST_LIMITS>(run)?,
-            },
-            Some(status) => Error::invalid(format!(
-                "the search was stopped ({}) before it found a tree that meets the constraints: {}; \
-                 allow more time, or loosen them",
-                status.name(),
-                self.names()
-            )),
-        })
-    }
-
-    /// What each limit's share, or difference of shares, is in the finished tree: from the points alone. It is
-    /// an error if one is not kept.
+    /// Each limit's share, or difference of shares, in the finished tree, from the points
+    /// alone. It is an error if one is not kept.
     pub(crate) fn attained(&self, tree: &Tree) -> Result<Attained> {
         let value = |(limit, sum): (&Limit, i64)| {
             if limit.excess(sum) == 0 {
@@ -252,14 +180,14 @@ impl Constrained {
         self.limits.iter().zip(self.sums(tree)).map(value).collect()
     }
 
-    /// Whether a tree that gives all rows this label keeps the limits.
+    /// True if a tree that gives all rows this label keeps the limits.
     pub(crate) fn allows(&self, label: usize) -> bool {
         let n_labels = self.classes.n_labels();
         let sum = |limit: &Limit| dot(&self.totals, &limit.adds, n_labels, label);
         self.limits.iter().all(|limit| limit.excess(sum(limit)) == 0)
     }
 
-    /// What the finished tree adds up to, from the points alone.
+    /// The finished tree's sums, from the points alone.
     fn sums(&self, tree: &Tree) -> Vec<i64> {
         let labels = check::labels(tree, &self.problem.columns, &self.problem.points);
         let n_labels = self.classes.n_labels();
@@ -295,17 +223,17 @@ impl Constrained {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
-    /// The relaxation at these prices.
-    pub(super) fn relax(&self, scale: Cost, prices: &[i64]) -> Relaxed {
+    /// The relaxation at these multipliers.
+    pub(super) fn relax(&self, scale: Cost, multipliers: &[i64]) -> Relaxed {
         let n_labels = self.classes.n_labels();
         let mut costs: Vec<Cost> = self.costs.iter().map(|cost| cost * scale).collect();
         let mut most = 0i128;
-        for (limit, &price) in self.limits.iter().zip(prices) {
+        for (limit, &multiplier) in self.limits.iter().zip(multipliers) {
             for (cost, add) in costs.iter_mut().zip(&limit.adds) {
-                *cost += price * add;
+                *cost += multiplier * add;
             }
-            let end = if price > 0 { limit.high } else { limit.low };
-            most += i128::from(price) * i128::from(end);
+            let end = if multiplier > 0 { limit.high } else { limit.low };
+            most += i128::from(multiplier) * i128::from(end);
         }
         let mut offset = 0;
         for (row, &total) in costs.chunks_exact_mut(n_labels).zip(&self.totals) {
@@ -314,59 +242,6 @@ impl Constrained {
             row.iter_mut().for_each(|cost| *cost -= least);
         }
         Relaxed { scale, costs, offset, most }
-    }
-
-    fn names(&self) -> String {
-        self.limits.iter().map(|limit| limit.name.as_str()).collect::<Vec<_>>().join(", ")
-    }
-
-    /// No tree keeps the limits: by how much must they be broken? Each round looks for a tree that breaks
-    /// them less than the last one did, until there is none.
-    fn infeasible<const N: usize>(&self, run: &Run) -> Result<Error> {
-        let zero = Relaxed { scale: 1, costs: vec![0; self.costs.len()], offset: 0, most: 0 };
-        let costs = vec![0; self.costs.len()];
-        let mut problem = self.relaxed_problem(&zero)?;
-        problem.leaf_cost = 0;
-        // The labels of the best single leaf to begin with.
-        let n_labels = self.classes.n_labels();
-        let leaf_sums = |label| -> Vec<i64> {
-            self.limits.iter().map(|l| dot(&self.totals, &l.adds, n_labels, label)).collect()
-        };
-        let mut least = (0..n_labels)
-            .map(|label| self.violation(&leaf_sums(label)))
-            .fold(f64::INFINITY, f64::min);
-        loop {
-            let limits: Vec<Limit> = self.limits.iter().map(|l| l.violated_below(least)).collect();
-            let front =
-                Sums::<N> { costs: &costs, leaf_cost: 0, step: 1, ..self.front(&limits, &zero) };
-            let (found, _) = fronts::solve(
-                &problem,
-                &front,
-                Start { upper: INFINITE, lower: 0, shown: 0 },
-                run,
-            )?;
-            let Some(found) = found else { break };
-            let mut plan_sums = vec![0; self.limits.len()];
-            for (weights, &label) in scalar::leaves(&problem, &found.plan).iter().zip(&found.labels)
-            {
-                for (sum, limit) in plan_sums.iter_mut().zip(&self.limits) {
-                    *sum += dot(weights, &limit.adds, n_labels, label as usize);
-                }
-            }
-            least = self.violation(&plan_sums);
-        }
-        let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
-        Ok(Error::invalid(format!(
-            "no tree within these limits meets the constraints: the least violation {reach} is {:.6} \
-             (beyond {}); loosen the constraints by that much, or allow larger trees",
-            least,
-            self.names()
-        )))
-    }
-
-    fn violation(&self, sums: &[i64]) -> f64 {
-        let each = self.limits.iter().zip(sums).map(|(limit, &sum)| limit.violation(sum));
-        each.fold(0.0, f64::max)
     }
 }
 

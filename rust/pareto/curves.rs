@@ -1,79 +1,28 @@
-//! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives first.
-//!
-//! Two subtrees side by side have the segments of both (a Minkowski sum). h(s) = Σ over segments of
-//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a curve
-//! lies on or above another one exactly if its h does for every s.
+//! ROC curves as values: which of two a whole tree may need, and what a leaf is bounded by.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::area::Area;
+use super::segments::{Curve, Segment, doubled_area, height, merged};
 use super::sums::Relaxed;
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front};
 
-/// Negatives and positives of leaves.
-pub type Segment = (i64, i64);
-
-/// Segments by slope, no two of the same.
-pub type Curve = Arc<[Segment]>;
-
-/// More positives for each negative come first.
-pub fn by_slope(a: &Segment, b: &Segment) -> Ordering {
-    let cross = |x: &Segment, y: &Segment| i128::from(x.1) * i128::from(y.0);
-    cross(b, a).cmp(&cross(a, b))
-}
-
-/// Segments of one slope are one.
-pub fn push(curve: &mut Vec<Segment>, segment: Segment) {
-    if segment == (0, 0) {
-        return;
-    }
-    match curve.last_mut() {
-        Some(last) if by_slope(last, &segment) == Ordering::Equal => {
-            *last = (last.0 + segment.0, last.1 + segment.1);
-        }
-        _ => curve.push(segment),
-    }
-}
-
-pub fn merged(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
-    let mut both = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let first = j == b.len() || (i < a.len() && by_slope(&a[i], &b[j]).is_le());
-        push(&mut both, if first { a[i] } else { b[j] });
-        if first {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    both
-}
-
-/// n · h(p / n) for a slope given as a segment.
-fn height(curve: &[Segment], (n, p): Segment) -> i128 {
-    let (n, p) = (i128::from(n), i128::from(p));
-    let above = |s: &&Segment| n * i128::from(s.1) > p * i128::from(s.0);
-    curve.iter().take_while(above).map(|s| n * i128::from(s.1) - p * i128::from(s.0)).sum()
-}
-
-/// What is asked of a whole tree, and what is known of it from a relaxation.
+/// Curves as values for the front search, with a relaxation that bounds them.
 pub struct Curves<'a> {
     pub area: &'a Area,
     /// Weight of all negatives and positives.
     pub totals: Segment,
     pub relaxed: &'a Relaxed,
     pub n_labels: usize,
-    /// Whether the number of leaves is limited.
+    /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
 
 impl Curves<'_> {
-    /// Whether `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a gains an
-    /// area of at most its own gain, and the rest's negatives times the most by which h of b is larger; or,
-    /// of a part of the area, all negatives times that.
+    /// True if `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
+    /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
+    /// b is larger; or, of a part of the area, all negatives times that.
     fn replaces(
         &self,
         rest: i64,
@@ -119,7 +68,7 @@ impl Front for Curves<'_> {
         merged(a, b).into()
     }
 
-    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
+    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
         let rest = self.totals.0 - weights[0];
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
         // Of those that are kept, which come first.
@@ -136,7 +85,7 @@ impl Front for Curves<'_> {
         list.truncate(areas.len());
     }
 
-    fn judge(&self, value: &Curve, leaves: u32) -> Option<Cost> {
+    fn cost(&self, value: &Curve, leaves: u32) -> Option<Cost> {
         Some(self.area.cost(value, leaves))
     }
 
@@ -148,36 +97,16 @@ impl Front for Curves<'_> {
         self.relaxed.at_least(bound)
     }
 
-    fn thin_bytes(&self, len: usize) -> usize {
+    /// A row without weight changes no curve.
+    fn needs_every_point(&self) -> bool {
+        false
+    }
+
+    fn scratch_bytes(&self, len: usize) -> usize {
         len * size_of::<i128>()
     }
 
-    fn bytes(&self, value: &Curve) -> usize {
+    fn value_bytes(&self, value: &Curve) -> usize {
         16 + value.len() * size_of::<Segment>()
-    }
-}
-
-/// Twice the area under a curve.
-pub fn doubled_area(curve: &[Segment]) -> i128 {
-    let (mut area, mut above) = (0, 0);
-    for &(n, p) in curve {
-        area += i128::from(n) * (2 * above + i128::from(p));
-        above += i128::from(p);
-    }
-    area
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn merging_sorts_by_slope_and_joins_equal_ones() {
-        let a = [(0, 3), (2, 4), (5, 0)];
-        let b = [(1, 2), (3, 1)];
-        assert_eq!(merged(&a, &b), [(0, 3), (3, 6), (3, 1), (5, 0)]);
-        assert_eq!(merged(&a, &b), merged(&b, &a));
-        assert_eq!(doubled_area(&[(2, 4)]), 8);
-        assert_eq!(doubled_area(&[(0, 4), (2, 0)]), 16);
     }
 }

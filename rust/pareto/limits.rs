@@ -1,7 +1,8 @@
 //! Constraints as limits on sums of integers: each row adds what its class and its label say.
 //!
-//! A share of rows that get a label: Σ over rows of `among` with the label of w / N ≤ limit. A difference
-//! of shares: |Σ_a w / N_a − Σ_b w / N_b| ≤ limit, as integers |Σ_a w·N_b − Σ_b w·N_a| ≤ limit·N_a·N_b.
+//! A share of rows that get a label: Σ over rows of `among` with the label of w / N ≤ limit. A
+//! difference of shares: |Σ_a w / N_a − Σ_b w / N_b| ≤ limit, as integers |Σ_a w·N_b − Σ_b w·N_a| ≤
+//! limit·N_a·N_b.
 
 use crate::cost::{Cost, MAX_TOTAL, decimal, gcd};
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ pub const NO_LIMIT: i64 = -(1 << 60);
 /// A constraint as the user states it.
 #[derive(Debug, Clone)]
 pub struct LimitInput {
-    /// What errors call it.
+    /// Its name in errors.
     pub name: String,
     pub label: u32,
     /// The classes whose rows are counted.
@@ -43,8 +44,9 @@ impl LimitInput {
         [&self.among[..], &self.against].into_iter().filter(|side| !side.is_empty())
     }
 
-    /// Of classes that hold shares of each side in units of 1/`SHARES`, the first of them `first`; `off`: by how many
-    /// units each may be off. The limit is looser by that, so that every tree that truly keeps it does.
+    /// Of classes that hold shares of each side in units of 1/`SHARES`, the first of them `first`;
+    /// `off`: by how many units each may be off. The limit is looser by that, so that every tree
+    /// that truly keeps it does.
     pub fn build_shares(
         &self,
         first: usize,
@@ -98,8 +100,8 @@ impl LimitInput {
         let (a, b) = (a / common, b / common);
         let too_far = || {
             Error::invalid(format!(
-                "{}: the weights of its groups are too large to be compared exactly; round the sample \
-                 weights",
+                "{}: the weights of its groups are too large to be compared exactly; round the \
+                 sample weights",
                 self.name
             ))
         };
@@ -118,8 +120,8 @@ impl LimitInput {
     }
 }
 
-/// The most units that are within a share: of the decimal as it is written, or, where that is too long to
-/// be meant, of the float that it is.
+/// The most units that are within a share: of the decimal as it is written, or, where that is too
+/// long to be meant, of the float that it is.
 fn share_of(unit: i64, share: f64) -> i64 {
     let high = match decimal(share) {
         Some((p, q)) => i128::from(unit) * i128::from(p) / i128::from(q),

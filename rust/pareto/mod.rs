@@ -1,18 +1,30 @@
-//! Tasks whose values are only partly ordered: constraints on sums, and ROC curves.
+//! Tasks whose values are only partly ordered: constraints on sums, ROC curves, and tasks of your
+//! own.
 //!
-//! Each begins with additive relaxations, solved by the best-first search: what they cost is a lower
-//! bound, and their trees are good ones. Where the two do not meet, the front search closes the gap,
-//! with the best relaxation as its bound.
+//! [`FrontProblem`] takes any [`FrontTask`](crate::task::FrontTask); [`solve_front`] finds its best
+//! tree, and [`whole_front`] all values that no other one dominates.
+//!
+//! Constraints and curves begin with additive relaxations, solved by the best-first search: the
+//! cost of a relaxation's best tree is a lower bound, and the tree itself is a good one. Where the
+//! two do not meet, the front search closes the gap, with the best relaxation as its bound.
 
 mod area;
+mod carried;
 pub mod constrained;
 mod curves;
+mod first_labels;
+mod front_answer;
+mod front_problem;
+mod least_loss;
 mod limits;
-mod prices;
+mod multipliers;
 pub mod roc;
 pub(crate) mod scalar;
+mod segments;
 mod sums;
 
 pub use constrained::{Attained, Constrained};
+pub use front_answer::{FrontAnswer, FrontTree, WholeFront, solve_front, whole_front};
+pub use front_problem::FrontProblem;
 pub use limits::{Limit, LimitInput};
 pub use roc::Roc;

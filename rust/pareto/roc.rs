@@ -1,14 +1,15 @@
-//! The largest area under the ROC convex hull, or under its part of low false positive rates, less λ for
-//! each leaf.
+//! The largest area under the ROC convex hull, or under its part of low false positive rates, less
+//! λ for each leaf.
 //!
-//! Each relaxation (`area`) belongs to a reference curve, and its best tree has a curve of its own. Whoever
-//! chooses the curve wants the bound low, whoever chooses the tree wants it high: a game, played by
-//! answering the average of all that the other one did. The trees are good ones, and the tightest bound
-//! is what the front search gets.
+//! Each relaxation (`area`) belongs to a reference curve, and its best tree has a curve of its own.
+//! Whoever chooses the curve wants the bound low, whoever chooses the tree wants it high: a game,
+//! played by answering the average of all that the other one did. The trees are good ones, and the
+//! tightest bound is what the front search gets.
 
 use super::area::Area;
-use super::curves::{Curves, Segment, by_slope, push};
+use super::curves::Curves;
 use super::scalar;
+use super::segments::{Segment, by_slope, push};
 use super::sums::Relaxed;
 use crate::check;
 use crate::cost::{Cost, Scale, sum};
@@ -38,15 +39,15 @@ pub struct Roc {
     /// Negatives and positives.
     classes: ClassCosts,
     area: Area,
-    /// The same as they were given, by point, if they are rounded.
+    /// The weights as they were given, by point, if they are rounded.
     weights: Vec<f64>,
     /// A switch for tests: off, the front search begins with the first relaxation and no tree.
     pub game: bool,
 }
 
 impl Roc {
-    /// `weights` by point: of both classes, of which `positive` is the number of the positive one. `most`: the
-    /// largest false positive rate that counts.
+    /// `weights` by point: of both classes, of which `positive` is the number of the positive one.
+    /// `most`: the largest false positive rate that counts.
     pub fn new(
         columns: Vec<Column>,
         points: Points,
@@ -169,7 +170,7 @@ impl Roc {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
-    /// The same of weights as they were given.
+    /// The objective for the weights as they were given.
     fn real_objective(&self, tree: &Tree) -> f64 {
         let mut at = vec![(0.0, 0.0); tree.nodes.len()];
         let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
@@ -181,7 +182,7 @@ impl Roc {
         self.area.real_loss(&mut at) + penalty * tree.n_leaves() as f64
     }
 
-    /// What the finished tree costs, from the points alone.
+    /// The finished tree's cost, from the points alone.
     fn recompute(&self, tree: &Tree) -> Cost {
         let mut at = vec![vec![0, 0]; tree.nodes.len()];
         let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
@@ -198,8 +199,8 @@ impl Roc {
 fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
     let Some(classes) = input.build()?.task.structure().classes().cloned() else {
         return Err(Error::invalid(
-            "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to be of \
-             more equal size",
+            "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to \
+             be of more equal size",
         ));
     };
     let mut totals = [0, 0];
@@ -218,7 +219,8 @@ fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
 /// The most bits of each class's total that are tried, and the least.
 const BITS: (u32, u32) = (26, 12);
 
-/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if there is none.
+/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if
+/// there is none.
 fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
     let of = |class: usize| input.weights.iter().skip(class).step_by(2).copied();
     let totals = [0, 1].map(|class| sum(of(class)));
@@ -231,8 +233,8 @@ fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
         let weights: Vec<f64> = input.weights.iter().enumerate().map(whole).collect();
         let (classes, area) =
             exact(&ClassInput { weights: weights.clone(), ..input.clone() }, most).ok()?;
-        // Shares add up to 1 before and after: those of any rows are off by half of what all are, and by what
-        // floats round.
+        // Shares add up to 1 before and after: those of any rows are off by half of what all are,
+        // and by what floats round.
         let off = [0, 1].map(|class| {
             let own = || weights.iter().skip(class).step_by(2).copied();
             let all = sum(own());

@@ -11,7 +11,8 @@ use crate::solve::{search, takes_best_first};
 use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
-/// The points of a problem with other costs, `costs` by class and label and `leaf_cost`, in units of their own.
+/// The points of a problem with other costs, `costs` by class and label and `leaf_cost`, in units
+/// of their own.
 pub fn problem(
     of: &Problem,
     classes: &ClassCosts,
@@ -29,14 +30,14 @@ pub fn problem(
     Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
 }
 
-/// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what is
-/// known of the true problem, for its progress.
+/// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what
+/// is known of the true problem, for its progress.
 pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Found> {
     solve_below(problem, run, (lower, upper), INFINITE)
 }
 
-/// The same, if trees that cost `below` or more are of no use: where there is no other, they are not told
-/// apart, and the lower bound need not exceed `below`.
+/// The optimum as `solve` finds it, if trees that cost `below` or more are of no use: where there is no other, they are
+/// not told apart, and the lower bound need not exceed `below`.
 pub fn solve_below(
     problem: &Problem,
     run: &Run,
@@ -46,7 +47,7 @@ pub fn solve_below(
     Ok(solve_learning(problem, run, known, below, Hints::default(), None)?.0)
 }
 
-/// The same, with what was learned under other prices, and learning for these `prices`.
+/// The optimum as `solve_below` finds it, with what was learned under other prices, and learning for these `prices`.
 pub fn solve_learning(
     problem: &Problem,
     run: &Run,

@@ -1,12 +1,12 @@
 //! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
 //!
-//! What the rows outside a node can still add to a sum lies in a known range. So a sum above
-//! `high − most` may yet break the upper limit, and one below cannot: all those below are alike. One value
-//! makes another superfluous if it costs no more, and neither limit is nearer for any sum.
+//! The amount that rows outside a node can still add to a sum lies in a known range. So a sum above `high
+//! − most` may yet break the upper limit, and one below cannot: all those below are alike. One
+//! value makes another superfluous if it costs no more, and neither limit is nearer for any sum.
 
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};
-use crate::search::fronts::{Alike, Candidate, Front};
+use crate::search::fronts::{Candidate, Front, PlaceByKey};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Value<const N: usize> {
@@ -27,19 +27,19 @@ pub struct Sums<'a, const N: usize> {
     pub relaxed: &'a Relaxed,
     /// Every tree costs a multiple of this.
     pub step: Cost,
-    /// Whether the number of leaves is limited.
+    /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
 
-/// The relaxation: `scale` · loss + Σ prices · sum, less what every tree pays there.
+/// The relaxation: `scale` · loss + Σ multipliers · sum, less what every tree pays there.
 #[derive(Debug, Clone)]
 pub struct Relaxed {
     pub scale: Cost,
     /// By class and label; the least of each class is zero.
     pub costs: Vec<Cost>,
-    /// What was taken off, over all rows.
+    /// The cost that was taken off, over all rows.
     pub offset: i128,
-    /// Σ prices · sum is at most this while the limits hold.
+    /// Σ multipliers · sum is at most this while the limits hold.
     pub most: i128,
 }
 
@@ -91,14 +91,14 @@ impl<const N: usize> Sums<'_, N> {
             .collect()
     }
 
-    /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its own sum
-    /// or the first one that is safe above, to its own or the last one that is safe below.
-    fn thin_one(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
+    /// One limit: a value is superfluous if a cheaper one lies in an interval around it, from its
+    /// own sum or the first one that is safe above, to its own or the last one that is safe below.
+    fn drop_by_one_limit(&self, window: &Window, list: &mut Vec<Candidate<Value<N>>>) {
         let (above, below) = (window.safe_above, window.safe_below);
         let mut keep = vec![false; list.len()];
-        let mut alike = Alike::with_room(list.len());
+        let mut places = PlaceByKey::with_room(list.len());
         for (index, c) in list.iter().enumerate() {
-            let known = alike.known(c.value.sums[0], index as u32);
+            let known = places.place_of(c.value.sums[0], index as u32);
             let other = *known as usize;
             if other == index || self.total(c) < self.total(&list[other]) {
                 keep[other] = false;
@@ -115,7 +115,8 @@ impl<const N: usize> Sums<'_, N> {
                 .map(|(index, c)| (c.value.sums[0], self.total(c), index as u32)),
         );
         order.sort_unstable();
-        // Up to the last that is safe below, from there down; then from the first that is safe above up.
+        // Up to the last that is safe below, from there down; then from the first that is safe
+        // above up.
         let mut least = Cost::MAX;
         for &(_, total, index) in order.iter().rev().filter(|(sum, ..)| *sum <= below) {
             keep[index as usize] = total < least;
@@ -126,7 +127,7 @@ impl<const N: usize> Sums<'_, N> {
             // Safe on both sides, it must be the cheapest from both.
             let kept = (sum > below || keep[index as usize]) && total < least;
             keep[index as usize] = kept;
-            // What was dropped already has a reason that drops these too.
+            // A value that was dropped was so because of another one, which drops these too.
             least = if kept { total } else { least };
         }
         let mut index = 0;
@@ -136,7 +137,7 @@ impl<const N: usize> Sums<'_, N> {
         });
     }
 
-    fn thin_many(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_by_many_limits(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
         let mut kept: Vec<([i64; N], u32)> = Vec::with_capacity(list.len());
         list.retain(|c| {
             let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
@@ -184,12 +185,12 @@ impl<const N: usize> Front for Sums<'_, N> {
     }
 
     /// Of one limit; the number of leaves is then only a part of the cost.
-    fn alike(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
+    fn interchangeable(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
         let one = self.limits.len() == 1 && !self.few_leaves;
         one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
-    fn thin(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
         let windows = self.windows(weights);
         list.retain(|c| {
             let within =
@@ -197,15 +198,15 @@ impl<const N: usize> Front for Sums<'_, N> {
             windows.iter().zip(&c.value.sums).all(within)
         });
         match &windows[..] {
-            [window] if !self.few_leaves => self.thin_one(window, list),
+            [window] if !self.few_leaves => self.drop_by_one_limit(window, list),
             windows => {
                 list.sort_unstable_by_key(|c| (self.total(c), c.leaves));
-                self.thin_many(windows, list);
+                self.drop_by_many_limits(windows, list);
             }
         }
     }
 
-    fn judge(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {
+    fn cost(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {
         let keeps = |(limit, &sum): (&Limit, &i64)| limit.excess(sum) == 0;
         let allowed = self.limits.iter().zip(&value.sums).all(keeps);
         allowed.then(|| value.loss + self.leaf_cost * Cost::from(leaves))
@@ -221,16 +222,17 @@ impl<const N: usize> Front for Sums<'_, N> {
         (cost + self.step - 1) / self.step * self.step
     }
 
-    fn thin_bytes(&self, len: usize) -> usize {
+    /// A row without weight adds nothing to any sum.
+    fn needs_every_point(&self) -> bool {
+        false
+    }
+
+    fn scratch_bytes(&self, len: usize) -> usize {
         match self.limits.len() {
             1 if !self.few_leaves => {
-                Alike::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
+                PlaceByKey::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
             }
             _ => len * size_of::<([i64; N], u32)>(),
         }
-    }
-
-    fn bytes(&self, _: &Value<N>) -> usize {
-        0
     }
 }

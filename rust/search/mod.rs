@@ -31,11 +31,22 @@ pub fn set_up(
     threads: usize,
     halt: &dyn Fn() -> bool,
 ) -> Result<Option<(BitView, usize)>> {
+    set_up_counting(problem, run, threads, problem.shape.min_leaf_rows > 1, halt)
+}
+
+/// The bit view as [`set_up`] makes it. `count_rows`: whether rows are counted, and every point is in the view,
+/// though it may cost nothing.
+pub fn set_up_counting(
+    problem: &Problem,
+    run: &Run,
+    threads: usize,
+    count_rows: bool,
+    halt: &dyn Fn() -> bool,
+) -> Result<Option<(BitView, usize)>> {
     if halt() {
         return Ok(None);
     }
     let (features, points) = (&problem.features, &problem.points);
-    let count_rows = problem.shape.min_leaf_rows > 1;
     let paths = (problem.feature_costs.as_ref(), problem.context.as_ref());
     let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, paths, halt);
     let Some(layout) = layout else { return Ok(None) };

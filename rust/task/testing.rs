@@ -1,7 +1,13 @@
 //! Whether a task keeps its contract, for the tests of a new one.
 
+mod fronts;
+mod random;
+
+pub use fronts::{obeys_front, obeys_relaxation};
+
 use super::{Structure, Task};
 use crate::error::{Error, Result};
+use random::Random;
 
 /// Sets of points that are tried.
 const SETS: usize = 2_000;
@@ -26,7 +32,8 @@ pub fn obeys(task: &dyn Task) -> Result<()> {
     for _ in 0..SETS {
         let share = random.next() % 4 + 1;
         let set: Vec<u32> = (0..n as u32).filter(|_| random.next() % 4 < share).collect();
-        let (a, b): (Vec<u32>, Vec<u32>) = set.iter().partition(|_| random.next() % 2 == 0);
+        let (a, b): (Vec<u32>, Vec<u32>) =
+            set.iter().partition(|_| random.next().is_multiple_of(2));
         if a.is_empty() || b.is_empty() {
             continue;
         }
@@ -52,14 +59,4 @@ pub fn obeys(task: &dyn Task) -> Result<()> {
         task.failure().map_or(Ok(()), Err)?;
     }
     Ok(())
-}
-
-/// Numbers without a pattern: the same each time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        self.0 >> 33
-    }
 }

@@ -19,7 +19,7 @@ fn check_with(
     limited: &Limited,
     threads: usize,
     stopped: Option<Duration>,
-    prices: bool,
+    multipliers: bool,
     unit: f64,
 ) -> Result<(), String> {
     let Case { columns, codes, rows, shape, .. } = &limited.case;
@@ -40,7 +40,7 @@ fn check_with(
         }
         built => built.map_err(|e| e.to_string())?,
     };
-    constrained.prices = prices;
+    constrained.multipliers = multipliers;
     let n = limited.case.n_points();
     let mut oracle = Oracle { limited, problem: &constrained.problem, memo: HashMap::new() };
     let trees = oracle.all((1 << n) - 1, shape.max_depth.unwrap());
@@ -105,7 +105,7 @@ fn several_limits() {
 
 /// The front search alone, with nothing to prune by.
 #[test]
-fn without_prices() {
+fn without_multipliers() {
     for_all(300_000..306_000, |seed| {
         check_with(&limited(seed, 1 + seed as usize % 3), 1, None, false, 1.0)
     });

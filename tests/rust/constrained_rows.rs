@@ -143,7 +143,7 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
     };
     let mut constrained = Constrained::by_rows(columns.clone(), points, &input, &limits, *shape)
         .map_err(|e| e.to_string())?;
-    constrained.prices = !seed.is_multiple_of(4);
+    constrained.multipliers = !seed.is_multiple_of(4);
     let mut oracle = Oracle { of, problem: &constrained.problem, memo: HashMap::new() };
     let trees = oracle.all((1 << of.case.n_points()) - 1, shape.max_depth.unwrap());
     let allowed = |t: &&Sums| shape.max_leaves.is_none_or(|most| t[0] <= i64::from(most));

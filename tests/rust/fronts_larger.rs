@@ -116,7 +116,7 @@ fn limits_on_sums() {
         let data = data(seed, n, 6 + seed as usize % 3);
         agree(seed, n, |good, limits| {
             let mut problem = constrained(&data, seed, PENALTIES[seed as usize % 3]);
-            problem.prices = good;
+            problem.multipliers = good;
             let run = Run::new(limits.clone(), problem.scale(), None);
             problem.solve(&run).map_err(|e| format!("seed {seed}: {e}")).unwrap().0
         });

@@ -10,6 +10,7 @@ pub mod case;
 pub mod corpus;
 pub mod exhaustive;
 pub mod floors;
+pub mod front_kinds;
 pub mod judge;
 pub mod large;
 pub mod limited;

@@ -1,27 +1,29 @@
-//! One node: its leaf, its stumps, and the fronts of its splits within a budget.
+//! One worker at one node: its leaf, its stumps, and the fronts of its splits within a budget.
 
 use std::sync::Arc;
 
-use super::Front;
-use super::front::{List, Made, Pile, Split};
-use super::solve::Shared;
+use super::alternative::{Alternative, lower};
+use super::candidates::Candidates;
+use super::front::Front;
+use super::node_front::{Entry, NodeFront};
+use super::shared::{Shared, Stopped};
+use super::statistics::{ColumnSums, sums_of};
+use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
-use crate::bounds::{leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::{Ask, Counts, Kernel, Lookahead, Side};
-use crate::run::Status;
+use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::view::{Key, View};
 
-/// The run was stopped: what was being worked on is not known.
-pub struct Stopped;
+/// The fronts of both sides of a split.
+pub type Children<'a, 'run, V> = [Arc<NodeFront<'a, 'run, V>>; 2];
 
-/// One worker: the shared memo, and its own scratch memory for each depth of its path.
+/// One worker: the state that all of them share, and this one's scratch memory for each depth of its path.
 pub struct Worker<'w, 'a, 'run, F: Front> {
     pub shared: &'w Shared<'a, 'run, F>,
     kernel: Kernel<'a>,
     level: Level,
     frames: Vec<Frame>,
-    counts: Counts,
+    column_sums: ColumnSums,
     mask: Vec<u64>,
     counted: usize,
 }
@@ -35,21 +37,6 @@ pub struct Frame {
     counted: usize,
 }
 
-/// A split that may be part of a tree within the budget.
-#[derive(Debug, Clone, Copy)]
-pub struct Alternative {
-    pub column: usize,
-    pub sides: [Side; 2],
-    /// What each side costs at least in the relaxation.
-    pub lower: [Cost; 2],
-}
-
-impl Alternative {
-    pub fn bound(&self) -> Cost {
-        self.lower[0] + self.lower[1]
-    }
-}
-
 impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     pub fn new(shared: &'w Shared<'a, 'run, F>) -> Self {
         let level = Level::detect();
@@ -59,7 +46,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             kernel: Kernel::new(shared.bits, shared.problem.task.as_ref(), level),
             level,
             frames: vec![root],
-            counts: Counts::default(),
+            column_sums: ColumnSums::default(),
             mask: Vec::new(),
             counted: 0,
         }
@@ -75,13 +62,12 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let shared = self.shared;
         let frame = &mut self.frames[at];
         let halt = || shared.run.stopped().is_some();
-        let ask = Ask { min_rows: shared.min_rows, stumps: depth >= 2, ..Ask::default() };
+        // Where the relaxation costs nothing, there is nothing to learn from stumps.
+        let stumps = depth >= 2 && shared.front.has_relaxation();
+        let ask = Ask { min_rows: shared.min_rows, stumps, ..Ask::default() };
         let looked = self.kernel.look(&frame.view, ask, None, &halt, &mut frame.look);
         shared.run.add_kernel_calls(1);
-        if looked.is_err() {
-            shared.run.stop(Status::MemoryLimit);
-            return Err(Stopped);
-        }
+        looked.map_err(|why| shared.give_up(why))?;
         frame.prints.clear();
         if depth >= 3 {
             self.kernel.fingerprints(&frame.view, &mut frame.prints);
@@ -104,16 +90,15 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         Ok(found)
     }
 
-    /// Both fronts of a split of the node in frame `at`, complete for trees of at most `budget` together.
-    /// `depth`: of the children. `None` if there is no such tree.
-    #[allow(clippy::type_complexity)]
+    /// Both fronts of a split of the node in frame `at`, complete for trees of at most `budget`
+    /// together. `depth`: of the children. `None` if there is no such tree.
     pub fn children(
         &mut self,
         at: usize,
         split: &Alternative,
         depth: u32,
         budget: Cost,
-    ) -> Result<Option<[Arc<List<'a, 'run, F::Value>>; 2]>, Stopped> {
+    ) -> Result<Option<Children<'a, 'run, F::Value>>, Stopped> {
         // The smaller side is cheaper to refute.
         let first = usize::from(split.sides[1].worst < split.sides[0].worst);
         let second = 1 - first;
@@ -135,7 +120,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         side: usize,
         depth: u32,
         budget: Cost,
-    ) -> Result<Arc<List<'a, 'run, F::Value>>, Stopped> {
+    ) -> Result<Arc<NodeFront<'a, 'run, F::Value>>, Stopped> {
         let shared = self.shared;
         let least = split.sides[side].least;
         let levels = shared.levels(depth, least, budget);
@@ -147,8 +132,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         } else {
             None
         };
-        if let Some(list) = key.and_then(|key| shared.memo.get(key, budget)) {
-            return Ok(list);
+        if let Some(front) = key.and_then(|key| shared.known.get(key, budget)) {
+            return Ok(front);
         }
         if self.frames.len() == at + 1 {
             self.frames.push(Frame::default());
@@ -160,11 +145,11 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         if varying < child.columns.len() {
             child.keep(&self.mask, self.level);
         }
-        let list = Arc::new(self.front(at + 1, depth, least, budget)?);
+        let front = Arc::new(self.front(at + 1, depth, least, budget)?);
         if let Some(key) = key {
-            shared.memo.put(key, list.clone());
+            shared.known.put(key, front.clone());
         }
-        Ok(list)
+        Ok(front)
     }
 
     /// The front of the node in frame `at`.
@@ -174,76 +159,74 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         depth: u32,
         least: Cost,
         budget: Cost,
-    ) -> Result<List<'a, 'run, F::Value>, Stopped> {
+    ) -> Result<NodeFront<'a, 'run, F::Value>, Stopped> {
         let shared = self.shared;
         shared.run.add_nodes(1);
         if shared.run.check_time().is_some() {
             return Err(Stopped);
         }
         let leaf_cost = shared.problem.leaf_cost;
-        let weights = shared.weights(&self.frames[at].view);
-        let mut pile = Pile::new(shared, weights.clone());
-        shared.front.leaf(&weights, &mut |label, bound, value| {
+        let sums = self.sums(at);
+        let mut candidates = Candidates::new(shared, sums.clone());
+        let mut least_bound = INFINITE;
+        shared.front.leaf(&sums, &mut |label, bound, value| {
+            least_bound = least_bound.min(bound);
             let bound = bound + leaf_cost;
             if bound <= budget {
-                pile.push(bound, 1, value, || Made::Leaf(label));
+                candidates.push(bound, 1, value, || SubtreeSketch::Leaf(label));
             }
         });
         match shared.levels(depth, least, budget) {
             0 => {}
-            1 => self.stumps(at, &weights, budget, &mut pile)?,
+            1 => self.stumps(at, &sums, budget, &mut candidates)?,
             levels => {
-                for split in self.alternatives(at, levels, budget)? {
+                let splits = self.alternatives(at, levels, budget)?;
+                shared.check_bound(least_bound, self.frames[at].look.whole.leaf)?;
+                for split in splits {
                     let children = self.children(at, &split, depth - 1, budget)?;
                     let Some([left, right]) = children else { continue };
                     let question = self.frames[at].view.columns[split.column];
-                    pairs(&left, &right, budget, |a, b| {
+                    left.pairs(&right, budget, |a, b| {
                         let leaves = a.leaves + b.leaves;
                         if leaves < shared.max_leaves {
                             let value = shared.front.join(&a.value, &b.value);
-                            pile.push(a.bound + b.bound, leaves, value, || {
-                                let children = [a.tree.clone(), b.tree.clone()];
-                                Made::Split(Split { question, children })
-                            });
+                            let sketch = || joined(question, a, b);
+                            candidates.push(a.bound + b.bound, leaves, value, sketch);
                         }
                     });
                 }
             }
         }
-        pile.done(budget)
+        candidates.done(budget)
     }
 
-    /// All stumps within the budget, straight from counts.
+    /// All stumps within the budget, from the sums of single columns alone.
     fn stumps(
         &mut self,
         at: usize,
-        weights: &[i64],
+        sums: &[i64],
         budget: Cost,
-        pile: &mut Pile<'w, 'a, 'run, F>,
+        candidates: &mut Candidates<'w, 'a, 'run, F>,
     ) -> Result<(), Stopped> {
         let shared = self.shared;
-        let (front, leaf_cost) = (shared.front, shared.problem.leaf_cost);
+        let (front, n) = (shared.front, sums.len());
+        let penalties = 2 * shared.problem.leaf_cost;
+        let within = budget - penalties;
         let view = &self.frames[at].view;
-        let filled = self.counts.fill(shared.bits, weights.len(), view, self.level);
+        let filled = self.column_sums.fill(shared.bits, n, shared.count_rows, view, self.level);
         shared.run.add_kernel_calls(1);
-        if filled.is_err() {
-            shared.run.stop(Status::MemoryLimit);
-            return Err(Stopped);
-        }
-        let n = weights.len();
+        filled.map_err(|why| shared.give_up(why))?;
+        let whole = self.column_sums.whole();
         let mut zero = vec![0; n];
         let mut lefts = Vec::new();
         for (column, &question) in view.columns.iter().enumerate() {
-            let (one, rows) = (&self.counts.ones(column)[..n], self.counts.ones(column)[n]);
-            for (zero, (all, one)) in zero.iter_mut().zip(self.counts.whole.iter().zip(one)) {
-                *zero = all - one;
-            }
-            let least_rows = rows.min(self.counts.whole[n] - rows);
-            let both = one.iter().any(|&w| w > 0) && zero.iter().any(|&w| w > 0);
-            if !both || (shared.min_rows > 1 && least_rows < shared.min_rows) {
+            let (one, rows) = self.column_sums.ones(column).split_at(n);
+            if shared.min_rows > 1 && rows[0].min(whole[n] - rows[0]) < shared.min_rows {
                 continue;
             }
-            let within = budget - 2 * leaf_cost;
+            for (zero, (all, one)) in zero.iter_mut().zip(whole.iter().zip(one)) {
+                *zero = all - one;
+            }
             let right_bound = front.leaf_bound(one);
             if front.leaf_bound(&zero) + right_bound > within {
                 continue;
@@ -258,11 +241,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 for (left, left_bound, left_value) in &lefts {
                     if left_bound + bound <= within {
                         let labels = [*left, label];
-                        let bound = left_bound + bound + 2 * leaf_cost;
-                        pile.push(bound, 2, front.join(left_value, &value), || Made::Stump {
-                            question,
-                            labels,
-                        });
+                        let bound = left_bound + bound + penalties;
+                        let value = front.join(left_value, &value);
+                        let sketch = || SubtreeSketch::Stump { question, labels };
+                        candidates.push(bound, 2, value, sketch);
                     }
                 }
             });
@@ -270,13 +252,19 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         Ok(())
     }
 
+    /// The summed statistics of the node in frame `at`.
+    pub fn sums(&self, at: usize) -> Vec<i64> {
+        sums_of(self.shared.bits, self.shared.n_statistics, &self.frames[at].view)
+    }
+
     /// The question of a column of the root.
     pub fn question(&self, column: usize) -> u32 {
         self.frames[0].view.columns[column]
     }
 
-    pub fn root(&self) -> (&View, &Side) {
-        (&self.frames[0].view, &self.frames[0].look.whole)
+    /// The cost of all rows as one leaf of the relaxation, after a look at the root.
+    pub fn root_leaf(&self) -> Cost {
+        self.frames[0].look.whole.leaf
     }
 
     /// Tell the run how much this worker holds.
@@ -284,7 +272,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let frame = &mut self.frames[at];
         let prints = frame.prints.capacity() * size_of::<Option<[Key; 2]>>();
         let held = frame.view.bytes() + frame.look.bytes() + prints;
-        let shared = self.kernel.bytes() + self.counts.bytes();
+        let shared = self.kernel.bytes() + self.column_sums.bytes();
         let change = (held + shared) as i64 - (frame.counted + self.counted) as i64;
         (frame.counted, self.counted) = (held, shared);
         self.shared.run.add_bytes(change);
@@ -298,32 +286,7 @@ impl<F: Front> Drop for Worker<'_, '_, '_, F> {
     }
 }
 
-/// What a side costs at least in the relaxation, with so many levels below it.
-fn lower(side: &Side, stump: Cost, depth: u32, leaf_cost: Cost) -> Cost {
-    let mut known = leaf::at_most(side.leaf, leaf_cost);
-    if depth == 0 {
-        return known;
-    }
-    if stump < INFINITE {
-        known = known.min(stump + 2 * leaf_cost);
-    }
-    if depth == 1 {
-        return known;
-    }
-    look_ahead::at_least(known, side.least, look_ahead::BEYOND_DEPTH_ONE, leaf_cost)
-}
-
-/// Every pair that is within the budget together.
-pub fn pairs<V>(
-    left: &List<'_, '_, V>,
-    right: &List<'_, '_, V>,
-    budget: Cost,
-    mut each: impl FnMut(&super::front::Entry<V>, &super::front::Entry<V>),
-) {
-    let Some(least) = right.entries.first() else { return };
-    for a in left.entries.iter().take_while(|a| a.bound + least.bound <= budget) {
-        for b in right.entries.iter().take_while(|b| a.bound + b.bound <= budget) {
-            each(a, b);
-        }
-    }
+/// A split with a subtree of either side.
+pub fn joined<V>(question: u32, left: &Entry<V>, right: &Entry<V>) -> SubtreeSketch {
+    SubtreeSketch::Split(Split { question, children: [left.tree.clone(), right.tree.clone()] })
 }

@@ -4,32 +4,33 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hashbrown::HashMap;
 
-use super::front::List;
+use super::node_front::NodeFront;
 use crate::cost::Cost;
 use crate::run::Run;
 use crate::view::Key;
 
 const SHARDS: usize = 64;
 
-type Shard<'a, 'run, V> = HashMap<(Key, u32), Arc<List<'a, 'run, V>>>;
+type Shard<'a, 'run, V> = HashMap<(Key, u32), Arc<NodeFront<'a, 'run, V>>>;
 
-pub struct Memo<'a, 'run, V> {
+pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
     shards: Vec<Mutex<Shard<'a, 'run, V>>>,
 }
 
-impl<'a, 'run, V> Memo<'a, 'run, V> {
+impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn new(run: &'a Run<'run>) -> Self {
-        Memo { run, shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
+        KnownFronts { run, shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
     }
 
     /// A front that is complete up to the budget.
-    pub fn get(&self, key: (Key, u32), budget: Cost) -> Option<Arc<List<'a, 'run, V>>> {
-        self.shard(key.0).get(&key).filter(|list| list.budget >= budget).cloned()
+    pub fn get(&self, key: (Key, u32), budget: Cost) -> Option<Arc<NodeFront<'a, 'run, V>>> {
+        self.shard(key.0).get(&key).filter(|front| front.budget >= budget).cloned()
     }
 
-    /// Remember a front. Past the memory limit all others of its shard are forgotten: slower, never wrong.
-    pub fn put(&self, key: (Key, u32), list: Arc<List<'a, 'run, V>>) {
+    /// Remember a front. Past the memory limit all others of its shard are forgotten, which is
+    /// slower but never wrong.
+    pub fn put(&self, key: (Key, u32), front: Arc<NodeFront<'a, 'run, V>>) {
         let mut shard = self.shard(key.0);
         if !self.run.fits(0) {
             self.empty(&mut shard);
@@ -38,7 +39,7 @@ impl<'a, 'run, V> Memo<'a, 'run, V> {
             }
         }
         let before = shard.allocation_size() as i64;
-        shard.insert(key, list);
+        shard.insert(key, front);
         self.run.add_bytes(shard.allocation_size() as i64 - before);
     }
 

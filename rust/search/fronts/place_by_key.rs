@@ -1,24 +1,24 @@
-//! Places of candidates by a key: where two have the same, one of them is enough.
+//! The places of candidates by a key: of two candidates with an equal key, one is enough.
 
 /// A hash table from keys to places in a list.
 #[derive(Debug, Default)]
-pub struct Alike {
-    /// A power of two of them, more than half of them free.
+pub struct PlaceByKey {
+    /// Their number is a power of two, and more than half of them are free.
     slots: Vec<Option<(i64, u32)>>,
     len: usize,
 }
 
-impl Alike {
-    /// With room for so many keys.
-    pub fn with_room(keys: usize) -> Alike {
-        Alike { slots: vec![None; Self::slots_for(keys)], len: 0 }
+impl PlaceByKey {
+    /// A table with room for so many keys.
+    pub fn with_room(keys: usize) -> PlaceByKey {
+        PlaceByKey { slots: vec![None; Self::slots_for(keys)], len: 0 }
     }
 
     fn slots_for(keys: usize) -> usize {
         (2 * keys + 2).next_power_of_two()
     }
 
-    /// What `with_room` takes.
+    /// The bytes that `with_room` takes.
     pub fn bytes_for(keys: usize) -> usize {
         Self::slots_for(keys) * size_of::<Option<(i64, u32)>>()
     }
@@ -33,8 +33,8 @@ impl Alike {
         if grows { Self::bytes_for(2 * self.len) } else { 0 }
     }
 
-    /// The place known for this key, to be changed by who finds a better one; `place` if none was.
-    pub fn known(&mut self, key: i64, place: u32) -> &mut u32 {
+    /// The place known for this key, which the caller may change; `place` if there was none.
+    pub fn place_of(&mut self, key: i64, place: u32) -> &mut u32 {
         if 2 * (self.len + 1) > self.slots.len() {
             let old = std::mem::take(&mut self.slots);
             self.slots = vec![None; Self::slots_for(2 * self.len)];
@@ -48,7 +48,7 @@ impl Alike {
         &mut self.slots[slot].get_or_insert((key, place)).1
     }
 
-    /// Where the key is or may be put.
+    /// The slot that has the key, or may take it.
     fn slot(&self, key: i64) -> usize {
         // The high bits of a product with an odd number are as good as random.
         let bits = self.slots.len().trailing_zeros();
@@ -66,12 +66,12 @@ mod tests {
 
     #[test]
     fn the_place_of_each_key_is_kept() {
-        let mut alike = Alike::default();
+        let mut places = PlaceByKey::default();
         for place in 0..10_000u32 {
             let key = i64::from(place % 3_000) * 7 - 9_000;
-            assert_eq!(*alike.known(key, place), place % 3_000);
+            assert_eq!(*places.place_of(key, place), place % 3_000);
         }
-        *alike.known(-9_000, 0) = 5;
-        assert_eq!(*alike.known(-9_000, 7), 5);
+        *places.place_of(-9_000, 0) = 5;
+        assert_eq!(*places.place_of(-9_000, 7), 5);
     }
 }

@@ -1,0 +1,143 @@
+//! The search for the least loss + λ · leaves under limits on sums.
+//!
+//! First the best multipliers make the relaxation's bound as large as possible. They are found one
+//! limit at a time, because the bound is concave in each multiplier, and each solve tells its
+//! slope. If the bound and the best tree that is found on the way do not meet, fronts are searched.
+
+use super::constrained::{Attained, Constrained, MOST_LIMITS};
+use super::limits::{Limit, dot};
+use super::multipliers::Dual;
+use super::scalar;
+use super::sums::{Relaxed, Sums};
+use crate::check;
+use crate::cost::{Cost, INFINITE};
+use crate::error::{Error, Result};
+use crate::run::Run;
+use crate::search::fronts::{self, BestTree, Start};
+use crate::solve::{Answer, conclude, labelled};
+
+impl Constrained {
+    /// The best tree that keeps the limits, and what it attains. It is an error if there is none,
+    /// and a panic anywhere below is one, too.
+    pub fn solve(&self, run: &Run) -> Result<(Answer, Attained)> {
+        Error::guard(|| {
+            let (best, lower) = self.best_below(INFINITE, run)?;
+            let best = self.require(best, run)?;
+            let tree = labelled(&self.problem, best.plan, &best.labels)?;
+            let (columns, points) = (&self.problem.columns, &self.problem.points);
+            let task = self.problem.task.as_ref();
+            let cost = check::recompute(&tree, columns, points, task, self.problem.leaf_cost);
+            check::confirm(best.cost, cost)?;
+            let attained = self.attained(&tree)?;
+            let bounds = (lower.min(best.cost), best.cost);
+            Ok((conclude(tree, bounds, self.problem.scale, run), attained))
+        })
+    }
+
+    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what
+    /// no tree that keeps them costs less than; that need not exceed `below`.
+    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
+        match self.limits.len() {
+            0 | 1 => self.search::<1>(below, run),
+            2 => self.search::<2>(below, run),
+            3 | 4 => self.search::<4>(below, run),
+            _ => self.search::<{ MOST_LIMITS + 1 }>(below, run),
+        }
+    }
+
+    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
+        // Costs are whole steps.
+        let below =
+            if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
+        let mut dual = Dual::<N>::new(self, below, run);
+        if self.multipliers {
+            dual.climb()?;
+        } else {
+            dual.best = None;
+        }
+        let upper = dual.upper();
+        let (lower, best, relaxed) = (dual.lower, dual.best, dual.relaxed);
+        if lower >= upper || run.stopped().is_some() {
+            return Ok((best, lower));
+        }
+        let front = self.front::<N>(&self.limits, &relaxed);
+        let problem = self.relaxed_problem(&relaxed)?;
+        let start = Start { upper, lower, shown: self.worst };
+        let (found, proved) = fronts::solve(&problem, &front, start, run)?;
+        Ok((found.or(best), proved))
+    }
+
+    /// The tree that was found, or the reason why there is none.
+    pub(crate) fn require(&self, found: Option<BestTree>, run: &Run) -> Result<BestTree> {
+        if let Some(best) = found {
+            return Ok(best);
+        }
+        Err(match run.stopped() {
+            None => match self.limits.len() {
+                0 | 1 => self.infeasible::<1>(run)?,
+                2 => self.infeasible::<2>(run)?,
+                3 | 4 => self.infeasible::<4>(run)?,
+                _ => self.infeasible::<MOST_LIMITS>(run)?,
+            },
+            Some(status) => Error::invalid(format!(
+                "the search was stopped ({}) before it found a tree that meets the constraints: \
+                 {}; allow more time, or loosen them",
+                status.name(),
+                self.names()
+            )),
+        })
+    }
+
+    fn names(&self) -> String {
+        self.limits.iter().map(|limit| limit.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// No tree keeps the limits: by how much must they be broken? Each round looks for a tree that
+    /// breaks them less than the last one did, until there is none.
+    fn infeasible<const N: usize>(&self, run: &Run) -> Result<Error> {
+        let zero = Relaxed { scale: 1, costs: vec![0; self.costs.len()], offset: 0, most: 0 };
+        let costs = vec![0; self.costs.len()];
+        let mut problem = self.relaxed_problem(&zero)?;
+        problem.leaf_cost = 0;
+        // The labels of the best single leaf to begin with.
+        let n_labels = self.classes.n_labels();
+        let leaf_sums = |label| -> Vec<i64> {
+            self.limits.iter().map(|l| dot(&self.totals, &l.adds, n_labels, label)).collect()
+        };
+        let mut least = (0..n_labels)
+            .map(|label| self.violation(&leaf_sums(label)))
+            .fold(f64::INFINITY, f64::min);
+        loop {
+            let limits: Vec<Limit> = self.limits.iter().map(|l| l.violated_below(least)).collect();
+            let front =
+                Sums::<N> { costs: &costs, leaf_cost: 0, step: 1, ..self.front(&limits, &zero) };
+            let (found, _) = fronts::solve(
+                &problem,
+                &front,
+                Start { upper: INFINITE, lower: 0, shown: 0 },
+                run,
+            )?;
+            let Some(found) = found else { break };
+            let mut plan_sums = vec![0; self.limits.len()];
+            for (weights, &label) in scalar::leaves(&problem, &found.plan).iter().zip(&found.labels)
+            {
+                for (sum, limit) in plan_sums.iter_mut().zip(&self.limits) {
+                    *sum += dot(weights, &limit.adds, n_labels, label as usize);
+                }
+            }
+            least = self.violation(&plan_sums);
+        }
+        let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
+        Ok(Error::invalid(format!(
+            "no tree within these limits meets the constraints: the least violation {reach} \
+             is {:.6} (beyond {}); loosen the constraints by that much, or allow larger trees",
+            least,
+            self.names()
+        )))
+    }
+
+    fn violation(&self, sums: &[i64]) -> f64 {
+        let each = self.limits.iter().zip(sums).map(|(limit, &sum)| limit.violation(sum));
+        each.fold(0.0, f64::max)
+    }
+}

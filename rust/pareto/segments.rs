@@ -1,0 +1,81 @@
+//! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives
+//! first.
+//!
+//! Two subtrees side by side have the segments of both (a Minkowski sum). h(s) = Σ over segments of
+//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a
+//! curve lies on or above another one exactly if its h does for every s.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Negatives and positives of leaves.
+pub type Segment = (i64, i64);
+
+/// Segments by slope, no two of the same.
+pub type Curve = Arc<[Segment]>;
+
+/// More positives for each negative come first.
+pub fn by_slope(a: &Segment, b: &Segment) -> Ordering {
+    let cross = |x: &Segment, y: &Segment| i128::from(x.1) * i128::from(y.0);
+    cross(b, a).cmp(&cross(a, b))
+}
+
+/// Segments of one slope are one.
+pub fn push(curve: &mut Vec<Segment>, segment: Segment) {
+    if segment == (0, 0) {
+        return;
+    }
+    match curve.last_mut() {
+        Some(last) if by_slope(last, &segment) == Ordering::Equal => {
+            *last = (last.0 + segment.0, last.1 + segment.1);
+        }
+        _ => curve.push(segment),
+    }
+}
+
+pub fn merged(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
+    let mut both = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let first = j == b.len() || (i < a.len() && by_slope(&a[i], &b[j]).is_le());
+        push(&mut both, if first { a[i] } else { b[j] });
+        if first {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    both
+}
+
+/// n · h(p / n) for a slope given as a segment.
+pub fn height(curve: &[Segment], (n, p): Segment) -> i128 {
+    let (n, p) = (i128::from(n), i128::from(p));
+    let above = |s: &&Segment| n * i128::from(s.1) > p * i128::from(s.0);
+    curve.iter().take_while(above).map(|s| n * i128::from(s.1) - p * i128::from(s.0)).sum()
+}
+
+/// Twice the area under a curve.
+pub fn doubled_area(curve: &[Segment]) -> i128 {
+    let (mut area, mut above) = (0, 0);
+    for &(n, p) in curve {
+        area += i128::from(n) * (2 * above + i128::from(p));
+        above += i128::from(p);
+    }
+    area
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_sorts_by_slope_and_joins_equal_ones() {
+        let a = [(0, 3), (2, 4), (5, 0)];
+        let b = [(1, 2), (3, 1)];
+        assert_eq!(merged(&a, &b), [(0, 3), (3, 6), (3, 1), (5, 0)]);
+        assert_eq!(merged(&a, &b), merged(&b, &a));
+        assert_eq!(doubled_area(&[(2, 4)]), 8);
+        assert_eq!(doubled_area(&[(0, 4), (2, 0)]), 16);
+    }
+}

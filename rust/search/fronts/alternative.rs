@@ -1,0 +1,35 @@
+//! A split of a node, with a bound on both sides in the relaxation.
+
+use crate::bounds::{leaf, look_ahead};
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::Side;
+
+/// A split that may be part of a tree within the budget.
+#[derive(Debug, Clone, Copy)]
+pub struct Alternative {
+    pub column: usize,
+    pub sides: [Side; 2],
+    /// The least that each side costs in the relaxation.
+    pub lower: [Cost; 2],
+}
+
+impl Alternative {
+    pub fn bound(&self) -> Cost {
+        self.lower[0] + self.lower[1]
+    }
+}
+
+/// The least that a side costs in the relaxation, with so many levels below it.
+pub fn lower(side: &Side, stump: Cost, depth: u32, leaf_cost: Cost) -> Cost {
+    let mut known = leaf::at_most(side.leaf, leaf_cost);
+    if depth == 0 {
+        return known;
+    }
+    if stump < INFINITE {
+        known = known.min(stump + 2 * leaf_cost);
+    }
+    if depth == 1 {
+        return known;
+    }
+    look_ahead::at_least(known, side.least, look_ahead::BEYOND_DEPTH_ONE, leaf_cost)
+}

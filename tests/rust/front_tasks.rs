@@ -1,0 +1,616 @@
+//! Partly ordered tasks against the list of all trees: the best one, and the whole front, with and
+//! without relaxations.
+//!
+//! More cases: `CERTREE_CASES=5000 cargo test --release --test all front_tasks`.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use crate::common::exhaustive::splits;
+use crate::common::front_kinds::{KINDS, Kind, Made, UNIT, Value};
+use crate::common::judge::ensure;
+use crate::common::problems::{Options, ShapeMix};
+use crate::common::{Case, Random, for_all, random_problem};
+use certree::check;
+use certree::cost::{Cost, INFINITE};
+use certree::data::{Column, ColumnKind, Points};
+use certree::error::Error;
+use certree::pareto::{FrontProblem, solve_front, whole_front};
+use certree::problem::{Problem, Shape};
+use certree::run::{Limits, Run, Status};
+use certree::search::fronts::{self, Candidate, Front, Start};
+use certree::task::{ClassInput, FrontTask, RowCosts, Scaled, testing};
+
+fn cases(few: u64) -> u64 {
+    match std::env::var("CERTREE_CASES") {
+        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
+        Err(_) => few,
+    }
+}
+
+/// Values of all trees, with their leaves.
+type Reached = BTreeSet<(Value, u32)>;
+
+/// The list of all trees: no value is dropped for another one.
+struct Oracle<'a, T> {
+    problem: &'a Problem,
+    task: &'a T,
+    memo: HashMap<(u64, u32), Reached>,
+}
+
+impl<T: FrontTask<Value = Value>> Oracle<'_, T> {
+    fn reach(&mut self, set: u64, depth: u32) -> Reached {
+        let depth = depth.min(set.count_ones() - 1);
+        if let Some(known) = self.memo.get(&(set, depth)) {
+            return known.clone();
+        }
+        let points: Vec<u32> = (0..64).filter(|point| set >> point & 1 == 1).collect();
+        let mut found = Reached::new();
+        self.task.leaf(&self.task.sum_of(&points), &mut |_, value| {
+            found.insert((value, 1));
+        });
+        if depth > 0 {
+            for (left, right) in splits(self.problem, set) {
+                let (lefts, rights) = (self.reach(left, depth - 1), self.reach(right, depth - 1));
+                for (a, n) in &lefts {
+                    for (b, m) in &rights {
+                        found.insert((self.task.join(a, b), n + m));
+                    }
+                }
+            }
+        }
+        self.memo.insert((set, depth), found.clone());
+        found
+    }
+
+    /// The allowed values of whole trees.
+    fn whole(&mut self) -> Reached {
+        let shape = self.problem.shape;
+        let all = (1 << self.problem.points.len()) - 1;
+        let mut found = self.reach(all, shape.max_depth.unwrap_or(u32::MAX));
+        let few = |leaves: u32| shape.max_leaves.is_none_or(|most| leaves <= most);
+        found.retain(|(value, leaves)| {
+            few(*leaves) && self.task.feasible(value) && self.task.cost(value).is_some()
+        });
+        found
+    }
+}
+
+struct Drawn {
+    case: Case,
+    task: Made,
+    leaf_cost: Cost,
+}
+
+fn drawn(seed: u64, kind: Kind) -> Drawn {
+    let rng = &mut Random::new(seed ^ 0xf407);
+    let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
+    let options =
+        Options { min_points: 2, max_points: 7, max_columns: 4, limits, ..Options::default() };
+    let mut case = random_problem(seed, &options);
+    case.shape.max_depth = Some(rng.range(0, 3) as u32);
+    let task = Made::random(kind, case.n_points(), rng);
+    let leaf_cost = rng.pick(&[0, 0, 1, task.total() / 10]);
+    Drawn { case, task, leaf_cost }
+}
+
+impl Drawn {
+    fn points(&self) -> Points {
+        let Case { columns, codes, rows, .. } = &self.case;
+        Points::new(columns, codes.clone(), rows.clone()).unwrap()
+    }
+
+    fn problem(&self, task: Made, relaxation: Option<Scaled>) -> Result<FrontProblem<Made>, Error> {
+        let (columns, points) = (self.case.columns.clone(), self.points());
+        let problem = FrontProblem::new(columns, points, task, UNIT, self.case.shape)?;
+        let problem = problem.with_leaf_cost(self.leaf_cost)?;
+        match relaxation {
+            Some(relaxation) => problem.with_relaxation(relaxation),
+            None => Ok(problem),
+        }
+    }
+
+    fn oracle(&self) -> Reached {
+        let problem = self.case.problem().unwrap();
+        Oracle { problem: &problem, task: &self.task, memo: HashMap::new() }.whole()
+    }
+
+    fn cost(&self, (value, leaves): &(Value, u32)) -> Cost {
+        self.task.cost(value).unwrap() + self.leaf_cost * Cost::from(*leaves)
+    }
+}
+
+fn run(threads: usize) -> Run<'static> {
+    let time = Some(Duration::from_secs(60));
+    Run::new(Limits { threads, time, ..Limits::default() }, UNIT, None)
+}
+
+fn best_agrees(
+    drawn: &Drawn,
+    problem: &FrontProblem<Made>,
+    best: Option<Cost>,
+    threads: usize,
+) -> Result<(), String> {
+    let found = solve_front(problem, &run(threads));
+    let Some(best) = best else {
+        let refused = |e: &Error| e.to_string().contains("allows no tree");
+        return ensure(found.as_ref().is_err_and(refused), || "a tree was found".into());
+    };
+    let found = found.map_err(|e| e.to_string())?;
+    let answer = &found.answer;
+    ensure(answer.objective == best as f64, || format!("truth {best} got {}", answer.objective))?;
+    ensure(answer.status == Status::Optimal && answer.lower_bound == best as f64, || {
+        format!("truth {best} got {:?}, lower {}", answer.status, answer.lower_bound)
+    })?;
+    let leaves = answer.tree.n_leaves() as u32;
+    let shape = drawn.case.shape;
+    ensure(shape.max_leaves.is_none_or(|most| leaves <= most), || format!("{leaves} leaves"))?;
+    ensure(drawn.cost(&(found.value.clone(), leaves)) == best, || "another value".into())?;
+    let labels = check::labels(&answer.tree, &drawn.case.columns, &drawn.points());
+    ensure(labels.len() == drawn.case.n_points(), || "a point has no label".into())
+}
+
+/// The oracle's values without those that another one dominates, and the search's, are the same.
+fn front_agrees(
+    drawn: &Drawn,
+    problem: &FrontProblem<Made>,
+    all: &Reached,
+    threads: usize,
+) -> Result<(), String> {
+    let whole = whole_front(problem, &run(threads)).map_err(|e| e.to_string())?;
+    ensure(whole.status == Status::Optimal, || format!("{:?}", whole.status))?;
+    let counts = drawn.leaf_cost > 0;
+    let key = |(value, leaves): &(Value, u32)| (value.clone(), if counts { *leaves } else { 0 });
+    let dominated = |b: &(Value, u32)| {
+        all.iter()
+            .map(key)
+            .any(|a| a != key(b) && drawn.task.no_worse(&a.0, &b.0) && (!counts || a.1 <= b.1))
+    };
+    let wanted: Reached = all.iter().filter(|b| !dominated(b)).map(key).collect();
+    let mut found: Vec<(Value, u32)> = Vec::new();
+    for tree in &whole.trees {
+        let leaves = tree.tree.n_leaves() as u32;
+        found.push(key(&(tree.value.clone(), leaves)));
+        let cost = drawn.cost(&(tree.value.clone(), leaves));
+        ensure(tree.objective == cost as f64, || format!("{} is no {cost}", tree.objective))?;
+    }
+    let n = found.len();
+    let found: Reached = found.into_iter().collect();
+    ensure(found == wanted && n == wanted.len(), || format!("{found:?} is not {wanted:?}"))
+}
+
+fn agrees(seed: u64, kind: Kind) -> Result<(), String> {
+    let drawn = drawn(seed, kind);
+    testing::obeys_front(&drawn.task).map_err(|e| e.to_string())?;
+    let all = drawn.oracle();
+    let best = all.iter().map(|reached| drawn.cost(reached)).min();
+    let problem = drawn.problem(drawn.task.clone(), None).map_err(|e| e.to_string())?;
+    for threads in [1, 3] {
+        best_agrees(&drawn, &problem, best, threads)?;
+        front_agrees(&drawn, &problem, &all, threads)?;
+    }
+    let rng = &mut Random::new(seed);
+    for which in 0..5 {
+        let mut task = drawn.task.clone();
+        let Some(relaxation) = task.relaxation(which, rng) else { continue };
+        let problem = drawn.problem(task, Some(relaxation));
+        let problem = problem.map_err(|e| format!("relaxation {which}: {e}"))?;
+        for threads in [1, 2] {
+            best_agrees(&drawn, &problem, best, threads)
+                .map_err(|e| format!("relaxation {which}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn minimax_group_errors() {
+    for_all(0..cases(1000), |seed| agrees(seed, Kind::GroupErrors));
+}
+
+#[test]
+fn false_positives_and_negatives() {
+    for_all(0..cases(1000), |seed| agrees(seed, Kind::TwoErrors));
+}
+
+#[test]
+fn losses_under_a_cap() {
+    for_all(0..cases(1000), |seed| agrees(seed, Kind::Capped));
+}
+
+#[test]
+fn spreads() {
+    for_all(0..cases(1000), |seed| agrees(seed, Kind::Spread));
+}
+
+/// A front over a relaxation that somebody else wrote, straight on the search: nothing is ever
+/// needless.
+struct Bare {
+    /// Labels and their loss for a unit of each statistic.
+    losses: Vec<Vec<Cost>>,
+}
+
+impl Bare {
+    fn loss(&self, label: usize, sums: &[i64]) -> Cost {
+        self.losses[label].iter().zip(sums).map(|(loss, sum)| loss * sum).sum()
+    }
+}
+
+impl Front for Bare {
+    type Value = Vec<Cost>;
+
+    fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, Cost, Vec<Cost>)) {
+        for label in 0..self.losses.len() {
+            let loss = self.loss(label, sums);
+            let mut by_label = vec![0; self.losses.len()];
+            by_label[label] = loss;
+            push(label as u32, loss, by_label);
+        }
+    }
+
+    fn join(&self, a: &Vec<Cost>, b: &Vec<Cost>) -> Vec<Cost> {
+        a.iter().zip(b).map(|(a, b)| a + b).collect()
+    }
+
+    fn drop_needless(&self, _sums: &[i64], _list: &mut Vec<Candidate<Vec<Cost>>>) {}
+
+    /// The dearest label counts twice: no less than all losses.
+    fn cost(&self, value: &Vec<Cost>, _leaves: u32) -> Option<Cost> {
+        Some(value.iter().sum::<Cost>() + value.iter().max()?)
+    }
+
+    fn budget(&self, upper: Cost) -> Cost {
+        upper - 1
+    }
+
+    fn at_least(&self, bound: Cost) -> Cost {
+        bound
+    }
+}
+
+/// The best tree of a bare front is that of the list of all trees.
+fn bare_agrees(problem: &Problem, bare: &Bare) -> Result<(), String> {
+    /// A bare front as the oracle takes it.
+    struct Listed<'a>(&'a Problem, &'a Bare);
+    impl FrontTask for Listed<'_> {
+        type Value = Vec<Cost>;
+        fn n_points(&self) -> usize {
+            self.0.points.len()
+        }
+        fn width(&self) -> usize {
+            self.0.task.width()
+        }
+        fn stats(&self, point: usize) -> &[i64] {
+            self.0.task.stats(point)
+        }
+        fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, Vec<Cost>)) {
+            self.1.leaf(sums, &mut |label, _, value| push(label, value));
+        }
+        fn join(&self, a: &Vec<Cost>, b: &Vec<Cost>) -> Vec<Cost> {
+            self.1.join(a, b)
+        }
+        fn no_worse(&self, a: &Vec<Cost>, b: &Vec<Cost>) -> bool {
+            a == b
+        }
+        fn cost(&self, value: &Vec<Cost>) -> Option<Cost> {
+            self.1.cost(value, 0)
+        }
+    }
+    let listed = Listed(problem, bare);
+    let all = Oracle { problem, task: &listed, memo: HashMap::new() }.whole();
+    let truth = all.iter().filter_map(|(value, _)| listed.cost(value)).min().unwrap();
+    let start = Start { upper: INFINITE, lower: 0, shown: truth };
+    let (best, lower) = fronts::solve(problem, bare, start, &run(1)).map_err(|e| e.to_string())?;
+    let cost = best.map(|best| best.cost);
+    ensure((cost, lower) == (Some(truth), truth), || {
+        format!("truth {truth} got {cost:?}, lower {lower}")
+    })
+}
+
+#[test]
+fn relaxations_with_weight_in_every_class() {
+    for_all(0..cases(500), |seed| {
+        let Drawn { case, task, .. } = drawn(seed, Kind::TwoErrors);
+        let input = ClassInput {
+            n_classes: 2,
+            n_labels: 2,
+            weights: task.stats.iter().map(|&s| s as f64).collect(),
+            costs: vec![0.0, 1.0, 1.0, 0.0],
+            class_weights: vec![1.0; 2],
+            balanced: false,
+            leaf_penalty: 0.0,
+        };
+        let Ok(scaled) = input.build() else { return Ok(()) };
+        let points = Points::new(&case.columns, case.codes, case.rows).unwrap();
+        let problem = Problem::new(case.columns, points, scaled, case.shape).unwrap();
+        let classes = problem.task.structure().classes().expect("whole weights").clone();
+        let loss = |label: usize| (0..2).map(|class| classes.cost(class, label)).collect();
+        bare_agrees(&problem, &Bare { losses: vec![loss(0), loss(1)] })
+    });
+}
+
+#[test]
+fn relaxations_by_rows() {
+    for_all(0..cases(500), |seed| {
+        let Drawn { case, task, .. } = drawn(seed, Kind::Capped);
+        let costs: Vec<f64> =
+            (task.stats.chunks(4)).flat_map(|s| s[..3].iter().map(|&s| s as f64)).collect();
+        let scaled = RowCosts::build(3, &costs, 1.0, 0.0, None).unwrap();
+        let points = Points::new(&case.columns, case.codes, case.rows).unwrap();
+        let problem = Problem::new(case.columns, points, scaled, case.shape).unwrap();
+        let losses = (0..3).map(|label| (0..3).map(|l| Cost::from(l == label)).collect());
+        bare_agrees(&problem, &Bare { losses: losses.collect() })
+    });
+}
+
+/// Limits and threads on more rows: whatever ends a search, what it says holds.
+#[test]
+fn stopped_searches_say_what_is_true() {
+    for seed in 0..20 {
+        let rng = &mut Random::new(seed);
+        let n = 40;
+        let column = |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean };
+        let columns: Vec<Column> = (0..6).map(column).collect();
+        let codes: Vec<Vec<u32>> =
+            (0..6).map(|_| (0..n).map(|_| rng.below(2) as u32).collect()).collect();
+        let points = Points::new(&columns, codes, vec![1; n]).unwrap();
+        let mut task = Made::random(Kind::GroupErrors, n, rng);
+        let relaxation = task.relaxation(2, rng).filter(|_| seed % 2 == 0);
+        let shape = Shape { max_depth: Some(3), ..Shape::default() };
+        let problem = FrontProblem::new(columns, points, task, UNIT, shape).unwrap();
+        let problem = match relaxation {
+            Some(relaxation) => problem.with_relaxation(relaxation).unwrap(),
+            None => problem,
+        };
+        let best = solve_front(&problem, &run(2)).unwrap().answer;
+        assert_eq!(best.status, Status::Optimal);
+        for limits in [
+            Limits { time: Some(Duration::from_micros(300)), ..Limits::default() },
+            Limits { memory: Some(300_000), ..Limits::default() },
+            Limits { memory: Some(3_000_000), threads: 2, ..Limits::default() },
+            Limits { gap: best.objective / 3.0, threads: 2, ..Limits::default() },
+        ] {
+            let found =
+                solve_front(&problem, &Run::new(limits.clone(), UNIT, None)).unwrap().answer;
+            assert!(found.lower_bound <= best.objective, "{seed}: {limits:?}");
+            assert!(found.objective >= best.objective, "{seed}: {limits:?}");
+            let whole = whole_front(&problem, &Run::new(limits, UNIT, None)).unwrap();
+            let least = whole.trees.first().map(|tree| tree.objective);
+            assert!(least.is_none_or(|least| least >= best.objective));
+            assert!(whole.status != Status::Optimal || least == Some(best.objective));
+        }
+    }
+}
+
+/// Two Boolean columns, four points, and any task made of closures.
+struct Loose {
+    stats: Vec<Vec<i64>>,
+    leaf: fn(&[i64]) -> i64,
+    join: fn(i64, i64) -> i64,
+    no_worse: fn(i64, i64) -> bool,
+    feasible: fn(i64) -> bool,
+    /// How often a leaf was asked for.
+    asked: AtomicI64,
+    drift: i64,
+    /// True if it gives its label to two values.
+    twice: bool,
+}
+
+impl Default for Loose {
+    fn default() -> Loose {
+        Loose {
+            stats: vec![vec![1], vec![2], vec![3], vec![4]],
+            leaf: |sums| sums[0],
+            join: |a, b| a + b,
+            no_worse: |a, b| a <= b,
+            feasible: |_| true,
+            asked: AtomicI64::new(0),
+            drift: 0,
+            twice: false,
+        }
+    }
+}
+
+impl FrontTask for Loose {
+    type Value = i64;
+
+    fn n_points(&self) -> usize {
+        4
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn stats(&self, point: usize) -> &[i64] {
+        &self.stats[point]
+    }
+
+    fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, i64)) {
+        let times = self.asked.fetch_add(1, Ordering::Relaxed);
+        push(0, (self.leaf)(sums) + self.drift * times);
+        if self.twice {
+            push(0, (self.leaf)(sums) + 1);
+        }
+    }
+
+    fn join(&self, a: &i64, b: &i64) -> i64 {
+        (self.join)(*a, *b)
+    }
+
+    fn no_worse(&self, a: &i64, b: &i64) -> bool {
+        (self.no_worse)(*a, *b)
+    }
+
+    fn cost(&self, value: &i64) -> Option<Cost> {
+        Some(*value)
+    }
+
+    fn feasible(&self, value: &i64) -> bool {
+        (self.feasible)(*value)
+    }
+}
+
+fn loose(task: Loose, depth: u32) -> Result<FrontProblem<Loose>, Error> {
+    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+    let columns = vec![column("a"), column("b")];
+    let codes = vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
+    let points = Points::new(&columns, codes, vec![1; 4])?;
+    let shape = Shape { max_depth: Some(depth), ..Shape::default() };
+    FrontProblem::new(columns, points, task, UNIT, shape)
+}
+
+fn refused<T>(found: Result<T, Error>, clause: &str) {
+    let Err(error) = found else { panic!("not refused: {clause}") };
+    assert!(matches!(error, Error::Task(_)), "{error}");
+    let text = error.to_string();
+    assert!(text.contains(clause), "{text}");
+    assert!(!text.contains("defect in certree"), "{text}");
+}
+
+#[test]
+fn tasks_that_break_a_clause_are_told_which() {
+    let obeys = |task: Loose| testing::obeys_front(&task);
+    assert_eq!(obeys(Loose::default()), Ok(()));
+    let task = || Loose::default();
+    refused(obeys(Loose { join: |a, b| a - b, ..task() }), "commutative");
+    refused(obeys(Loose { join: |a, b| (a + b) / 2, ..task() }), "associative");
+    refused(obeys(Loose { no_worse: |a, b| a < b, ..task() }), "no worse than itself");
+    let squared = || Loose { leaf: |sums| sums[0] * sums[0], ..task() };
+    assert_eq!(obeys(squared()), Ok(()));
+    refused(obeys(Loose { no_worse: |a, b| a % 3 <= b % 3, ..squared() }), "preserves dominance");
+    refused(obeys(Loose { feasible: |a| a > 5, ..task() }), "stays so when it is joined");
+    refused(obeys(Loose { no_worse: |_, _| true, ..squared() }), "costs no more");
+    refused(obeys(Loose { leaf: |sums| sums[0] - 7, ..task() }), "costs at least 0");
+    refused(obeys(Loose { stats: vec![vec![1, 2]; 4], ..task() }), "`width` statistics");
+    refused(obeys(Loose { twice: true, ..task() }), "different labels");
+    for task in KINDS.map(|kind| Made::random(kind, 9, &mut Random::new(3))) {
+        assert_eq!(testing::obeys_front(&task), Ok(()));
+    }
+}
+
+#[test]
+fn answers_of_broken_tasks_blame_the_task() {
+    let solved = |task, depth| solve_front(&loose(task, depth)?, &run(1));
+    let sound = solved(Loose::default(), 2).unwrap();
+    assert_eq!((sound.value, sound.answer.objective), (10, 10.0));
+    // Each time a leaf is asked for, it is worth something else.
+    refused(solved(Loose { drift: 1, ..Loose::default() }, 1), "the same each time");
+    // Splits pay, and the order in which they are joined matters.
+    let ordered =
+        || Loose { leaf: |sums| sums[0] * sums[0], join: |a, b| a + 2 * b, ..Loose::default() };
+    refused(solved(ordered(), 2), "associative and commutative");
+    refused(solved(Loose { leaf: |sums| sums[0] - 20, ..Loose::default() }, 2), "at least 0");
+    refused(solved(Loose { twice: true, ..Loose::default() }, 2), "different labels");
+    refused(loose(Loose { stats: vec![vec![1, 2]; 4], ..Loose::default() }, 2), "`width`");
+    let whole = |task| whole_front(&loose(task, 2)?, &run(1));
+    assert_eq!(whole(Loose::default()).unwrap().trees.len(), 1);
+    refused(whole(ordered()), "associative and commutative");
+}
+
+#[test]
+fn relaxations_that_do_not_bound_are_refused() {
+    let rng = &mut Random::new(5);
+    for kind in [Kind::TwoErrors, Kind::GroupErrors, Kind::Capped] {
+        for which in [2, 3] {
+            let case =
+                || (0..).map(|seed| drawn(seed, kind)).find(|d| d.task.total() > 30).unwrap();
+            // A bound by label that is below the relaxation's best answer.
+            let drawn = case();
+            let mut task = drawn.task.clone();
+            let relaxation = task.relaxation(2, rng).unwrap();
+            let low = Low { of: task, by: 1 };
+            refused(low_problem(&drawn, low, relaxation), "a leaf's bound is at least");
+            // Costs that are said to be higher than they are.
+            let mut task = drawn.task.clone();
+            let relaxation = task.relaxation(which, rng).unwrap();
+            let claims = Claims { of: task, by: 1_000_000 };
+            refused(claims_problem(&drawn, claims, relaxation), "in the relaxation");
+        }
+    }
+}
+
+macro_rules! passed_on {
+    ($name:ident, $bound:expr, $at_least:expr) => {
+        struct $name {
+            of: Made,
+            by: Cost,
+        }
+
+        impl FrontTask for $name {
+            type Value = Value;
+            fn n_points(&self) -> usize {
+                self.of.n_points()
+            }
+            fn width(&self) -> usize {
+                self.of.width
+            }
+            fn stats(&self, point: usize) -> &[i64] {
+                self.of.stats(point)
+            }
+            fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, Value)) {
+                self.of.leaf(sums, push)
+            }
+            fn join(&self, a: &Value, b: &Value) -> Value {
+                self.of.join(a, b)
+            }
+            fn no_worse(&self, a: &Value, b: &Value) -> bool {
+                self.of.no_worse(a, b)
+            }
+            fn cost(&self, value: &Value) -> Option<Cost> {
+                self.of.cost(value)
+            }
+            fn bound(&self, sums: &[i64], label: u32, value: &Value) -> Option<Cost> {
+                $bound(self, sums, label, value)
+            }
+            fn at_least(&self, bound: Cost) -> Cost {
+                $at_least(self, bound)
+            }
+            fn budget(&self, upper: Cost) -> Cost {
+                self.of.budget(upper)
+            }
+        }
+    };
+}
+
+passed_on!(Low, |own: &Low, _: &[i64], _, _: &Value| Some(-own.by), |own: &Low, bound| own
+    .of
+    .at_least(bound));
+passed_on!(
+    Claims,
+    |own: &Claims, sums: &[i64], label, value: &Value| own.of.bound(sums, label, value),
+    |own: &Claims, bound| own.of.at_least(bound) + own.by
+);
+
+fn low_problem(drawn: &Drawn, task: Low, relaxed: Scaled) -> Result<FrontProblem<Low>, Error> {
+    let (columns, points) = (drawn.case.columns.clone(), drawn.points());
+    FrontProblem::new(columns, points, task, UNIT, drawn.case.shape)?.with_relaxation(relaxed)
+}
+
+fn claims_problem(
+    drawn: &Drawn,
+    task: Claims,
+    relaxed: Scaled,
+) -> Result<FrontProblem<Claims>, Error> {
+    let (columns, points) = (drawn.case.columns.clone(), drawn.points());
+    FrontProblem::new(columns, points, task, UNIT, drawn.case.shape)?.with_relaxation(relaxed)
+}
+
+#[test]
+fn progress_is_told_and_a_run_can_be_interrupted() {
+    let seen = Mutex::new(0);
+    let drawn = (0..).map(|seed| drawn(seed, Kind::TwoErrors)).find(|d| d.case.n_points() > 5);
+    let drawn = drawn.unwrap();
+    let pulse = |_: &_| {
+        *seen.lock().unwrap() += 1;
+        false
+    };
+    let problem = drawn.problem(drawn.task.clone(), None).unwrap();
+    let run = Run::new(Limits::default(), UNIT, Some(Box::new(pulse)));
+    std::thread::sleep(Duration::from_millis(60));
+    let found = solve_front(&problem, &run).unwrap().answer;
+    assert!(found.lower_bound <= found.objective);
+    assert_eq!(*seen.lock().unwrap(), 1);
+}
