@@ -49,6 +49,7 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
     _check_type(name, series.dtype)
     if (ranked := _ranked(series)) is not None:
         return _labels(ranked[0], y), ranked[1]
+    engine.check_threads()
     if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         series = series.cast(pl.String)
     counts = series.alias("y").value_counts(name="len")
