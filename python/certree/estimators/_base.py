@@ -18,6 +18,7 @@ from certree import _core, ingest, progress
 from certree.certificate import ENDINGS, Certificate
 from certree.constraints import Met
 from certree.estimators import parameters
+from certree.options import Status
 from certree.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ Asked = tuple[float, tuple[Any, ...], tuple[Any, ...], Any]
 
 class TreeEstimator(BaseEstimator):
     """The part of a tree estimator that does not depend on the task."""
+
+    tree_: Tree
+    certificate_: Certificate
+    objective_: float
+    lower_bound_: float
+    gap_: float
+    status_: Status
+    n_features_in_: int
 
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.

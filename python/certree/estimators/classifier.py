@@ -14,6 +14,7 @@ from certree import feature_costs as prices_of
 from certree.estimators import _constrained, _metrics, _paying, _ranking, _reference, parameters
 from certree.estimators._base import as_core_takes
 from certree.estimators.parameters import Rule, is_number
+from certree.options import ClassifierObjective, GuessedThresholds
 
 LOSSES = {
     "accuracy": "error rate",
@@ -164,7 +165,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
 
     def __init__(
         self,
-        objective: str = "accuracy",
+        objective: ClassifierObjective = "accuracy",
         *,
         leaf_penalty: float = 0.01,
         max_depth: int | None = 4,
@@ -177,7 +178,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         constraints: Any = (),
         beta: float = 1.0,
         positive_label: Any = None,
-        thresholds: Any = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
