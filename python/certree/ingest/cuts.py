@@ -100,7 +100,7 @@ def _narrow(
         batch = engine.collect(frame.select(engine.columns([*names, *beside])))
         for index in range(len(names)):
             picks = [index, *range(len(names), batch.width)]
-            yield pl.DataFrame([batch.to_series(pick) for pick in picks]).lazy()
+            yield pl.DataFrame({batch.columns[pick]: batch.to_series(pick) for pick in picks}).lazy()
 
 
 def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:

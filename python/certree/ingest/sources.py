@@ -91,9 +91,14 @@ def _polars(frame: pl.DataFrame | pl.LazyFrame, height: int | None) -> Source:
         if isinstance(frame, pl.LazyFrame):
             return frame.select(engine.columns(names[i] for i in picks))
         # Without polars' engine, whose first use takes longer than many a search.
-        return pl.DataFrame([frame.to_series(i) for i in picks])
+        return _named((names[i], frame.to_series(i)) for i in picks)
 
     return Source(names, True, height, take)
+
+
+def _named(columns: Iterable[tuple[str, pl.Series]]) -> pl.DataFrame:
+    """A frame of columns: a list of series would lose an empty name."""
+    return pl.DataFrame(dict(columns))
 
 
 def _arrow(table: Any) -> Source:
@@ -104,6 +109,9 @@ def _arrow(table: Any) -> Source:
         frame = pl.DataFrame(table)
     except pl.exceptions.DuplicateError as error:
         raise ValueError(f"column names must be unique; rename them ({error})") from None
+    if names is not None:
+        # Polars renames a column whose name is empty.
+        frame.columns = list(names)
     return _polars(frame, frame.height)
 
 
@@ -123,8 +131,7 @@ def _pandas(frame: Any) -> Source:
     check_unique(names)
 
     def take(picks: Sequence[int]) -> pl.DataFrame:
-        series = [from_pandas.series(names[i], frame.iloc[:, i]) for i in picks]
-        return pl.DataFrame(series)
+        return _named((names[i], from_pandas.series(names[i], frame.iloc[:, i])) for i in picks)
 
     types = set(frame.dtypes)
     of_one_type = len(types) == 1 and arrays.is_machine(types.pop())
