@@ -40,5 +40,6 @@ __all__ = [
     "Tree",
     "__version__",
     "depth_gap",
+    "frontier",
     "suggest_depth",
 ]

@@ -4,6 +4,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.options import Status
+
 __all__ = [
     "Answer",
     "Points",
@@ -81,7 +83,7 @@ class Answer:
     @property
     def lower_bound(self) -> float: ...
     @property
-    def status(self) -> str: ...
+    def status(self) -> Status: ...
     @property
     def seconds(self) -> float: ...
     @property

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import conditions, ingest
 from certree.estimators import parameters
 from certree.ingest.midpoints import rounded_down
+from certree.options import Thresholds
 from certree.schema import Column
 
 
@@ -58,7 +59,7 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         )
     }
 
-    def __init__(self, thresholds: Any = "all") -> None:
+    def __init__(self, thresholds: Thresholds = "all") -> None:
         self.thresholds = thresholds
 
     def fit(self, X: Any, y: Any = None) -> ThresholdBinarizer:

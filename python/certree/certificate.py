@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from certree.constraints import Met
+from certree.options import Status
 
 #: What each status means, as the end of a sentence.
 ENDINGS = {
@@ -29,7 +30,7 @@ class Certificate:
     nothing about other cuts or other rows.
     """
 
-    status: str
+    status: Status
     #: Loss plus ``leaf_penalty`` for each leaf.
     objective: float
     #: No tree has a lower objective.

@@ -15,8 +15,10 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import __version__, demo, tables
+from certree.conditions import printable
 from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
-from certree.export.to_json import to_json
+from certree.export.to_json import MOST_BYTES, to_json
+from certree.ingest import engine
 from certree.tree import Tree
 
 MISUSE = 2
@@ -40,16 +42,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, TypeError, OSError, pl.exceptions.PolarsError) as error:
-        print(f"certree: error: {one_line(error)}", file=sys.stderr)
-        return MISUSE
+        return misused(one_line(error))
+    except BaseException as error:
+        # Polars panics over some damaged files, with an exception that is no Exception.
+        if not engine.is_panic(error):
+            raise
+        return misused(f"polars panics, a file may be damaged: {engine.first_line(error)}")
     return 0
+
+
+def misused(problem: str) -> int:
+    print(f"certree: error: {printable(problem)}", file=sys.stderr)
+    return MISUSE
 
 
 def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, pl.exceptions.PolarsError):
-        return tables.first_line(error)
+        return engine.first_line(error)
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -57,7 +68,7 @@ class Parser(argparse.ArgumentParser):
     """argparse, with errors of one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(MISUSE, f"certree: error: {message} (see {self.prog} --help)\n")
+        self.exit(MISUSE, f"certree: error: {printable(message)} (see {self.prog} --help)\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -188,7 +199,9 @@ def fit(options: argparse.Namespace) -> None:
     given = vars(options)
     quiet = given.get("quiet", False)
     frame = tables.read(options.data)
-    columns = list(frame.collect_schema())
+    columns = list(engine.schema(frame)) if isinstance(frame, pl.LazyFrame) else frame.columns
+    for note in tables.odd_dates(frame):
+        print(f"certree: note: {printable(note)}", file=sys.stderr)
     drop = given.get("drop", [])
     goal = "target" if "target" in given else "costs"
     named = given[goal]
@@ -215,6 +228,8 @@ def fit(options: argparse.Namespace) -> None:
     if "model" in given and not options.model.absolute().parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder", str(options.model.parent))
 
+    dropped = set(drop)
+    kept = [name for name in columns if name not in dropped]
     search = {name: given[name] for name in SEARCH if name in given}
     estimators: dict[str, Any] = {
         "classification": OptimalTreeClassifier,
@@ -226,13 +241,13 @@ def fit(options: argparse.Namespace) -> None:
         # The certificate says it, too.
         warnings.simplefilter("ignore", ConvergenceWarning)
         goals = named[0] if task == "classification" else named
-        model.fit(frame.drop(drop), goals, sample_weight=given.get("weight"))
+        model.fit(frame.select(engine.columns(kept)), goals, sample_weight=given.get("weight"))
     if not quiet and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
     if "model" in given:
         save(model, options.model)
     print(model.tree_.to_text())
-    print(model.certificate_)
+    print(printable(str(model.certificate_)))
 
 
 def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> None:
@@ -254,7 +269,9 @@ def save(model: Any, path: Path) -> None:
 
 def load(path: Path) -> Tree:
     try:
-        return Tree.from_json(path.read_bytes())
+        # A file that is no tree may be larger than memory.
+        with path.open("rb") as file:
+            return Tree.from_json(file.read(MOST_BYTES + 1))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -265,6 +282,8 @@ def predict(options: argparse.Namespace) -> None:
     frame = tables.read(options.data, tree.columns)
     answers = tree.predict(frame)
     if answers.ndim == 1:
+        if answers.dtype.kind in "SO":
+            answers = [v.decode() if isinstance(v, bytes) else v for v in answers.tolist()]
         out = pl.DataFrame({"prediction": answers})
     else:
         out = pl.DataFrame(answers, schema=[f"prediction of {name}" for name in tree.labels])
@@ -277,7 +296,8 @@ def predict(options: argparse.Namespace) -> None:
     if "output" in given:
         tables.write(out, options.output)
     else:
-        sys.stdout.write(out.write_csv())
+        text = out.write_csv()
+        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def show(options: argparse.Namespace) -> None:
@@ -285,7 +305,7 @@ def show(options: argparse.Namespace) -> None:
     print(tree.to_text(), end="")
     about = json.loads(options.model.read_bytes()).get("certificate")
     if isinstance(about, dict) and isinstance(about.get("statement"), str):
-        print(f"\nWhen it was fitted:\n{about['statement']}")
+        print(f"\nWhen it was fitted:\n{printable(about['statement'])}")
 
 
 def demo_(options: argparse.Namespace) -> None:

@@ -64,6 +64,17 @@ def plain(text: str) -> str:
     return quoted if quoted.isprintable() else json.dumps(text)
 
 
+def printable(text: str) -> str:
+    """The text with every character escaped that could command a terminal; lines stay lines.
+
+    >>> print(printable("a" + chr(27) + "[2J"))
+    a\\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def threshold_text(column: Column, threshold: int | float) -> str:
     """A threshold as short as it can be while it still sends every value the same way.
 

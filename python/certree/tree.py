@@ -182,6 +182,13 @@ class Tree:
         """The depth of the deepest leaf; 0 for a single leaf."""
         return max(node.depth for node in self.nodes)
 
+    def path(self, node: int) -> list[int]:
+        """The ids of the nodes from the root to this one, which is the last of them."""
+        found = [node]
+        while found[-1] != 0:
+            found.append(self._parents[found[-1]])
+        return found[::-1]
+
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The id of the leaf that each row ends in."""
         slots: dict[Slot, int] = {}
@@ -212,13 +219,16 @@ class Tree:
         from scipy.sparse import csr_matrix
 
         leaves = self.apply(X)
-        lengths = np.array([len(path) for path in self._paths])
-        starts = np.cumsum(lengths) - lengths
-        passed = np.concatenate(self._paths)
-        ends = np.concatenate([[0], np.cumsum(lengths[leaves])])
-        # The k-th entry of a row is the k-th node of its leaf's path.
-        within = np.arange(ends[-1]) - np.repeat(ends[:-1], lengths[leaves])
-        indices = passed[np.repeat(starts[leaves], lengths[leaves]) + within]
+        lengths = np.array([node.depth + 1 for node in self.nodes])[leaves]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        # All rows at once go up from their leaves, until each has come to the root.
+        indices = np.empty(ends[-1], dtype=np.int64)
+        rows, nodes = np.arange(len(leaves)), leaves.astype(np.int64)
+        parents = np.array(self._parents)
+        for step in range(1, int(lengths.max(initial=0)) + 1):
+            indices[ends[rows + 1] - step] = nodes
+            going = nodes != 0
+            rows, nodes = rows[going], parents[nodes[going]]
         shape = (len(leaves), len(self.nodes))
         return csr_matrix((np.ones(len(indices), dtype=np.int64), indices, ends), shape=shape)
 
@@ -227,8 +237,7 @@ class Tree:
         replaces an earlier, looser one."""
         rules = []
         for leaf in self.leaves:
-            path = self._paths[leaf.id]
-            told = _told(self.nodes, path)
+            told = _told(self.nodes, self.path(leaf.id))
             rules.append(Rule(leaf.id, told, leaf.label, leaf.rows, leaf.value))
         return rules
 
@@ -263,14 +272,13 @@ class Tree:
         return to_polars.to_polars(self, output)
 
     @cached_property
-    def _paths(self) -> list[list[int]]:
-        """The ids from the root to each node."""
-        paths = [[0] for _ in self.nodes]
+    def _parents(self) -> list[int]:
+        """The parent of each node; the root's is itself."""
+        parents = [0] * len(self.nodes)
         for node in self.nodes:
             if node.split:
-                for child in (node.split.left, node.split.right):
-                    paths[child] = [*paths[node.id], child]
-        return paths
+                parents[node.split.left] = parents[node.split.right] = node.id
+        return parents
 
     @cached_property
     def _label_by_node(self) -> NDArray[Any]:
@@ -321,7 +329,7 @@ class Tree:
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     """Strings are one type, however wide numpy keeps them."""
-    return a == b or (a.kind == b.kind == "U")
+    return a == b or (a.kind in "UT" and b.kind in "UT") or (a.kind == b.kind == "S")
 
 
 def _told(nodes: Sequence[Node], path: Sequence[int]) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ import copy
 import json
 import random
 import re
+import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 from trees import check_golden, every_type, gallery, patients, random_tree
 
 from certree import _core
+from certree.export import to_json
+from certree.ingest import arrays
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -78,14 +82,87 @@ def test_members_that_are_not_known_are_ignored():
     assert Tree.from_json(json.dumps(document)) == patients()
 
 
-def test_a_very_deep_tree_needs_no_stack():
+def chain(depth: int) -> Tree:
+    """Every test has a leaf on its left and the next test on its right."""
     parts = []
-    for k in range(20_000):
+    for k in range(depth):
         parts.append(((0, float(k), 2 * k + 1, 2 * k + 2), 0, 1, [1.0], 0.0))
         parts.append((None, 0, 1, [1.0], 0.0))
     parts.append((None, 0, 1, [1.0], 0.0))
-    tree = Tree(_core.Tree(parts), [Column("x", "number", "Float64")], ["only"])
-    assert Tree.from_json(tree.to_json()).depth == 20_000
+    return Tree(_core.Tree(parts), [Column("x", "number", "Float64")], ["only"])
+
+
+def test_the_deepest_tree_needs_no_stack_and_a_deeper_one_is_refused():
+    deepest = chain(to_json.MOST_DEPTH)
+    text = deepest.to_json()
+    assert Tree.from_json(text).depth == to_json.MOST_DEPTH
+    assert deepest.rules()[-1].conditions == ("x > 999",)
+    with pytest.raises(ValueError, match="nodes is too deep: .* a depth of at most 1,000"):
+        chain(to_json.MOST_DEPTH + 1).to_json()
+    # As a reader meets it: the last leaf is a test.
+    document = json.loads(text)
+    n = len(document["nodes"])
+    document["nodes"][-1]["split"] = {"column": 0, "at_most": 0.0, "left": n, "right": n + 1}
+    document["nodes"] += [{"label": 0, "rows": 1, "value": [1.0], "loss": 0.0}] * 2
+    with pytest.raises(ValueError, match="nodes is too deep"):
+        Tree.from_json(json.dumps(document))
+
+
+def test_paths_and_indicators_of_a_chain_take_linear_space():
+    tracemalloc.start()
+    tree = chain(20_000)
+    X = np.arange(0.0, 20_000.0, 1_000.0)[:, None]
+    passed = tree.decision_path(X)
+    assert passed.sum(axis=1).ravel().tolist()[0] == [k + 2 for k in range(0, 20_000, 1_000)]
+    assert tree.path(39_999)[:3] == [0, 2, 4] and len(tree.path(39_999)) == 20_001
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (b'{"format": "' + b"x" * to_json.MOST_BYTES + b'"}', "too large: it has more than 64 MiB"),
+        (b"[" + b"1," * to_json.MOST_VALUES + b"1]", "too large: it has more than 4,194,304 values"),
+        (b"[" * 100_000 + b"]" * 100_000, "not a JSON document"),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "not a JSON document"),
+    ],
+    ids=["bytes", "values", "nested arrays", "nested objects"],
+)
+def test_documents_too_large_to_read_are_refused_at_once(text, message):
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=f"not a JSON document: .*|{message}") as error:
+        Tree.from_json(text)
+    assert message in str(error.value)
+    assert time.monotonic() - began < 10
+
+
+def test_too_many_nodes_are_refused_before_they_are_read():
+    document = json.loads(chain(1).to_json())
+    document["nodes"] = [{}] * (to_json.MOST_NODES + 1)
+    with pytest.raises(ValueError, match="nodes is too large: .* at most 100,000 nodes"):
+        Tree.from_json(json.dumps(document))
+
+
+def test_labels_come_back_whatever_they_end_with():
+    for labels in (["a\0", "a"], ["\0", ""], [b"a\0", b"a"], [b"\xff", b"no"], ["x", "y\0z"]):
+        parts = [((0, 0.5, 1, 2), 0, 2, [1.0, 1.0], 1.0)]
+        parts += [(None, k, 1, [1.0 - k, float(k)], 0.0) for k in range(2)]
+        tree = Tree(_core.Tree(parts), [Column("x", "number", "Float64")], arrays.labels(labels))
+        back = Tree.from_json(tree.to_json())
+        assert back.labels.tolist() == labels and back == tree
+        assert back.predict([[0.0], [1.0]]).tolist() == labels
+
+
+def test_a_test_without_columns_and_huge_values_are_named_in_a_line():
+    text = changed(chain(1), ["columns"], [])
+    with pytest.raises(ValueError, match=r"nodes\[0\].split is a test, but there are no columns"):
+        Tree.from_json(text)
+    for path, value in ((["nodes", 1, "rows"], -(10**300)), (["labels", "dtype"], "x" * 9_999)):
+        with pytest.raises(ValueError) as error:
+            Tree.from_json(changed(chain(1), path, value))
+        assert len(str(error.value)) < 400
 
 
 def changed(tree: Tree, path: list, value) -> str:
@@ -121,7 +198,6 @@ SEX_SPLIT = ["nodes", 2, "split"]
         (["labels", "values"], [], "labels.values must hold at least one label"),
         (["labels", "values"], ["no", "no"], "labels.values holds a label twice"),
         (["labels", "values"], ["no", 1], "labels.values[1] is no value of type str"),
-        (["labels", "values"], ["no", "yes\0"], "labels.values do not fit str"),
         (["labels", "dtype"], "datetime64[D]", "labels.dtype is 'datetime64[D]'"),
         (["nodes"], [], "nodes must hold at least one node"),
         (["nodes", 1, "label"], 2, "nodes[1].label is 2, but must be from 0 to 1"),

@@ -18,6 +18,7 @@ from certree import _core, ingest, progress
 from certree.certificate import ENDINGS, Certificate
 from certree.constraints import Met
 from certree.estimators import parameters
+from certree.options import Status
 from certree.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ Asked = tuple[float, tuple[Any, ...], tuple[Any, ...], Any]
 
 class TreeEstimator(BaseEstimator):
     """The part of a tree estimator that does not depend on the task."""
+
+    tree_: Tree
+    certificate_: Certificate
+    objective_: float
+    lower_bound_: float
+    gap_: float
+    status_: Status
+    n_features_in_: int
 
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.
@@ -239,19 +248,18 @@ class TreeEstimator(BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The share of each column in the reduction of the training loss that the splits bring.
+        """How much the training loss rises if the splits on a column are answered at random, as shares of all columns'.
 
-        All zero for a tree that reduces nothing, such as a single leaf.
+        At random means: each split on the column sends a row left with the share of the training weight that it sent
+        left. A row on its own side goes on by its own answers; one that is on the other side is spread over the
+        leaves there as the training weight is. The rise is computed exactly from what the nodes hold. A column
+        whose split gains nothing by itself, but without which the splits below it are of no use, has its part; a column that the
+        tree does not use has 0. All are zero for a tree that knows no more than a single leaf.
         """
+        from certree.estimators import _importances
+
         check_is_fitted(self)
-        gains = np.zeros(self.n_features_in_)
-        nodes = self.tree_.nodes
-        for node in nodes:
-            if node.split is not None:
-                children = nodes[node.split.left].loss + nodes[node.split.right].loss
-                gains[node.split.column_index] += max(node.loss - children, 0.0)
-        total = gains.sum()
-        return gains / total if total > 0 else gains
+        return _importances.importances(self)
 
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""

@@ -20,7 +20,7 @@ from certree.constraints import (
 )
 from certree.estimators import _metrics
 from certree.estimators._base import as_core_takes
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule, is_number, shown
 
 #: (name, label, classes counted, classes counted against, most)
 Limit = tuple[str, int, list[int], list[int], float]
@@ -114,7 +114,7 @@ def most_of(constraint: Constraint) -> float:
     name = NAMES.get(type(constraint), "max_difference")
     value = getattr(constraint, name)
     if not is_number(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name}={value!r} is not valid: it must be a number from 0 to 1")
+        raise ValueError(f"{name}={shown(value)} is not valid: it must be a number from 0 to 1")
     return float(value)
 
 

@@ -177,5 +177,5 @@ def features_as_given(X: Any, training: ingest.InMemory) -> Any:
     names = [column.name for column in training.columns]
     if len(names) == len(training.source.names):
         return X.collect() if isinstance(X, pl.LazyFrame) else X
-    frame = training.source.frame([training.source.names.index(name) for name in names])
+    frame = training.source.frame(training.source.places(names))
     return X[names] if hasattr(X, "iloc") else frame

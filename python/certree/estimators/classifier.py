@@ -14,6 +14,7 @@ from certree import feature_costs as prices_of
 from certree.estimators import _constrained, _metrics, _paying, _ranking, _reference, parameters
 from certree.estimators._base import as_core_takes
 from certree.estimators.parameters import Rule, is_number
+from certree.options import ClassifierObjective, GuessedThresholds
 
 LOSSES = {
     "accuracy": "error rate",
@@ -164,7 +165,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
 
     def __init__(
         self,
-        objective: str = "accuracy",
+        objective: ClassifierObjective = "accuracy",
         *,
         leaf_penalty: float = 0.01,
         max_depth: int | None = 4,
@@ -177,7 +178,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         constraints: Any = (),
         beta: float = 1.0,
         positive_label: Any = None,
-        thresholds: Any = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -331,7 +332,7 @@ def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
     for label, weight in class_weight.items():
         if not is_number(weight) or weight < 0:
             raise ValueError(
-                f"class_weight[{label!r}]={weight!r} is not valid: weights are finite and at least 0"
+                f"class_weight[{label!r}]={parameters.shown(weight)} is not valid: weights are finite and at least 0"
             )
     return [float(class_weight.get(label, 1.0)) for label in known]
 

@@ -12,6 +12,7 @@ from certree import ingest, progress
 from certree.estimators import _constrained_rows, _paying, _reference, parameters
 from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
 from certree.ingest.checks import check_same_length
+from certree.options import Thresholds
 
 
 class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
@@ -104,7 +105,7 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         min_samples_leaf: int = 1,
         feature_costs: Any = None,
         constraints: Any = (),
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,

@@ -27,7 +27,17 @@ def check(estimator: Any, rules: Mapping[str, Rule]) -> None:
     for name, rule in rules.items():
         value = getattr(estimator, name)
         if not rule.holds(value):
-            raise ValueError(f"{name}={value!r} is not valid: it must be {rule.allowed}")
+            raise ValueError(f"{name}={shown(value)} is not valid: it must be {rule.allowed}")
+
+
+def shown(value: Any) -> str:
+    """A value for an error message: not all of its digits, if there are hundreds."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes no integer of more than some thousand digits.
+        return f"an integer of {value.bit_length():,} bits"
+    return text if len(text) <= 100 else f"{text[:80]}… ({len(text):,} characters)"
 
 
 def is_integer(value: Any) -> bool:
@@ -36,7 +46,11 @@ def is_integer(value: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    return real and math.isfinite(value)
+    try:
+        return real and math.isfinite(value)
+    except OverflowError:
+        # Larger than a float holds.
+        return False
 
 
 def one_of(*choices: str) -> Rule:
@@ -110,6 +124,9 @@ FEATURE_COSTS = or_none(
     )
 )
 
+#: More than any machine has; each of them takes memory.
+MOST_THREADS = 4096
+
 #: Parameters that every kind of tree has.
 COMMON = {
     "leaf_penalty": at_least_zero(),
@@ -121,7 +138,10 @@ COMMON = {
     "memory_limit": or_none(positive("bytes")),
     "gap_limit": at_least_zero(),
     "n_jobs": or_none(
-        Rule(lambda value: is_integer(value) and value != 0, "a number of threads, or -1 for all")
+        Rule(
+            lambda value: is_integer(value) and value != 0 and value <= MOST_THREADS,
+            f"a number of threads (at most {MOST_THREADS:,}), or -1 for all",
+        )
     ),
     "verbose": Rule(
         lambda value: isinstance(value, (bool, np.bool_)) or (is_integer(value) and value >= 0),

@@ -24,6 +24,7 @@ from certree.estimators.parameters import Rule, is_number
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
+from certree.options import Thresholds
 
 
 class PolicyValue(NamedTuple):
@@ -144,7 +145,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         constraints: Any = (),
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,

@@ -13,7 +13,9 @@ from certree import _core, ingest, progress
 from certree.estimators import _reference, parameters
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.estimators._rows import features_as_given, open_rows, row_weights
+from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
+from certree.options import GuessedThresholds, RegressorObjective
 from certree.tree import Tree
 
 
@@ -103,13 +105,13 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
 
     def __init__(
         self,
-        objective: str = "squared_error",
+        objective: RegressorObjective = "squared_error",
         *,
         leaf_penalty: float = 0.01,
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        thresholds: Any = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -168,7 +170,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             *self._asked(),
             regrets,
         )
-        names = np.array(read.names)
+        names = label_array(read.names)
 
         def show(tree: Tree) -> Tree:
             return Tree(tree._core, tree.columns, names, "regression")

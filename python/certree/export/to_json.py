@@ -1,7 +1,8 @@
 """A tree as a JSON document and back: docs/tree-json.md says what each member means.
 
 Reading trusts nothing: whatever the text is, the answer is a tree that can be used, or a `ValueError`
-that says what is wrong and where.
+that says what is wrong and where. A document has limits, so that reading it takes a bounded time and memory; a
+tree beyond them is not written either.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.ingest.arrays import labels as label_array
 from certree.schema import Column, Kind, Task
 
 if TYPE_CHECKING:
@@ -26,9 +28,19 @@ VERSION = 1
 SAFE_INTEGER = 2**53
 """Beyond this, many JSON readers round integers, so they are written as strings of digits."""
 
+MOST_BYTES = 2**26
+"""Of a document: 64 MiB."""
+
+MOST_VALUES = 2**22
+"""Of a document, by its commas and brackets."""
+
+MOST_NODES = 100_000
+MOST_DEPTH = 1_000
+
 LABEL_TYPES: dict[str, type | tuple[type, ...]] = {
     "bool": bool,
     "str": str,
+    "bytes": bytes,
     "object": (str, int, float, bool),
     **{f"{name}{size}": int for name in ("int", "uint") for size in (8, 16, 32, 64)},
     **{f"float{size}": float for size in (16, 32, 64)},
@@ -41,10 +53,14 @@ LABEL_TYPES: dict[str, type | tuple[type, ...]] = {
 
 def to_json(tree: Tree, indent: int | None = 2, **more: Any) -> str:
     """The document. ``more`` are members to add after the tree's own."""
+    _check_size(len(tree.nodes), tree.depth)
     document = {**to_document(tree), **more}
     if indent is None:
-        return json.dumps(document, ensure_ascii=False, allow_nan=False)
-    return _one_line_each(document, indent) + "\n"
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    else:
+        text = _one_line_each(document, indent) + "\n"
+    _check_text(text.encode())
+    return text
 
 
 def to_document(tree: Tree) -> dict[str, Any]:
@@ -82,11 +98,23 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _labels(labels: NDArray[Any]) -> dict[str, Any]:
-    name = "str" if labels.dtype.kind == "U" else labels.dtype.name
     values = labels.tolist()
+    name = _type_name(labels, values)
     if name not in LABEL_TYPES or not all(isinstance(v, LABEL_TYPES[name]) for v in values):
         raise ValueError(f"labels of type {labels.dtype} cannot be written as JSON")
-    return {"dtype": name, "values": [_number(v) if type(v) is int else v for v in values]}
+    return {"dtype": name, "values": [_json_label(v) for v in values]}
+
+
+def _type_name(labels: NDArray[Any], values: list[Any]) -> str:
+    if all(isinstance(value, bytes) for value in values):
+        return "bytes"
+    return "str" if labels.dtype.kind in "UT" else labels.dtype.name
+
+
+def _json_label(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return _number(value) if type(value) is int else value
 
 
 def _node(node: Node, part: tuple[Any, ...]) -> dict[str, Any]:
@@ -125,7 +153,9 @@ Read = tuple[Parts, list[Column], NDArray[Any], Task]
 def from_json(text: str | bytes) -> Read:
     """The parts of a `_core.Tree`, its columns, its labels and its task."""
     try:
-        document = json.loads(text, parse_constant=_no_constant)
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        _check_text(data)
+        document = json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError, TypeError) as error:
         raise ValueError(f"not a JSON document: {error}") from None
     return from_document(document)
@@ -137,21 +167,39 @@ def from_document(document: Any) -> Read:
         _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
     version = _integer(_member(top, "version", "the document"), "version", 1)
     if version != VERSION:
-        _wrong("version", f"is {version}, but this certree reads version {VERSION} only")
+        _wrong("version", f"is {_short(version)}, but this certree reads version {VERSION} only")
     task = top.get("task")
     if task not in get_args(Task):
         _wrong("task", f"must be one of {', '.join(get_args(Task))}")
     columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
     labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"))
     nodes = _array(_member(top, "nodes", "the document"), "nodes")
+    _check_size(len(nodes))
     if not nodes:
         _wrong("nodes", "must hold at least one node")
+    # Sets, because a category may have as many values as there are nodes that ask for one.
+    values = [frozenset(column.values) for column in columns]
     parts = [
-        _read_node(node, f"nodes[{index}]", columns, len(labels), cast(Task, task))
+        _read_node(node, f"nodes[{index}]", columns, values, len(labels), cast(Task, task))
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
     return parts, columns, labels, task
+
+
+def _check_text(text: bytes) -> None:
+    """One error for all that is too large, before anything is built from it."""
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"too large: it has more than {MOST_BYTES >> 20} MiB")
+    if sum(text.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise ValueError(f"too large: it has more than {MOST_VALUES:,} values")
+
+
+def _check_size(n_nodes: int, depth: int = 0) -> None:
+    if n_nodes > MOST_NODES:
+        _wrong("nodes", f"is too large: a document has at most {MOST_NODES:,} nodes")
+    if depth > MOST_DEPTH:
+        _wrong("nodes", f"is too deep: a document's tree has a depth of at most {MOST_DEPTH:,}")
 
 
 def _read_columns(items: list[Any]) -> list[Column]:
@@ -163,16 +211,16 @@ def _read_columns(items: list[Any]) -> list[Column]:
         name = _string(_member(members, "name", where), f"{where}.name")
         kind = _string(_member(members, "kind", where), f"{where}.kind")
         if kind not in get_args(Kind):
-            _wrong(f"{where}.kind", f"is {kind!r}, but must be one of {', '.join(get_args(Kind))}")
+            _wrong(f"{where}.kind", f"is {_short(kind)}, but must be one of {', '.join(get_args(Kind))}")
         dtype = _string(_member(members, "dtype", where), f"{where}.dtype")
         if kind == "date" and dtype != "Date" and not _DATETIME.fullmatch(dtype):
-            _wrong(f"{where}.dtype", f"is {dtype!r}, which is no type of dates")
+            _wrong(f"{where}.dtype", f"is {_short(dtype)}, which is no type of dates")
         values: list[str] = []
         if kind == "category":
             given = _array(_member(members, "values", where), f"{where}.values")
             values = [_string(v, f"{where}.values[{i}]") for i, v in enumerate(given)]
         if name in names:
-            _wrong(f"{where}.name", f"is {name!r}, as an earlier column's is")
+            _wrong(f"{where}.name", f"is {_short(name)}, as an earlier column's is")
         names.add(name)
         columns.append(Column(name, cast(Kind, kind), dtype, tuple(values)))
     return columns
@@ -181,7 +229,7 @@ def _read_columns(items: list[Any]) -> list[Column]:
 def _read_labels(members: dict[str, Any]) -> NDArray[Any]:
     name = _string(_member(members, "dtype", "labels"), "labels.dtype")
     if name not in LABEL_TYPES:
-        _wrong("labels.dtype", f"is {name!r}, but must be one of {', '.join(LABEL_TYPES)}")
+        _wrong("labels.dtype", f"is {_short(name)}, but must be one of {', '.join(LABEL_TYPES)}")
     given = _array(_member(members, "values", "labels"), "labels.values")
     if not given:
         _wrong("labels.values", "must hold at least one label")
@@ -189,7 +237,7 @@ def _read_labels(members: dict[str, Any]) -> NDArray[Any]:
     if len(set(values)) < len(values):
         _wrong("labels.values", "holds a label twice")
     try:
-        labels = np.array(values, dtype=name)
+        labels = label_array(values) if name in ("str", "bytes") else np.array(values, dtype=name)
     except (OverflowError, ValueError):
         labels = np.array([])
     if labels.tolist() != values:
@@ -205,6 +253,8 @@ def _label(value: Any, dtype: str, where: str) -> Any:
         value = _digits(value)
     if isinstance(value, str):
         _string(value, where)
+        if expected is bytes:
+            value = _bytes(value, where)
     if not (
         isinstance(value, expected) if isinstance(expected, tuple) else type(value) is expected
     ):
@@ -212,8 +262,20 @@ def _label(value: Any, dtype: str, where: str) -> Any:
     return value
 
 
+def _bytes(text: str, where: str) -> bytes:
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        _wrong(where, "is not bytes: its characters must be from U+0000 to U+00FF")
+
+
 def _read_node(
-    node: Any, where: str, columns: list[Column], n_labels: int, task: Task
+    node: Any,
+    where: str,
+    columns: list[Column],
+    values: list[frozenset[str]],
+    n_labels: int,
+    task: Task,
 ) -> tuple[Any, ...]:
     members = _object(node, where)
     most = 0 if task == "regression" else n_labels - 1
@@ -229,12 +291,16 @@ def _read_node(
     loss = _finite(_member(members, "loss", where), f"{where}.loss")
     split = None
     if "split" in members:
-        split = _read_split(members["split"], f"{where}.split", columns)
+        split = _read_split(members["split"], f"{where}.split", columns, values)
     return split, label, rows, value, loss
 
 
-def _read_split(split: Any, where: str, columns: list[Column]) -> tuple[Any, ...]:
+def _read_split(
+    split: Any, where: str, columns: list[Column], values: list[frozenset[str]]
+) -> tuple[Any, ...]:
     members = _object(split, where)
+    if not columns:
+        _wrong(where, "is a test, but there are no columns")
     index = _integer(_member(members, "column", where), f"{where}.column", 0, len(columns) - 1)
     column = columns[index]
     tests = [name for name in ("at_most", "is", "is_true") if name in members]
@@ -244,8 +310,8 @@ def _read_split(split: Any, where: str, columns: list[Column]) -> tuple[Any, ...
     test = members[needed]
     if needed == "is_true" and test is not True:
         _wrong(f"{where}.is_true", "must be true")
-    if needed == "is" and _string(test, f"{where}.is") not in column.values:
-        _wrong(f"{where}.is", f"is {test!r}, which is no value of column {column.name!r}")
+    if needed == "is" and _string(test, f"{where}.is") not in values[index]:
+        _wrong(f"{where}.is", f"is {_short(test)}, which is no value of column {_short(column.name)}")
     if needed == "at_most":
         test = _threshold(test, f"{where}.at_most", column)
     left, right = (
@@ -265,20 +331,20 @@ def _threshold(value: Any, where: str, column: Column) -> int | float:
     return _finite(value, where)
 
 
-def _check_preorder(parts: Iterable[tuple[Any, ...]]) -> None:
-    """The root first, each left subtree right after its parent, and nothing left over."""
+def _check_preorder(parts: Sequence[tuple[Any, ...]]) -> None:
+    """The root first, each left subtree right after its parent, and nothing left over or too deep."""
     # What comes next must be the child that its parent is still waiting for.
-    awaited = [0]
-    count = 0
+    awaited = [(0, 0)]
     for index, (split, *_) in enumerate(parts):
-        count += 1
-        if not awaited or awaited.pop() != index:
+        child, depth = awaited.pop() if awaited else (-1, 0)
+        if child != index:
             _wrong(f"nodes[{index}]", "is not where its parent says: nodes must be in preorder")
+        _check_size(0, depth)
         if split is not None:
             _, _, left, right = split
-            awaited += [right, left]
+            awaited += [(right, depth + 1), (left, depth + 1)]
     if awaited:
-        _wrong("nodes", f"has {count} nodes, but node {awaited[-1]} is a child")
+        _wrong("nodes", f"has {len(parts)} nodes, but node {awaited[-1][0]} is a child")
 
 
 def _wrong(where: str, problem: str) -> NoReturn:
@@ -321,8 +387,14 @@ def _integer(value: Any, where: str, least: int, most: int | None = None) -> int
     if type(value) is not int:
         _wrong(where, "must be an integer")
     if value < least or (most is not None and value > most):
-        _wrong(where, f"is {value}, but must be {_range(least, most)}")
+        _wrong(where, f"is {_short(value)}, but must be {_range(least, most)}")
     return value
+
+
+def _short(value: Any) -> str:
+    """A value for an error message, which is for people."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:50]}… ({len(text):,} characters)"
 
 
 def _range(least: int, most: int | None) -> str:

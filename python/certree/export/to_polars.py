@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import polars as pl
 
 from certree.conditions import time_zone
+from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit
 from certree.schema import Column
 
@@ -83,13 +84,13 @@ def _labels(tree: Tree) -> list[pl.Expr]:
 
 
 def _has_value(column: Column) -> pl.Expr:
-    value = pl.col(column.name)
+    value = column_of(column.name)
     # Null where the value is: no row is scored unless this is true.
     return value.cast(pl.Float64).is_not_nan() if column.kind == "number" else value.is_not_null()
 
 
 def _goes_left(split: Split) -> pl.Expr:
-    value = pl.col(split.column.name)
+    value = column_of(split.column.name)
     test = split.test
     if isinstance(test, bool):
         return ~value

@@ -79,7 +79,7 @@ def read(X: Any, y: Any, sample_weight: Any, classify: bool | None) -> tuple[Tab
         # Classes of rows that weigh nothing are none.
         present, values = np.unique(values, return_inverse=True)
         classes = classes[present]
-    picks = [source.names.index(name) for name in roles.features]
+    picks = source.places(roles.features)
     return _ranked(source, picks, kept), Goal(values, classes, weight)
 
 

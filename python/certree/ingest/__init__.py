@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole
@@ -90,8 +89,7 @@ def read_rows(X: Any, sample_weight: Any = None, others: Sequence[str] = ()) -> 
 def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
     """Row weights alone, as floats: values, or the name of their column in X."""
     series = read_column(X, sample_weight, "sample_weight")
-    weights.measure(series.to_frame().lazy(), series.name)
-    return series.cast(pl.Float64).to_numpy()
+    return weights.measure_series(series, series.name)[1]
 
 
 def count(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:

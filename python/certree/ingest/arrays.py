@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ def two_dimensional(X: Any) -> np.ndarray:
     # scipy's sparse types, without importing scipy.
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data is not supported; use X.toarray() to convert to dense")
+    if isinstance(X, Mapping):
+        raise TypeError("X is a dict; make a frame of it, for example with polars.DataFrame(X)")
     array = X if isinstance(X, np.ndarray) else np.asarray(X)
     if array.dtype.names is not None:
         raise ValueError("structured arrays are not supported; pass a data frame")
@@ -29,11 +32,16 @@ def two_dimensional(X: Any) -> np.ndarray:
 
 def series(name: str, column: np.ndarray) -> pl.Series:
     """One column of an array."""
+    if is_masked(column):
+        return _masked(name, column)
+    column = np.asarray(column)
     kind = column.dtype.kind
     if kind == "O":
         return objects(name, column.tolist())
-    if kind in "US":
-        return pl.Series(name, column.astype(str).tolist(), dtype=pl.String)
+    if kind in "UT":
+        return pl.Series(name, column.tolist(), dtype=pl.String)
+    if kind == "S":
+        return pl.Series(name, _decoded(name, column.tolist()), dtype=pl.String)
     if kind == "f" and column.dtype.itemsize == 2:
         return pl.Series(name, column.astype(np.float32))
     if kind == "M":
@@ -45,6 +53,26 @@ def series(name: str, column: np.ndarray) -> pl.Series:
     return pl.Series(name, np.ascontiguousarray(column))
 
 
+def is_masked(array: np.ndarray) -> bool:
+    """Whether values of the array are masked: they are missing, whatever number lies behind the mask."""
+    return isinstance(array, np.ma.MaskedArray) and bool(np.any(np.ma.getmaskarray(array)))
+
+
+def _masked(name: str, column: Any) -> pl.Series:
+    behind = series(name, np.ma.getdata(column))
+    known = ~np.ma.getmaskarray(column)
+    return pl.Series(name, [v if k else None for v, k in zip(behind, known)], dtype=behind.dtype)
+
+
+def _decoded(name: str, values: Sequence[bytes | None]) -> list[str | None]:
+    try:
+        return [value.decode() if isinstance(value, bytes) else value for value in values]
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"column {name!r} holds bytes that are not UTF-8 text; decode them"
+        ) from None
+
+
 def is_machine(dtype: Any) -> bool:
     """Whether an array of this type is read as it is."""
     if not isinstance(dtype, np.dtype) or not dtype.isnative:
@@ -53,6 +81,9 @@ def is_machine(dtype: Any) -> bool:
 
 
 CAST = "cast it to a number, a Boolean, a string or a date, or drop it"
+
+#: What a decimal of polars holds. Of values with more, it makes nulls without a word.
+_DIGITS = 38
 
 _UNITS = {"s": 1000, "ms": 1, "us": 1, "ns": 1}
 
@@ -76,7 +107,12 @@ def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
         raise ValueError(
             "Found array with 0 sample(s) (an empty list) while a minimum of 1 is required."
         )
-    if any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
+    if any(isinstance(row, (Mapping, Set)) for row in rows):
+        raise TypeError(
+            "X is a list of dicts or sets, whose values have no order; make a frame of it, for example with "
+            "polars.DataFrame(X)"
+        )
+    if any(isinstance(row, (str, bytes)) or not hasattr(row, "__len__") for row in rows):
         raise ValueError(
             "Expected 2D array, got 1D array instead. Reshape your data: X must be a list of rows, "
             "each a list of values."
@@ -90,21 +126,28 @@ def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
 
 
 def plain(values: Sequence[Any]) -> list[Any]:
-    """numpy scalars as Python's."""
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    """numpy scalars as Python's, and masked ones as missing."""
+    return [
+        None if value is np.ma.masked else value.item() if isinstance(value, np.generic) else value
+        for value in values
+    ]
 
 
 def objects(name: str, values: Sequence[Any]) -> pl.Series:
     """Python objects of one kind; None and NaN are kept, so that they can be counted and named."""
     types = {type(value) for value in values if value is not None}
-    numbers = {t for t in types if issubclass(t, (int, float, np.number)) and t is not bool}
+    if types and all(issubclass(t, Decimal) for t in types):
+        return _decimals(name, values)
+    numbers = {t for t in types if issubclass(t, (int, float, np.number, Decimal)) and t is not bool}
     if types and types == numbers:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return pl.Series(name, _integers(name, values))
-        return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+        return pl.Series(name, [_float(v) for v in values], dtype=pl.Float64)
     # A missing string is often NaN in an object column.
     values = [None if isinstance(v, float) and v != v else v for v in values]
     types.discard(float)
+    if types and all(issubclass(t, bytes) for t in types):
+        return pl.Series(name, _decoded(name, values), dtype=pl.String)
     if types <= {bool, np.bool_}:
         return pl.Series(name, values, dtype=pl.Boolean)
     if all(issubclass(t, str) for t in types):
@@ -120,6 +163,35 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
             f"argument must be a string or a number, and a column only of one kind; {CAST}"
         )
     return found
+
+
+def _float(value: Any) -> float | None:
+    if value is None or isinstance(value, Decimal) and value.is_nan():
+        return None
+    return float(value)
+
+
+def labels(values: Sequence[Any]) -> np.ndarray:
+    """Labels as an array that gives them back. numpy's own types of text drop zero characters at the end."""
+    if any(isinstance(v, (str, bytes)) and v[-1:] in ("\0", b"\0") for v in values):
+        found = np.empty(len(values), dtype=object)
+        found[:] = values
+        return found
+    return np.array(values)
+
+
+def _decimals(name: str, values: Sequence[Decimal | None]) -> pl.Series:
+    """In polars' own type of decimals, so that they are the numbers that a frame of decimals has; as floats, if
+    that type does not hold them."""
+    known = [None if value is None or value.is_nan() else value or Decimal(0) for value in values]
+    finite = [value for value in known if value is not None and value.is_finite()]
+    behind = max((-int(value.as_tuple().exponent) for value in finite), default=0)
+    before = max((value.adjusted() + 1 for value in finite), default=0)
+    if len(finite) == sum(value is not None for value in known) and (
+        max(before, 0) + max(behind, 0) <= _DIGITS
+    ):
+        return pl.Series(name, known, dtype=pl.Decimal(_DIGITS, max(behind, 0)))
+    return pl.Series(name, [None if v is None else float(v) for v in known], dtype=pl.Float64)
 
 
 def _integers(name: str, values: Sequence[Any]) -> pl.Series:

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources
+from certree.ingest import engine, sources
 
 
 def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
     """The number of rows, or one ValueError that names every column with missing or infinite values."""
-    schema = frame.collect_schema()
+    schema = engine.schema(frame)
     wanted = [pl.len().alias("rows")]
     for index, name in enumerate(names):
-        column = pl.col(name)
+        column = engine.column(name)
         missing = column.null_count().cast(pl.Int64)
         if schema[name].is_float():
             missing = missing + column.is_nan().sum().cast(pl.Int64)
             wanted.append(column.is_infinite().sum().alias(f"infinite {index}"))
         wanted.append(missing.alias(f"missing {index}"))
-    counts = frame.select(wanted).collect(engine="streaming").row(0, named=True)
+    counts = engine.collect(frame.select(wanted)).row(0, named=True)
     if counts["rows"] == 0:
         raise ValueError(
             f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is required."

@@ -6,18 +6,22 @@ so that both send every value the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from certree.ingest import midpoints
+from certree.ingest import engine, midpoints
 from certree.ingest.kinds import physical
 from certree.ingest.slots import listed
 from certree.ingest.thresholds import read_list, read_values
 from certree.schema import Column
+
+#: Values of a lazy frame that are read into memory at a time.
+BATCH = 2**22
 
 #: "all" midpoints, so many quantiles, or these.
 Wish = str | int | Sequence[Any]
@@ -72,24 +76,49 @@ def make_cuts(
         "number": _ordered,
         "date": _ordered,
     }
+    # Once for all, because polars works it out anew each time.
+    schema = engine.schema(frame)
     return [
-        makers[column.kind](frame, column, wish, weight) for column, wish in zip(columns, wishes)
+        makers[column.kind](narrow, column, wish, weight, schema[column.name])
+        for narrow, column, wish in zip(_narrow(frame, columns, weight), columns, wishes)
     ]
+
+
+def _narrow(
+    frame: pl.LazyFrame, columns: Sequence[Column], weight: str
+) -> Iterator[pl.LazyFrame]:
+    """For each column a frame that has it and the weights: as many columns at a time as are small when they are read,
+    because asking a frame of n columns for one of them takes polars a time that grows with n."""
+    beside = [weight] if weight else []
+    n_rows = engine.collect(frame.select(pl.len())).item()
+    together = BATCH // max(n_rows, 1)
+    if together < 2:
+        yield from itertools.repeat(frame, len(columns))
+        return
+    for start in range(0, len(columns), together):
+        names = [column.name for column in columns[start : start + together]]
+        batch = engine.collect(frame.select(engine.columns([*names, *beside])))
+        for index in range(len(names)):
+            picks = [index, *range(len(names), batch.width)]
+            yield pl.DataFrame({batch.columns[pick]: batch.to_series(pick) for pick in picks}).lazy()
 
 
 def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
     """What is wished for each column. Booleans and categories have no quantiles."""
     names = [column.name for column in columns]
-    known = [column.name for column in getattr(thresholds, "columns_", columns)]
+    # Sets, because there may be as many columns as there are rows elsewhere.
+    fitted = getattr(thresholds, "columns_", None)
+    known = dict.fromkeys(names if fitted is None else [column.name for column in fitted])
     if added := [name for name in names if name not in known]:
         raise ValueError(
             f"X has {listed(added)}, which the {type(thresholds).__name__} given as thresholds was not "
-            f"fitted with; its columns are {listed(known)}"
+            f"fitted with; its columns are {listed(list(known))}"
         )
     thresholds = getattr(thresholds, "thresholds_", thresholds)
     if not isinstance(thresholds, Mapping):
         return ["all" if _is_fixed(column) else thresholds for column in columns]
-    unknown = [name for name in thresholds if name not in names]
+    present = set(names)
+    unknown = [name for name in thresholds if name not in present]
     if unknown:
         raise ValueError(
             f"thresholds names {listed(unknown)}, which X does not have; its columns are {listed(names)}"
@@ -125,16 +154,20 @@ def codes_of_values(column: Column, found: Sequence[str]) -> np.ndarray:
     return np.array([places.get(value, len(found)) for value in column.values], dtype=np.uint32)
 
 
-def _boolean(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
+def _boolean(
+    frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
+) -> CodedCuts:
     found = asked(column, wish)
     if found is not None:
         return CodedCuts(column, found, 1, pl.lit(0, dtype=pl.UInt32))
-    return CodedCuts(column, None, 2, pl.col(column.name).cast(pl.UInt32))
+    return CodedCuts(column, None, 2, engine.column(column.name).cast(pl.UInt32))
 
 
-def _category(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
-    text = pl.col(column.name).cast(pl.String)
-    values = frame.select(text).unique().collect(engine="streaming").to_series().sort()
+def _category(
+    frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
+) -> CodedCuts:
+    text = engine.column(column.name).cast(pl.String)
+    values = engine.collect(frame.select(text).unique()).to_series().sort()
     column = replace(column, values=tuple(values))
     found = asked(column, wish)
     numbers = np.arange(len(values)) if found is None else codes_of_values(column, found)
@@ -144,8 +177,10 @@ def _category(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> C
     return CodedCuts(column, found, len(values) if found is None else len(found) + 1, code)
 
 
-def _ordered(frame: pl.LazyFrame, column: Column, wish: Wish, weight: str) -> CodedCuts:
-    value = physical(pl.col(column.name), frame.collect_schema()[column.name]).alias("value")
+def _ordered(
+    frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
+) -> CodedCuts:
+    value = physical(engine.column(column.name), dtype).alias("value")
     values, amounts = _distribution(frame, value, weight)
     found = choose(column, wish, values, lambda: amounts)
     bounds = midpoints.rounded_down(found, values.dtype)
@@ -176,8 +211,8 @@ def _distribution(
     frame: pl.LazyFrame, value: pl.Expr, weight: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values in order, and the weight of each."""
-    amount = pl.col(weight).sum() if weight else pl.len()
-    found = (
+    amount = engine.column(weight).sum() if weight else pl.len()
+    found = engine.collect(
         frame.group_by(value).agg(amount.cast(pl.Float64).alias("amount")).sort("value")
-    ).collect(engine="streaming")
+    )
     return midpoints.unsigned_zero(found["value"].to_numpy()), found["amount"].to_numpy()

@@ -11,7 +11,7 @@ from certree.ingest.in_memory import InMemory
 def design_matrix(training: InMemory) -> np.ndarray:
     """Numbers, dates and Booleans as they are; a column of zeros and ones for each value of a category."""
     source = training.source
-    frame = source.frame([source.names.index(column.name) for column in training.columns])
+    frame = source.frame(source.places(column.name for column in training.columns))
     parts = []
     for column, series in zip(training.columns, frame.get_columns()):
         if column.kind == "category":

@@ -77,7 +77,8 @@ def without(X: Any, names: Sequence[str]) -> Any:
     if not names:
         return X
     source = sources.read(X)
-    return source.frame([at for at, name in enumerate(source.names) if name not in names])
+    dropped = set(names)
+    return source.frame([at for at, name in enumerate(source.names) if name not in dropped])
 
 
 def _sides(name: str, series: pl.Series, kept: np.ndarray | None) -> np.ndarray:
@@ -102,7 +103,6 @@ def _sides(name: str, series: pl.Series, kept: np.ndarray | None) -> np.ndarray:
     if len(known) > 2:
         raise ValueError(
             f"sensitive column {name!r} has {len(known)} values, such as {known[0]!r}, {known[1]!r} and "
-            f"{known[2]!r}, but two groups are compared: make it a column of two, or give one constraint for "
-            "each of several Boolean columns"
+            f"{known[2]!r}, but two groups are compared: make it a column of two values"
         )
     return (series == known[1]).to_numpy().astype(np.uint32)

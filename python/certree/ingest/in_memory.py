@@ -73,11 +73,9 @@ def read(roles: Roles) -> InMemory:
     unit = kept = amounts = None
     if "sample_weight" in roles.named or "sample_weight" in roles.values:
         shown = roles.shown("sample_weight")
-        frame = _series(roles, "sample_weight").alias(shown).to_frame()
-        unit = weights.measure(frame.lazy(), shown)
-        frame = frame.select(pl.col(shown).cast(pl.Float64))
-        amounts = frame.select(unit.whole(pl.col(shown))).to_series().to_numpy()
-        kept = (frame.to_series() > 0).to_numpy()
+        unit, given = weights.measure_series(_series(roles, "sample_weight"), shown)
+        amounts = unit.whole_of(given)
+        kept = given > 0
         if kept.all():
             kept = None
         else:
@@ -102,7 +100,7 @@ def _filtered(part: Part, kept: np.ndarray) -> Part:
 
 def _check_complete(roles: Roles) -> None:
     """The streamed path's error."""
-    check_complete(roles.source.lazy().select(roles.features), roles.features)
+    check_complete(roles.source.lazy(), roles.features)
 
 
 def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources, vectors
+from certree.ingest import arrays, engine, sources, vectors
 from certree.ingest.checks import values
+from certree.ingest.slots import listed
 from certree.ingest.training import column_named
 
 
@@ -36,15 +37,16 @@ def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
     if _are_names(given):
         named = tuple(given)
         source = sources.read(X)
-        missing = [name for name in named if not source.named or name not in source.names]
+        present = set(source.names if source.named else ())
+        missing = [name for name in named if name not in present]
         if missing:
             raise ValueError(
-                f"{role} names {', '.join(map(repr, missing))}, which X does not have as columns"
+                f"{role} names {listed(missing)}, which X does not have as columns"
                 if source.named
                 else f"{role} names columns, but X is an array without names; pass the values"
             )
         sources.check_unique(named)
-        given = source.frame([source.names.index(name) for name in named])
+        given = source.frame(source.places(named))
     found, labels = _numbers(given, role)
     if found.shape[1] < 2:
         raise ValueError(
@@ -87,10 +89,10 @@ def _are_names(given: Any) -> bool:
 
 def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(given, pl.LazyFrame):
-        given = given.collect()
+        given = engine.collect(given)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        labels = np.array(list(given.columns))
+        labels = arrays.labels(list(given.columns))
         frame = sources.read(given.set_axis(list(map(str, given.columns)), axis=1)).frame(
             range(given.shape[1])
         )
@@ -98,7 +100,7 @@ def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series)
     ):
         source = sources.read(given)
-        frame, labels = source.frame(range(len(source.names))), np.array(source.names)
+        frame, labels = source.frame(range(len(source.names))), arrays.labels(source.names)
     else:
         return _array(given, role)
     for column in frame.get_columns():
@@ -115,13 +117,15 @@ def _array(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
     if given is None:
         raise ValueError(f"requires {role} to be passed, but it is None")
     try:
-        found = np.asarray(given, dtype=np.float64)
+        found = np.asanyarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{role} must be a table of numbers, rows × columns") from None
     if found.ndim != 2:
         raise ValueError(
             f"{role} must be a table of numbers, rows × columns, but has the shape {found.shape}"
         )
+    if arrays.is_masked(found):
+        found = np.ma.filled(found, np.nan)
     return np.ascontiguousarray(found), np.arange(found.shape[1])
 
 

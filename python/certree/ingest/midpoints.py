@@ -11,6 +11,9 @@ from certree.schema import Column
 #: Integers up to here are floats.
 EXACT = 2**53
 
+#: Quantiles that are listed.
+MOST_GOALS = 10**6
+
 #: Values that are worked on together: enough to make calls few, and few enough to stay close by.
 BATCH = 8192
 
@@ -88,6 +91,11 @@ def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
     if len(weights) < 2:
         return np.empty(0, dtype=np.int64)
     passed = np.cumsum(weights)
+    if k > MOST_GOALS:
+        # Too many to be written down: a value is the end of a quantile if one lies in its own share.
+        share = np.floor(passed / passed[-1] * float(k + 1))
+        ends = np.flatnonzero(np.diff(share, prepend=0.0) > 0)
+        return np.unique(np.minimum(ends, len(weights) - 2))
     goals = np.arange(1, k + 1) / (k + 1) * passed[-1]
     places = np.searchsorted(passed, goals)
     return np.unique(np.minimum(places, len(weights) - 2))

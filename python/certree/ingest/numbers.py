@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import arrays, sources, vectors
+from certree.ingest import arrays, engine, sources, vectors
 from certree.ingest.checks import values
-from certree.ingest.training import column_named
+from certree.ingest.training import columns_named
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,9 @@ def read_targets(X: Any, y: Any) -> Targets:
     named = _names(y)
     if named:
         source = sources.read(X)
-        for name in named:
-            column_named("y", name, source)
+        columns_named("y", named, source)
         sources.check_unique(named)
-        columns = source.frame([source.names.index(name) for name in named]).get_columns()
+        columns = source.frame(source.places(named)).get_columns()
     else:
         columns = _columns(y)
     if not columns:
@@ -58,7 +57,7 @@ def _names(y: Any) -> tuple[str, ...]:
 def _columns(y: Any) -> list[pl.Series]:
     """The columns of a vector or table, by name; those without one are y, or y0, y1 and so on."""
     if isinstance(y, pl.LazyFrame):
-        y = y.collect()
+        y = engine.collect(y)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(y, pandas.DataFrame):
         y = y.set_axis(list(map(str, y.columns)), axis=1)
@@ -73,7 +72,7 @@ def _columns(y: Any) -> list[pl.Series]:
     rows = isinstance(y, (list, tuple)) and any(hasattr(row, "__len__") for row in y)
     if rows or not (isinstance(y, (list, tuple)) or hasattr(y, "__arrow_c_stream__")):
         try:
-            y = np.asarray(y)
+            y = np.asanyarray(y)
         except ValueError:
             raise ValueError("y holds rows of different lengths; each must have as many numbers") from None
         if y.ndim not in (1, 2):

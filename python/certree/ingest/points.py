@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
+from certree.ingest import engine
 from certree.ingest.cuts import CodedCuts
 from certree.ingest.training import Streamed
 
@@ -45,7 +46,7 @@ def group(training: Streamed, cuts: Sequence[CodedCuts]) -> Points:
     n_classes = len(training.labels)
     digits = [
         *((each.code, each.n_codes) for each in cuts),
-        (pl.col(training.class_column), n_classes),
+        (engine.column(training.class_column), n_classes),
     ]
     packs = _packs([n for _, n in digits])
     found = _grouped(training, [_key(digits, pack) for pack in packs])
@@ -74,11 +75,11 @@ def _grouped(training: Streamed, keys: Sequence[pl.Expr]) -> pl.DataFrame:
     names = [f"key{index}" for index in range(len(keys))]
     amounts = [pl.len().alias("rows")]
     if training.unit:
-        amounts.append(pl.col(training.weight_column).sum().alias("weight"))
+        amounts.append(engine.column(training.weight_column).sum().alias("weight"))
     if not keys:
-        return training.frame.select(amounts).collect(engine="streaming")
+        return engine.collect(training.frame.select(amounts))
     named = [key.alias(name) for key, name in zip(keys, names)]
-    return training.frame.group_by(named).agg(amounts).collect(engine="streaming").sort(names)
+    return engine.collect(training.frame.group_by(named).agg(amounts)).sort(names)
 
 
 def _packs(n_codes: Sequence[int]) -> list[list[int]]:

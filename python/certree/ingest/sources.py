@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import arrays
+from certree.ingest import arrays, engine
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,12 @@ class Source:
     def frame(self, picks: Sequence[int]) -> pl.DataFrame:
         """Columns by index, read into memory."""
         found = self.take(picks)
-        return found.collect(engine="streaming") if isinstance(found, pl.LazyFrame) else found
+        return engine.collect(found) if isinstance(found, pl.LazyFrame) else found
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        """Where columns of these names are."""
+        where = {name: place for place, name in enumerate(self.names)}
+        return [where[name] for name in names]
 
     def lazy(self) -> pl.LazyFrame:
         return self.take(range(len(self.names))).lazy()
@@ -65,7 +70,7 @@ def height(source: Source) -> int:
     """The number of rows; a LazyFrame is asked for no more than that."""
     if source.height is not None:
         return source.height
-    return int(source.lazy().select(pl.len()).collect(engine="streaming").item())
+    return int(engine.collect(source.lazy().select(pl.len())).item())
 
 
 def check_unique(names: Iterable[str]) -> None:
@@ -77,18 +82,23 @@ def check_unique(names: Iterable[str]) -> None:
 
 
 def _polars(frame: pl.DataFrame | pl.LazyFrame, height: int | None) -> Source:
-    names = list(frame.collect_schema()) if height is None else frame.columns
+    names = list(engine.schema(frame)) if isinstance(frame, pl.LazyFrame) else frame.columns
 
     def take(picks: Sequence[int]) -> pl.DataFrame | pl.LazyFrame:
         everything = len(picks) == len(names) and list(picks) == list(range(len(names)))
         if everything:
             return frame
         if isinstance(frame, pl.LazyFrame):
-            return frame.select([names[i] for i in picks])
+            return frame.select(engine.columns(names[i] for i in picks))
         # Without polars' engine, whose first use takes longer than many a search.
-        return pl.DataFrame([frame.to_series(i) for i in picks])
+        return _named((names[i], frame.to_series(i)) for i in picks)
 
     return Source(names, True, height, take)
+
+
+def _named(columns: Iterable[tuple[str, pl.Series]]) -> pl.DataFrame:
+    """A frame of columns: a list of series would lose an empty name."""
+    return pl.DataFrame(dict(columns))
 
 
 def _arrow(table: Any) -> Source:
@@ -99,6 +109,9 @@ def _arrow(table: Any) -> Source:
         frame = pl.DataFrame(table)
     except pl.exceptions.DuplicateError as error:
         raise ValueError(f"column names must be unique; rename them ({error})") from None
+    if names is not None:
+        # Polars renames a column whose name is empty.
+        frame.columns = list(names)
     return _polars(frame, frame.height)
 
 
@@ -118,8 +131,7 @@ def _pandas(frame: Any) -> Source:
     check_unique(names)
 
     def take(picks: Sequence[int]) -> pl.DataFrame:
-        series = [from_pandas.series(names[i], frame.iloc[:, i]) for i in picks]
-        return pl.DataFrame(series)
+        return _named((names[i], from_pandas.series(names[i], frame.iloc[:, i])) for i in picks)
 
     types = set(frame.dtypes)
     of_one_type = len(types) == 1 and arrays.is_machine(types.pop())
@@ -133,8 +145,9 @@ def _numpy(array: np.ndarray) -> Source:
     def take(picks: Sequence[int]) -> pl.DataFrame:
         return pl.DataFrame([arrays.series(names[i], array[:, i]) for i in picks])
 
-    of_one_type = arrays.is_machine(array.dtype)
-    return Source(names, False, len(array), take, (lambda: array) if of_one_type else None)
+    # A masked value is a missing one, which only a series can hold.
+    as_it_is = arrays.is_machine(array.dtype) and not arrays.is_masked(array)
+    return Source(names, False, len(array), take, (lambda: array) if as_it_is else None)
 
 
 def _columns(columns: list[list[Any]]) -> Source:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from certree.ingest import engine
+
 #: So many comparisons are faster than a lookup.
 FEW = 16
 
 
 def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
     """The distinct strings in order, and the number of each row's; there are no missing ones."""
+    engine.check_threads()
     distinct = series.unique().sort()
     return distinct, numbers(series, distinct)
 
 
 def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:
     """Where each row's string stands among the distinct ones."""
+    engine.check_threads()
     if len(distinct) > FEW:
         places = pl.Series(range(len(distinct)), dtype=pl.UInt32)
         return series.replace_strict(distinct, places, return_dtype=pl.UInt32).to_numpy()

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.ingest import strings, vectors
+from certree.ingest import arrays, engine, strings, vectors
 from certree.ingest.checks import values
 from certree.ingest.kinds import WIDTHS
 
@@ -34,12 +34,12 @@ def read(y: Any) -> pl.Series:
 
 def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
     """The distinct labels in order, in the target's own type."""
-    column = pl.col(name)
-    dtype = frame.collect_schema()[name]
+    column = engine.column(name)
+    dtype = engine.schema(frame)[name]
     _check_type(name, dtype)
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
-    counts = frame.select(column.alias("y")).group_by("y").agg(pl.len()).collect(engine="streaming")
+    counts = engine.collect(frame.select(column.alias("y")).group_by("y").agg(pl.len()))
     _check_values(name, counts)
     return _labels(counts["y"].sort(), y)
 
@@ -49,6 +49,7 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
     _check_type(name, series.dtype)
     if (ranked := _ranked(series)) is not None:
         return _labels(ranked[0], y), ranked[1]
+    engine.check_threads()
     if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         series = series.cast(pl.String)
     counts = series.alias("y").value_counts(name="len")
@@ -72,15 +73,28 @@ def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
 
 
 def _labels(distinct: pl.Series, y: Any) -> np.ndarray:
+    if distinct.dtype == pl.String and _holds_bytes(y):
+        return arrays.labels([text.encode() for text in distinct])
     given = getattr(y, "dtype", None) if isinstance(y, np.ndarray) else None
     if given is not None:
         return np.array(distinct.to_list(), dtype=given)
-    return np.array(distinct.to_list()) if isinstance(y, (list, tuple)) else distinct.to_numpy()
+    return arrays.labels(distinct.to_list()) if isinstance(y, (list, tuple)) else distinct.to_numpy()
+
+
+def _holds_bytes(y: Any) -> bool:
+    """Whether labels were read from bytes: UTF-8 has their order."""
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind == "S":
+        return True
+    if kind == "O" or isinstance(y, (list, tuple)):
+        values = np.ravel(y) if isinstance(y, np.ndarray) else y
+        return isinstance(next((value for value in values if value is not None), None), bytes)
+    return False
 
 
 def codes(name: str, dtype: pl.DataType, labels: np.ndarray) -> pl.Expr:
     """The class number of each row."""
-    column = pl.col(name)
+    column = engine.column(name)
     known: list[Any] = labels.tolist()
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)

@@ -34,7 +34,8 @@ def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
             )
     if column.kind == "boolean":
         return [True] if wish else []
-    return [value for value in column.values if value in set(wish)]
+    wanted = set(wish)
+    return [value for value in column.values if value in wanted]
 
 
 def _number(column: Column, item: Any) -> float | int:

@@ -6,14 +6,14 @@ large to be copied, stays one lazy frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources, target, weights
+from certree.ingest import engine, sources, target, weights
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.kinds import kind_of
 from certree.ingest.slots import listed
@@ -82,8 +82,7 @@ def assign(source: sources.Source, y: Any, sample_weight: Any) -> Roles:
 
 def assign_rows(source: sources.Source, others: Sequence[str], sample_weight: Any) -> Roles:
     """Find the weights, where the target is not one column of labels. ``others`` are no features."""
-    for name in others:
-        column_named("a target", name, source)
+    columns_named("a target", others, source)
     return _assign(source, {} if sample_weight is None else {"sample_weight": sample_weight}, others)
 
 
@@ -118,16 +117,16 @@ def read_streamed(roles: Roles) -> Streamed:
     lazy = whole.lazy()
 
     shown = roles.shown("y")
-    goal = lazy.select(pl.col(names["y"]).alias(shown))
+    goal = lazy.select(engine.column(names["y"]).alias(shown))
     labels = target.labels_of(goal, shown, roles.y)
-    dtype = goal.collect_schema()[shown]
+    dtype = engine.schema(goal)[shown]
     wanted = [
-        *map(pl.col, roles.features),
+        *engine.columns(roles.features),
         target.codes(names["y"], dtype, labels).alias(names["y"]),
     ]
     unit = None
     if "sample_weight" in names:
-        raw = pl.col(names["sample_weight"])
+        raw = engine.column(names["sample_weight"])
         shown = roles.shown("sample_weight")
         unit = weights.measure(lazy.select(raw.alias(shown)), shown)
         lazy = lazy.filter(raw > 0)
@@ -145,8 +144,8 @@ def read_streamed(roles: Roles) -> Streamed:
 
 
 def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[Column], int]:
-    frame = lazy.select(names)
-    schema = frame.collect_schema()
+    frame = lazy.select(engine.columns(names))
+    schema = engine.schema(frame)
     columns = [Column(name, kind_of(name, schema[name]), str(schema[name])) for name in names]
     return frame, columns, check_complete(frame, names)
 
@@ -161,13 +160,22 @@ def check_some(source: sources.Source, features: Sequence[str]) -> None:
 
 def column_named(role: str, name: str, source: sources.Source) -> str:
     """The name, if it is one of the source's columns."""
-    if not source.named or name not in source.names:
-        raise ValueError(
-            f"{role}={name!r} is not a column of X; its columns are {listed(source.names)}"
-            if source.named
-            else f"{role}={name!r} names a column, but X is an array without names; pass the values"
-        )
+    columns_named(role, [name], source)
     return name
+
+
+def columns_named(role: str, names: Iterable[str], source: sources.Source) -> None:
+    """An error unless these are all names of columns."""
+    known = set(source.names) if source.named else set()
+    for name in names:
+        if name not in known:
+            # Constraints speak of columns only by name, so that values would be no help there.
+            instead = "pass a data frame" if role == "sensitive" else "pass the values"
+            raise ValueError(
+                f"{role}={name!r} is not a column of X; its columns are {listed(source.names)}"
+                if source.named
+                else f"{role}={name!r} names a column, but X is an array without names; {instead}"
+            )
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

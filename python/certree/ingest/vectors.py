@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from sklearn.utils import column_or_1d
 
-from certree.ingest import arrays, from_pandas
+from certree.ingest import arrays, engine, from_pandas
 
 
 def series(values: Any, role: str) -> pl.Series:
     """A vector as a polars series named after its role; a frame must have one column."""
     if isinstance(values, pl.LazyFrame):
-        values = values.collect()
+        values = engine.collect(values)
     if isinstance(values, pl.Series):
         return values.alias(role)
     pandas = sys.modules.get("pandas")
@@ -31,12 +31,15 @@ def series(values: Any, role: str) -> pl.Series:
         _one_column(role, found.width)
         return found.to_series().alias(role)
     if isinstance(values, (list, tuple)) and not any(
-        hasattr(v, "__len__") and not isinstance(v, str) for v in values
+        hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in values
     ):
         return arrays.objects(role, arrays.plain(values))
-    array = np.asarray(values)
+    array = np.asanyarray(values)
     if role != "y" and array.ndim != 1:
         raise ValueError(f"{role} must be one-dimensional, but its shape is {array.shape}")
+    if arrays.is_masked(array):
+        # Scikit-learn takes the mask off.
+        return arrays.series(role, array.reshape(len(array), -1)[:, 0] if array.size == len(array) else array)
     return arrays.series(role, column_or_1d(array, warn=True))
 
 

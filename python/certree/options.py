@@ -1,0 +1,32 @@
+"""The words that parameters and results are made of, as types for those who check theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from certree.binarize import ThresholdBinarizer
+    from certree.guess import ThresholdGuesser
+
+#: How a search ended: ``certificate_.status`` and ``status_``.
+Status = Literal[
+    "optimal", "optimal_given_guess", "gap_limit", "time_limit", "memory_limit", "interrupted"
+]
+
+#: Of ``OptimalTreeClassifier``.
+ClassifierObjective = Literal[
+    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc"
+]
+
+#: Of ``OptimalTreeRegressor``.
+RegressorObjective = Literal["squared_error"]
+
+#: Of one column: all cuts, a number of quantiles, or these.
+ColumnThresholds: TypeAlias = "Literal['all'] | int | Iterable[object]"
+
+#: Of all columns, or by name.
+Thresholds: TypeAlias = "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+
+#: Where a reference can be fitted to guess them, too.
+GuessedThresholds: TypeAlias = "Literal['guess'] | Thresholds"

@@ -1,0 +1,56 @@
+"""A user's file, as ``mypy --strict`` and pyright read it. Each line with an ``ignore`` must be an error."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from typing_extensions import assert_type
+
+import certree
+from certree import (
+    Certificate,
+    DemographicParity,
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    Progress,
+    ThresholdBinarizer,
+    ThresholdGuesser,
+    Tree,
+    frontier,
+)
+from certree.options import Status
+
+
+def stop(now: Progress) -> bool:
+    return now.seconds < 1
+
+
+X = pl.DataFrame({"age": [1, 2, 3, 4], "sex": ["f", "m", "f", "m"]})
+y = [0, 0, 1, 1]
+model = OptimalTreeClassifier("f1", thresholds="guess", callback=stop).fit(X, y)
+for thresholds in (ThresholdBinarizer(), ThresholdGuesser()):
+    OptimalTreeClassifier(thresholds=thresholds, constraints=(DemographicParity("sex", 0.1),))
+OptimalTreeClassifier(thresholds={"age": [1.5, 2.5], "sex": ["f"]})
+OptimalTreeRegressor("squared_error", thresholds=4).fit(X, [1.0, 2.0, 3.0, 4.0])
+OptimalCostTree(thresholds={"age": 3}).fit(X, np.ones((4, 2)))
+OptimalPolicyTree(thresholds="all").fit(X, rewards=np.ones((4, 2)))
+
+OptimalTreeClassifier("acuracy")  # type: ignore[arg-type]
+OptimalTreeRegressor(objective="absolute_error")  # type: ignore[arg-type]
+OptimalTreeClassifier(thresholds="gues")  # type: ignore[arg-type]
+OptimalCostTree(thresholds="guess")  # type: ignore[arg-type]
+if model.status_ == "optmal":  # type: ignore[comparison-overlap]
+    print("never")
+
+assert_type(model.status_, Status)
+assert_type(model.certificate_, Certificate)
+assert_type(model.tree_, Tree)
+assert_type(model.objective_, float)
+assert_type(frontier(model, X, y), pl.DataFrame)
+assert_type(certree.frontier(model, X, y, axes=("loss", "leaves")), pl.DataFrame)
+importances: NDArray[np.float64] = model.feature_importances_
+output: Literal["label", "leaf", "proba"] = "leaf"
+scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))
