@@ -67,6 +67,7 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
     Error::guard(|| {
         let below = known.map_or(INFINITE, |known| known.upper);
         let (found, rest) = search_on(problem, run, below, known.and_then(Known::take))?;
+        problem.task.failure().map_or(Ok(()), Err)?;
         let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
         let known = match known {
             Some(known) if found.upper >= known.upper => {
@@ -74,6 +75,7 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
             }
             _ => {
                 let tree = grow(problem, found.plan)?;
+                problem.task.failure().map_or(Ok(()), Err)?;
                 confirm(problem, &tree, found.upper)?;
                 Known::new(tree, (lower, found.upper), rest)
             }

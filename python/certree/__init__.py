@@ -12,6 +12,7 @@ from certree.constraints import (
 from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     PolicyValue,
@@ -31,6 +32,7 @@ __all__ = [
     "FeatureCost",
     "OptimalCostTree",
     "OptimalPolicyTree",
+    "OptimalTree",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "PolicyValue",

@@ -25,6 +25,7 @@ from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vecto
 from certree.ingest.numbers import Targets, read_targets
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
+from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
 from certree.ingest.training import (
     Streamed,
     Training,
@@ -38,9 +39,11 @@ __all__ = [
     "Cuts",
     "Grouped",
     "InMemory",
+    "InUnits",
     "Located",
     "Matrix",
     "Points",
+    "Statistics",
     "Streamed",
     "Targets",
     "Training",
@@ -49,6 +52,7 @@ __all__ = [
     "count",
     "design_matrix",
     "group",
+    "in_units",
     "locate",
     "make_cuts",
     "read_column",
@@ -58,6 +62,7 @@ __all__ = [
     "read_matrix",
     "read_rows",
     "read_sides",
+    "read_statistics",
     "read_targets",
     "read_training",
     "read_vector",
