@@ -46,7 +46,10 @@ def to_text(tree: Tree) -> str:
 
 def _title(tree: Tree, root: Node) -> str:
     if tree.task in NUMBERS:
-        return f"{rows_text(root)}  {NUMBERS[tree.task]} {', '.join(mean_texts(tree, root))}"
+        word = NUMBERS[tree.task]
+        unnamed = tree.labels.tolist() == [word]
+        shown = answer_text(tree, root) if unnamed else ", ".join(mean_texts(tree, root))
+        return f"{rows_text(root)}  {word} {shown}"
     if tree.task in ("targets", "labels"):
         return f"{rows_text(root)}  {answer_text(tree, root)}"
     if tree.task != "classification":

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from certree.ingest import in_memory, sources, weights
-from certree.ingest.checks import check_whole
+from certree.ingest.checks import check_whole, values
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
 from certree.ingest.in_memory import InMemory, Located, locate
@@ -26,6 +26,8 @@ from certree.ingest.numbers import Targets, read_targets
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
 from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
+from certree.ingest.target import classes_of
+from certree.ingest.target import columns as target_columns
 from certree.ingest.training import (
     Streamed,
     Training,
@@ -49,6 +51,7 @@ __all__ = [
     "Training",
     "check_sensitive",
     "check_whole",
+    "classes_of",
     "count",
     "design_matrix",
     "group",
@@ -68,6 +71,8 @@ __all__ = [
     "read_vector",
     "read_weights",
     "slot_arrays",
+    "target_columns",
+    "values",
     "without",
 ]
 
