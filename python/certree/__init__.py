@@ -12,6 +12,7 @@ from certree.constraints import (
 from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
     OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
@@ -32,6 +33,7 @@ __all__ = [
     "FeatureCost",
     "OptimalCostTree",
     "OptimalPolicyTree",
+    "OptimalSurvivalTree",
     "OptimalTree",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",

@@ -5,10 +5,12 @@ from certree.estimators.costs import OptimalCostTree
 from certree.estimators.custom import OptimalTree
 from certree.estimators.policy import OptimalPolicyTree, PolicyValue
 from certree.estimators.regressor import OptimalTreeRegressor
+from certree.estimators.survival import OptimalSurvivalTree
 
 __all__ = [
     "OptimalCostTree",
     "OptimalPolicyTree",
+    "OptimalSurvivalTree",
     "OptimalTree",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
