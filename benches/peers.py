@@ -4,7 +4,7 @@
 
 `DIR` holds Parquet files: a column `target`, then Boolean features, or numbers only, which are searched at all their cuts.
 Where the target is a float it is regression, and columns that are not Boolean are cut for both. For policies: the treatment `k`, its outcome `y` and
-propensity `mu`, predicted outcomes `yhat_<k>`, `split`, and Boolean features. For fairness: a
+propensity `mu`, predicted outcomes `yhat_<k>`, `split`, and Boolean features. For survival: `time`, `event`, and Boolean features. For fairness: a
 `manifest.json` in `DIR` or above it that names each set's `sensitive` column. For test costs: a `<set>.costs.json`
 beside each file. Settings, and which peers each is for, stand in
 `peers/settings.py`; the peers and their options in `peers/solvers.py`, one adapter for each in `peers/adapters/`. This

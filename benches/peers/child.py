@@ -55,6 +55,7 @@ def warm_up(adapter, job, guesses):
     predicted = numpy.column_stack([y, 1 - y]).astype("float64")
     table = {"X": X, "y": y, "names": ["a", "b"], "outcome": y * 1.0, "propensity": y * 0.2 + 0.4, "predicted": predicted}
     table["sensitive"] = numpy.arange(8) // 4
+    table.update({"time": numpy.arange(8) + 1.0, "event": y * 1.0})
     table.update({job["task"]: 1.0 - numpy.eye(2), "test_of": numpy.arange(2)})
     table.update({"prices": numpy.full((2, 2), 0.1), "group": numpy.full(2, -1)})
     if guesses:

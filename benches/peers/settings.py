@@ -40,6 +40,13 @@ SETTINGS = {
         # A few cuts of each column: the peer takes Boolean features only.
         Setting("regression-depth3", "squared_error", depths=(3,), peers=("pystreed-regression",)),
         Setting("regression-depth4", "squared_error", depths=(4,), peers=("pystreed-regression",)),
+        # The peer calls its task accuracy-flex.
+        *(
+            Setting(f"{impurity}-depth{depth}", impurity, depths=(depth,), peers=("pystreed",))
+            for impurity in ("gini", "entropy")
+            for depth in (3, 4)
+        ),
+        *(Setting(f"survival-depth{depth}", "survival", depths=(depth,), peers=("pystreed",)) for depth in (3, 4, 5)),
         # No peer has it: to be read beside the seconds of accuracy-depth4.
         Setting("mcc-depth4", "mcc", depths=(4,), peers=("certree",)),
         Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),

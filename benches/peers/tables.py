@@ -18,7 +18,7 @@ class Table:
     rows: int
     features: int
     path: Path
-    # What the tasks read: `y`, the class, treatment or target of each row; for policies `outcome`, `propensity` and
+    # What the tasks read: `y`, the class, treatment or target of each row; for survival `time` and `event`; for policies `outcome`, `propensity` and
     # `predicted`; for fairness `sensitive`; for guessed bounds `reference`, the labels that a model predicts; for test
     # costs `cost-<level>` by class and label, the `test_of` each column, and for each test `prices` (full,
     # discounted) and its `group`, -1 if it has none.
@@ -43,6 +43,8 @@ def convert(file, folder):
     several = [column for column in frame.columns if column.startswith("target_")]
     # No peer takes several targets: of these the first.
     frame = frame.drop(several[1:]).rename({column: "target" for column in several[:1]})
+    if {"time", "event"} <= set(frame.columns):
+        return convert_survival(frame, file.stem, folder)
     if "target" not in frame.columns:
         return convert_policy(frame, file.stem, folder)
     costs = file.with_name(f"{file.stem}.costs.json")
@@ -112,6 +114,15 @@ def sensitive_column(file):
                     if same and "sensitive" in entry:
                         return entry["sensitive"]
     return None
+
+
+def convert_survival(frame, name, folder):
+    """The `time` that each row was observed, whether an `event` ended it, and Boolean features."""
+    features = frame.drop("time", "event", "split", strict=False)
+    event = frame["event"].to_numpy().astype("float64")
+    time = frame["time"].to_numpy().astype("float64")
+    X = features.to_numpy().astype(bool)
+    return save(name, features.columns, folder, X=X, y=event, time=time, event=event)
 
 
 def convert_policy(frame, name, folder):

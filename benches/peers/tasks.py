@@ -4,12 +4,14 @@ import numpy
 
 
 def objective(task, arrays, predictions, leaves, leaf_penalty, tree=None):
-    """Rows whose prediction differs from `y`, and loss + penalty of all leaves. Test costs are read off the `tree`: a
+    """Rows whose prediction differs from `y`, and loss + penalty of all leaves. Test costs, and which rows share a leaf, are read off the `tree`: a
     label, or [column, tree of the rows where it is false, tree of the others]."""
     predictions = numpy.asarray(predictions)
     errors = int((numpy.asarray(arrays["y"]) != predictions).sum())
     if task.startswith("cost-"):
         loss = mean_cost(arrays[task], arrays, tree)
+    elif task in OF_LEAVES:
+        loss = OF_LEAVES[task](arrays, leaf_of(arrays["X"], tree))
     else:
         loss = LOSSES[task](arrays, predictions)
     return errors, loss + leaf_penalty * leaves
@@ -31,6 +33,67 @@ def mean_cost(costs, arrays, tree):
             node = yes if features[column] else no
         total += costs[truth][node]
     return float(total / len(arrays["y"]))
+
+
+def leaf_of(X, tree):
+    """A number for the leaf that each row ends in."""
+    leaves = numpy.zeros(len(X), dtype="int64")
+    waiting = [(tree, numpy.arange(len(X)))]
+    n = 0
+    while waiting:
+        node, rows = waiting.pop()
+        if isinstance(node, list):
+            column, no, yes = node
+            right = X[rows, column] > 0
+            waiting += [(no, rows[~right]), (yes, rows[right])]
+        else:
+            leaves[rows] = n
+            n += 1
+    return leaves
+
+
+def impurity_of(measure):
+    """What the classes of each leaf's rows have of it, as a mean over all rows."""
+
+    def loss(arrays, leaves):
+        y = numpy.asarray(arrays["y"])
+        counts = numpy.zeros((leaves.max() + 1, y.max() + 1))
+        numpy.add.at(counts, (leaves, y), 1.0)
+        counts = counts[counts.sum(axis=1) > 0]
+        return float(measure(counts, counts.sum(axis=1, keepdims=True)).sum() / len(y))
+
+    return loss
+
+
+def gini(counts, totals):
+    return counts * (1.0 - counts / totals)
+
+
+def entropy(counts, totals):
+    return counts * numpy.log(totals / numpy.maximum(counts, 1.0))
+
+
+def survival_left(arrays, leaves):
+    """The deviance of proportional hazards that is left by each leaf's best hazard ratio, as a share of that of all rows."""
+    time, event = arrays["time"], arrays["event"]
+    exposure = hazards(time, event)
+    left = sum(deviance(event[leaves == leaf], exposure[leaves == leaf]) for leaf in numpy.unique(leaves))
+    return float(left / deviance(event, exposure))
+
+
+def hazards(time, event):
+    """Nelson and Aalen's cumulative hazard at each row's time; 1 / (rows + 1) before the first event, as in SurTree."""
+    distinct, place = numpy.unique(time, return_inverse=True)
+    at_risk = numpy.cumsum(numpy.bincount(place)[::-1])[::-1]
+    found = numpy.cumsum(numpy.bincount(place, weights=event) / at_risk)[place]
+    return numpy.where(found > 0, found, 1.0 / (len(time) + 1))
+
+
+def deviance(event, exposure):
+    events = event.sum()
+    if events == 0:
+        return 0.0
+    return float(2.0 * (-(event * numpy.log(exposure)).sum() - events * numpy.log(events / exposure.sum())))
 
 
 def error_rate(arrays, predictions):
@@ -88,6 +151,9 @@ def error_rate_if_fair(only_positives):
 
     return loss
 
+
+# Losses of the leaves' rows, whatever the leaves answer.
+OF_LEAVES = {"gini": impurity_of(gini), "entropy": impurity_of(entropy), "survival": survival_left}
 
 LOSSES = {
     "accuracy": error_rate,

@@ -12,6 +12,8 @@ from certree.constraints import (
 from certree.estimators import (
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
+    OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     PolicyValue,
@@ -31,6 +33,8 @@ __all__ = [
     "FeatureCost",
     "OptimalCostTree",
     "OptimalPolicyTree",
+    "OptimalSurvivalTree",
+    "OptimalTree",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "PolicyValue",

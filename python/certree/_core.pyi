@@ -13,14 +13,19 @@ __all__ = [
     "Tree",
     "__version__",
     "count_rows",
+    "description_bits",
     "solve_classes",
+    "solve_custom",
+    "solve_impurity",
     "solve_limited",
     "solve_limited_metric",
     "solve_limited_rows",
     "solve_metric",
+    "solve_rates",
     "solve_roc",
     "solve_rows",
     "solve_squares",
+    "solve_targets",
     "sum_by_point",
 ]
 
@@ -124,6 +129,56 @@ def solve_metric(
     metric: str,
     beta: float,
     positive: int,
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...
+def solve_impurity(
+    columns: _Columns,
+    points: Points,
+    weights: NDArray[np.float64],
+    class_weights: Sequence[float],
+    balanced: bool,
+    impurity: str,
+    n_cuts: int,
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...
+def description_bits(
+    weights: NDArray[np.float64], n_classes: int, n_cuts: int
+) -> tuple[float, float]: ...
+def solve_rates(
+    columns: _Columns,
+    points: Points,
+    deviance: str,
+    targets: NDArray[np.float64],
+    exposures: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None,
+    point_of: NDArray[np.uint32],
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...
+def solve_targets(
+    columns: _Columns,
+    points: Points,
+    n_classes: Sequence[int],
+    weights: NDArray[np.float64],
+    leaf_penalty: float,
+    shape: _Shape,
+    limits: _Limits,
+    pulse: _Pulse | None = None,
+) -> Answer: ...
+def solve_custom(
+    columns: _Columns,
+    points: Points,
+    task: tuple[Any, int | None, Sequence[float], bool, bool, float | None],
+    stats: NDArray[np.int64],
+    normalizer: float,
     leaf_penalty: float,
     shape: _Shape,
     limits: _Limits,

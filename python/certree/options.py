@@ -16,11 +16,14 @@ Status = Literal[
 
 #: Of ``OptimalTreeClassifier``.
 ClassifierObjective = Literal[
-    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc"
+    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc",
+    "gini", "log_loss", "mdl",
 ]
 
 #: Of ``OptimalTreeRegressor``.
-RegressorObjective = Literal["squared_error"]
+RegressorObjective = Literal[
+    "squared_error", "poisson", "gamma", "absolute_error", "quantile"
+]
 
 #: Of one column: all cuts, a number of quantiles, or these.
 ColumnThresholds: TypeAlias = "Literal['all'] | int | Iterable[object]"

@@ -8,8 +8,29 @@ from typing import Literal
 Kind = Literal["number", "boolean", "category", "date"]
 
 #: What a tree answers, and so what its nodes hold: the row weight by class, the mean cost or reward of each
-#: label, or the mean of each target.
-Task = Literal["classification", "costs", "rewards", "regression"]
+#: label, numbers that are the answer (see ``NUMBERS``), the row weight by class of several targets, or the summed
+#: statistics of a task of the user's own whose answers are labels.
+Task = Literal[
+    "classification",
+    "costs",
+    "rewards",
+    "regression",
+    "rates",
+    "quantiles",
+    "survival",
+    "numbers",
+    "targets",
+    "labels",
+]
+
+#: The tasks whose leaves answer what their nodes hold, and what such a number is in words.
+NUMBERS = {
+    "regression": "mean",
+    "rates": "rate",
+    "quantiles": "quantile",
+    "survival": "hazard ratio",
+    "numbers": "answer",
+}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from certree import _core, conditions
 from certree.conditions import Test
 from certree.export import to_dot, to_json, to_polars, to_text
 from certree.ingest import slot_arrays
-from certree.schema import Column, Task
+from certree.schema import NUMBERS, Column, Task
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,9 +48,10 @@ class Split:
 @dataclass(frozen=True)
 class Node:
     """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class (or,
-    as the tree's task is, the mean cost or reward of each label, or the mean of each target, which then is
-    ``label``, too), and ``loss`` what its rows would add to
-    the tree's loss if it were a leaf: of costs and rewards, what is beyond the best label of each point."""
+    as the tree's task is, the mean cost or reward of each label, the numbers that are the answer, the row weight by
+    class of each target in turn, or summed statistics), and ``loss`` what its rows would add to
+    the tree's loss if it were a leaf: of costs and rewards, what is beyond the best label of each point. Of numbers
+    ``label`` is the number, or a tuple of several; of several targets it is a tuple of labels."""
 
     id: int
     depth: int
@@ -105,7 +106,7 @@ class Tree:
     Estimators make it (``model.tree_``), and :meth:`from_json` reads it back from a file.
 
     >>> from certree import _core
-    >>> from certree.schema import Column, Task
+    >>> from certree.schema import NUMBERS, Column, Task
     >>> leaf = lambda label, rows, value: (None, label, rows, value, 0.0)
     >>> split = ((0, 38.5, 1, 2), 0, 5, [3.0, 2.0], 0.4)
     >>> core = _core.Tree([split, leaf(0, 3, [3.0, 0.0]), leaf(1, 2, [0.0, 2.0])])
@@ -126,10 +127,12 @@ class Tree:
         columns: Sequence[Column],
         labels: ArrayLike,
         task: Task = "classification",
+        classes: Sequence[ArrayLike] = (),
     ) -> None:
         self._core = core
         self._task = task
         self._columns = tuple(columns)
+        self._classes = tuple(np.array(each) for each in classes)
         self._labels = np.array(labels)
         self._labels.setflags(write=False)
 
@@ -140,13 +143,20 @@ class Tree:
 
     @property
     def task(self) -> Task:
-        """What the tree answers: ``"classification"``, ``"costs"``, ``"rewards"`` or ``"regression"``."""
+        """What the tree answers: ``"classification"``, ``"costs"`` or ``"rewards"``, ``"regression"`` (means),
+        ``"rates"``, ``"quantiles"``, ``"survival"`` (hazard ratios), ``"targets"`` (a label for each of several
+        targets), or of a task of the user's own ``"numbers"`` or ``"labels"``."""
         return self._task
 
     @property
+    def classes(self) -> tuple[NDArray[Any], ...]:
+        """Of a tree for several targets, the labels of each; ``labels`` are then the names of the targets."""
+        return self._classes
+
+    @property
     def labels(self) -> NDArray[Any]:
-        """The possible answers, in the order of ``value`` and of ``predict_proba``; of a regression tree the names of
-        its targets."""
+        """The possible answers, in the order of ``value`` and of ``predict_proba``; of a tree that answers numbers, or
+        several targets, the names of these."""
         return self._labels
 
     @cached_property
@@ -163,9 +173,12 @@ class Tree:
                 column, test, left, right = split
                 depths[left] = depths[right] = depth + 1
                 view = Split(self._columns[column], column, test, left, right)
-            answer = labels[label]
-            if self._task == "regression":
+            if self._task in NUMBERS:
                 answer = value[0] if len(value) == 1 else tuple(value)
+            elif self._task == "targets":
+                answer = tuple(own.tolist()[k] for own, k in zip(self._classes, self._chosen(value)))
+            else:
+                answer = labels[label]
             nodes.append(Node(index, depth, answer, rows, tuple(value), loss, view))
         return tuple(nodes)
 
@@ -199,15 +212,19 @@ class Tree:
         return self._core.apply(reads, arrays, n_rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer for each row: in the dtype of the labels; of a regression tree the mean, or rows × targets
-        if there are several."""
-        if self._task == "regression":
-            means = self.predict_value(X)
-            return means[:, 0] if means.shape[1] == 1 else means
+        """The answer for each row: in the dtype of the labels; of a tree that answers numbers the number, or rows ×
+        numbers if there are several; of several targets rows × targets."""
+        if self._task in NUMBERS:
+            numbers = self.predict_value(X)
+            return numbers[:, 0] if numbers.shape[1] == 1 else numbers
         return self._label_by_node[self.apply(X)]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class among the training rows (by weight) of the leaf a row ends in."""
+    def predict_proba(self, X: Any) -> Any:
+        """The share of each class among the training rows (by weight) of the leaf a row ends in; of several targets a
+        list with such an array for each."""
+        if self._task == "targets":
+            leaves = self.apply(X)
+            return [shares[leaves] for shares in self._shares_by_target]
         return self._share_by_node[self.apply(X)]
 
     def predict_value(self, X: Any) -> NDArray[np.float64]:
@@ -255,8 +272,8 @@ class Tree:
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is wrong."""
-        parts, columns, labels, task = to_json.from_json(text)
-        return cls(_core.Tree(parts), columns, labels, task)
+        parts, columns, labels, task, classes = to_json.from_json(text)
+        return cls(_core.Tree(parts), columns, labels, task, classes)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
@@ -265,8 +282,9 @@ class Tree:
     def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
         """The tree as a polars expression, to score a frame lazily.
 
-        ``output`` is ``"label"`` (a column ``label``), ``"leaf"`` (node ids, as :meth:`apply` gives them)
-        or ``"proba"`` (a struct with the share of each class). The frame has the columns, and the types,
+        ``output`` is ``"label"`` (a column ``label``; a struct of several numbers or targets), ``"leaf"`` (node ids, as
+        :meth:`apply` gives them) or ``"proba"`` (a struct with the share of each class, or of several targets a struct
+        of these). The frame has the columns, and the types,
         that the tree was fitted on. A row with a null or NaN in a column that the tree tests scores null.
         """
         return to_polars.to_polars(self, output)
@@ -282,6 +300,11 @@ class Tree:
 
     @cached_property
     def _label_by_node(self) -> NDArray[Any]:
+        if self._task == "targets":
+            chosen = np.array([self._chosen(value) for *_, value, _ in self._core.parts()])
+            answers = [own[chosen[:, target]] for target, own in enumerate(self._classes)]
+            alike = len({own.dtype.kind for own in self._classes}) == 1
+            return np.column_stack(answers if alike else [own.astype(object) for own in answers])
         return self._labels[[label for _, label, *_ in self._core.parts()]]
 
     @cached_property
@@ -291,6 +314,30 @@ class Tree:
     @cached_property
     def _value_by_node(self) -> NDArray[np.float64]:
         return np.array([node.value for node in self.nodes])
+
+    @cached_property
+    def _shares_by_target(self) -> list[NDArray[np.float64]]:
+        by_node = [self.target_shares(node) for node in self.nodes]
+        return [np.array(each) for each in zip(*by_node)]
+
+    def _by_target(self, value: Sequence[float]) -> list[Sequence[float]]:
+        """The part of a node's weights that belongs to each target."""
+        ends = np.cumsum([len(own) for own in self._classes]).tolist()
+        return [value[start:end] for start, end in zip([0, *ends], ends)]
+
+    def _chosen(self, value: Sequence[float]) -> list[int]:
+        """The class that most weight has, of each target; the first among equals."""
+        return [part.index(max(part)) for part in map(list, self._by_target(value))]
+
+    def target_shares(self, node: Node) -> list[tuple[float, ...]]:
+        """The share of each class at a node, of each of several targets."""
+        parts = zip(self._by_target(node.value), self._chosen(node.value))
+        return [
+            tuple(weight / sum(part) for weight in part)
+            if sum(part) > 0
+            else tuple(float(k == chosen) for k in range(len(part)))
+            for part, chosen in parts
+        ]
 
     def shares(self, node: Node) -> tuple[float, ...]:
         """The share of each class at a node. Rows that weigh nothing count for the node's label."""
@@ -317,6 +364,8 @@ class Tree:
             and self._task == other._task
             and _same_type(self._labels.dtype, other._labels.dtype)
             and np.array_equal(self._labels, other._labels)
+            and len(self._classes) == len(other._classes)
+            and all(map(np.array_equal, self._classes, other._classes))
             and self.nodes == other.nodes
         )
 
@@ -324,7 +373,7 @@ class Tree:
         return hash((self._columns, self.nodes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self._core, self._columns, self._labels, self._task)
+        return Tree, (self._core, self._columns, self._labels, self._task, self._classes)
 
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:

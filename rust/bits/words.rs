@@ -4,10 +4,13 @@
 //! count over all its rows stays in one 16-bit lane, so nothing is ever summed across lanes.
 //!
 //! This is the only file with `unsafe`. Each block calls a function compiled for a CPU feature that
-//! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. The
-//! portable versions are the specification; `tests` compares the others with them on random words.
+//! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. One more calls
+//! a user's compiled function. The portable versions are the specification; `tests` compares the others with them on random words.
+
+use std::num::NonZeroUsize;
 
 use super::pairs::{Best, Pair, two_classes};
+use super::portable::{compress, xor};
 
 /// Columns in one block of lanes.
 pub const LANES: usize = 32;
@@ -208,6 +211,20 @@ impl Level {
     }
 }
 
+/// `void leaf_cost(const double* sums, int64_t n_leaves, int64_t width, double* costs)`, compiled elsewhere.
+type LeafCost = extern "C" fn(*const f64, i64, i64, *mut f64);
+
+/// Let the [`LeafCost`] at an address write one cost for each leaf. The caller of the library vouches for the
+/// address, as with any foreign function: nobody can check what stands there.
+pub fn call_leaf_cost(address: NonZeroUsize, sums: &[f64], costs: &mut [f64]) {
+    assert!(!costs.is_empty() && sums.len().is_multiple_of(costs.len()));
+    let (n, width) = (costs.len() as i64, (sums.len() / costs.len()) as i64);
+    // SAFETY: the address is not null, and whoever gave it says that a `LeafCost` stands there, which reads
+    // `n * width` sums and writes `n` costs, because it was told both numbers.
+    let call = unsafe { std::mem::transmute::<*const (), LeafCost>(address.get() as *const ()) };
+    call(sums.as_ptr(), n, width, costs.as_mut_ptr());
+}
+
 #[inline(always)]
 fn add_pairs(left: &[Lanes], lane: usize, right: &[Lanes], weight: u16, sums: &mut [Lanes; 4]) {
     for (x, y) in left.iter().zip(right) {
@@ -255,22 +272,6 @@ fn select<const STRIDE: usize>(
     n
 }
 
-fn xor<const STRIDE: usize>(
-    rows: &[[u64; STRIDE]],
-    keys: &[[u64; 2]],
-    (word, shift): (usize, usize),
-) -> [[u64; 2]; 2] {
-    let [mut all, mut ones] = [[0; 2]; 2];
-    for (row, key) in rows.iter().zip(keys) {
-        let mask = (row[word] >> shift & 1).wrapping_neg();
-        for half in 0..2 {
-            all[half] ^= key[half];
-            ones[half] ^= key[half] & mask;
-        }
-    }
-    [all, ones]
-}
-
 fn transpose(rows: &[u64; ROWS]) -> [Lanes; 2] {
     let mut out = [Lanes::ZERO; 2];
     // Eight by eight: swap blocks of 1, 2 and 4 bits across the diagonal.
@@ -292,18 +293,6 @@ fn transpose(rows: &[u64; ROWS]) -> [Lanes; 2] {
                 out[column / LANES].0[column % LANES] |= bits << (half * 8);
             }
         }
-    }
-    out
-}
-
-fn compress(word: u64, mut mask: u64) -> u64 {
-    let mut out = 0;
-    let mut at = 0;
-    while mask != 0 {
-        let bit = mask & mask.wrapping_neg();
-        out |= u64::from(word & bit != 0) << at;
-        at += 1;
-        mask ^= bit;
     }
     out
 }

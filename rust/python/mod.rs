@@ -1,6 +1,7 @@
 //! The narrow door to Python: the only folder that imports PyO3. It releases the GIL while a search
 //! runs, polls for Ctrl-C, and maps errors. No decision about trees is made here.
 
+mod additive;
 mod arrays;
 mod pareto;
 mod search;
@@ -37,6 +38,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
     module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
+    module.add_function(wrap_pyfunction!(additive::solve_impurity, module)?)?;
+    module.add_function(wrap_pyfunction!(additive::solve_rates, module)?)?;
+    module.add_function(wrap_pyfunction!(additive::solve_targets, module)?)?;
+    module.add_function(wrap_pyfunction!(additive::solve_custom, module)?)?;
+    module.add_function(wrap_pyfunction!(additive::description_bits, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::solve_metric, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;

@@ -44,6 +44,15 @@ pub(super) struct PyAnswer {
 struct Open {
     problem: Arc<Problem>,
     known: Known,
+    /// Where a task that calls back leaves an exception.
+    raised: Raised,
+}
+
+/// The first exception that a callback raised. It ends a search, and goes to the caller as it is.
+pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+pub(super) fn keep_raised(raised: &Raised, error: PyErr) {
+    raised.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(error);
 }
 
 #[pymethods]
@@ -70,14 +79,18 @@ impl PyAnswer {
         limits: LimitParts,
         pulse: Option<Py<PyAny>>,
     ) -> PyResult<PyAnswer> {
-        let Some(Open { problem, known }) = &self.open else {
+        let Some(Open { problem, known, raised }) = &self.open else {
             return Err(PyValueError::new_err("this search knows no nodes"));
         };
-        let (problem, answer, known) = run(py, limits, pulse, |limits, beat| {
+        let (problem, answer, known) = run_raising(py, limits, pulse, raised, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
             crate::solve::with_most_leaves(problem, most, known, &run)
         })?;
-        PyAnswer::open(py, answer, Arc::new(problem), known)
+        PyAnswer::open(
+            py,
+            answer,
+            Open { problem: Arc::new(problem), known, raised: raised.clone() },
+        )
     }
 
     /// The answer after more search, without any guess.
@@ -88,14 +101,14 @@ impl PyAnswer {
         limits: LimitParts,
         pulse: Option<Py<PyAny>>,
     ) -> PyResult<PyAnswer> {
-        let Some(Open { problem, known }) = &self.open else {
+        let Some(Open { problem, known, raised }) = &self.open else {
             return Err(PyValueError::new_err("there is nothing left to search"));
         };
-        let (answer, known) = run(py, limits, pulse, |limits, beat| {
+        let (answer, known) = run_raising(py, limits, pulse, raised, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
             crate::solve::go_on(problem, Some(known), &run)
         })?;
-        PyAnswer::open(py, answer, problem.clone(), known)
+        PyAnswer::open(py, answer, Open { problem: problem.clone(), known, raised: raised.clone() })
     }
 }
 
@@ -166,7 +179,29 @@ pub(super) fn solve(
         };
         Ok((problem, found))
     })?;
-    PyAnswer::open(py, answer, Arc::new(problem), known)
+    let raised = Raised::default();
+    PyAnswer::open(py, answer, Open { problem: Arc::new(problem), known, raised })
+}
+
+/// Build the problem of a task that calls back, and search it.
+pub(super) fn solve_raising(
+    py: Python<'_>,
+    (columns, points): (Vec<Column>, Points),
+    build: impl FnOnce() -> crate::error::Result<Scaled> + Send,
+    raised: Raised,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let (problem, (answer, known)) =
+        run_raising(py, limits, pulse, &raised, move |limits, beat| {
+            points.check(&columns)?;
+            let problem = Problem::new(columns, points, build()?, read_shape(shape))?;
+            let run = Run::new(limits, problem.scale, Some(beat));
+            let found = crate::solve::go_on(&problem, None, &run)?;
+            Ok((problem, found))
+        })?;
+    PyAnswer::open(py, answer, Open { problem: Arc::new(problem), known, raised })
 }
 
 pub(super) fn read_shape((max_depth, max_leaves, min_leaf_rows): ShapeParts) -> Shape {
@@ -176,12 +211,22 @@ pub(super) fn read_shape((max_depth, max_leaves, min_leaf_rows): ShapeParts) -> 
 /// Search without the GIL, with a pulse that polls for Ctrl-C and calls back.
 pub(super) fn run<T: Send>(
     py: Python<'_>,
-    (time, memory, gap, threads): LimitParts,
+    limits: LimitParts,
     pulse: Option<Py<PyAny>>,
     search: impl FnOnce(Limits, Pulse<'static>) -> crate::error::Result<T> + Send,
 ) -> PyResult<T> {
+    run_raising(py, limits, pulse, &Raised::default(), search)
+}
+
+/// As `run`, for a task whose callbacks leave their exception in `raised`.
+fn run_raising<T: Send>(
+    py: Python<'_>,
+    (time, memory, gap, threads): LimitParts,
+    pulse: Option<Py<PyAny>>,
+    raised: &Raised,
+    search: impl FnOnce(Limits, Pulse<'static>) -> crate::error::Result<T> + Send,
+) -> PyResult<T> {
     let limits = Limits { time: time.map(Duration::from_secs_f64), memory, gap, threads };
-    let raised: Arc<Mutex<Option<PyErr>>> = Arc::new(Mutex::new(None));
     let beat = beat(pulse, raised.clone());
     let found = py.detach(move || search(limits, beat));
     if let Some(error) = raised.lock().unwrap_or_else(|p| p.into_inner()).take() {
@@ -207,21 +252,16 @@ impl PyAnswer {
     }
 
     /// An answer that a search may go on from.
-    fn open(
-        py: Python<'_>,
-        answer: Answer,
-        problem: Arc<Problem>,
-        known: Known,
-    ) -> PyResult<PyAnswer> {
+    fn open(py: Python<'_>, answer: Answer, open: Open) -> PyResult<PyAnswer> {
         let answer = PyAnswer::new(py, answer)?;
-        Ok(PyAnswer { open: Some(Open { problem, known }), ..answer })
+        Ok(PyAnswer { open: Some(open), ..answer })
     }
 }
 
 /// Polls for Ctrl-C, which ends the search with the best tree so far, and calls the user's callback
 /// with (seconds, objective, lower_bound, nodes, kernel_calls, peak_bytes). A callback that returns
 /// False ends the search likewise; one that raises ends it with its error.
-fn beat(callback: Option<Py<PyAny>>, raised: Arc<Mutex<Option<PyErr>>>) -> Pulse<'static> {
+fn beat(callback: Option<Py<PyAny>>, raised: Raised) -> Pulse<'static> {
     Box::new(move |p: &Progress| {
         Python::attach(|py| {
             if py.check_signals().is_err() {
@@ -242,7 +282,7 @@ fn beat(callback: Option<Py<PyAny>>, raised: Arc<Mutex<Option<PyErr>>>) -> Pulse
             match callback.call1(py, args) {
                 Ok(go_on) => !go_on.bind(py).is(PyBool::new(py, false)),
                 Err(error) => {
-                    *raised.lock().unwrap_or_else(|p| p.into_inner()) = Some(error);
+                    keep_raised(&raised, error);
                     false
                 }
             }

@@ -6,6 +6,7 @@
 
 mod classes;
 mod counted;
+mod description;
 mod deviance;
 mod feature_costs;
 mod formula;

@@ -275,8 +275,8 @@ def test_bad_targets_are_named(y, words):
 
 def test_bad_parameters_are_named():
     X, y = table(10)
-    with pytest.raises(ValueError, match="objective='absolute_error' is not valid"):
-        OptimalTreeRegressor("absolute_error").fit(X, y)
+    with pytest.raises(ValueError, match="objective='absolute' is not valid"):
+        OptimalTreeRegressor("absolute").fit(X, y)
     with pytest.raises(ValueError, match="leaf_penalty=-1"):
         OptimalTreeRegressor(leaf_penalty=-1).fit(X, y)
     with pytest.raises(NotFittedError):

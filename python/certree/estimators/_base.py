@@ -105,12 +105,14 @@ class TreeEstimator(BaseEstimator):
         constraints: Sequence[Met] = (),
         reference: str | None = None,
         before: Certificate | None = None,
+        leaf_penalty: float | None = None,
     ) -> None:
         """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
-        tree whose nodes hold what the user is to see. ``before``: of the search that this one goes on from."""
+        tree whose nodes hold what the user is to see. ``before``: of the search that this one goes on from. ``leaf_penalty``: what a leaf
+        adds, where the parameter of this name does not say it."""
         self._open = None
         if answer.is_open or self._keeps_search and answer.is_of_nodes:
-            more = {"constraints": constraints, "reference": reference}
+            more = {"constraints": constraints, "reference": reference, "leaf_penalty": leaf_penalty}
             self._open = answer, partial(
                 self._keep, training=training, cuts=cuts, points=points, labels=labels, loss=loss, show=show, **more
             )
@@ -132,7 +134,7 @@ class TreeEstimator(BaseEstimator):
             lower_bound=answer.lower_bound,
             n_leaves=tree.n_leaves,
             loss=loss,
-            leaf_penalty=float(self.leaf_penalty),
+            leaf_penalty=float(self.leaf_penalty if leaf_penalty is None else leaf_penalty),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,

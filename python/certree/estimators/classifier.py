@@ -11,15 +11,19 @@ from sklearn.base import ClassifierMixin
 
 from certree import _core, ingest, progress
 from certree import feature_costs as prices_of
-from certree.estimators import _constrained, _metrics, _paying, _ranking, _reference, parameters
+from certree.estimators import _constrained, _impurity, _metrics, _paying, _ranking, _reference, _targets
+from certree.estimators import parameters
 from certree.estimators._base import as_core_takes
+from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule, is_number
 from certree.options import ClassifierObjective, GuessedThresholds
+from certree.tree import Tree
 
 LOSSES = {
     "accuracy": "error rate",
     "balanced_accuracy": "mean error rate of the classes",
     **_ranking.LOSSES,
+    **_impurity.LOSSES,
 }
 
 
@@ -36,7 +40,11 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         classes of that share. For two classes also 1 minus a metric: "f1", "fbeta" or "jaccard" (all of
         ``positive_label``), "mcc", Matthews' correlation coefficient, which is 0 for a tree that gives all rows
         one label, "auc", the area under the ROC curve of rows ranked by ``predict_proba``, or
-        "partial_auc", its part up to ``max_fpr``.
+        "partial_auc", its part up to ``max_fpr``. Or how good the class shares of the leaves are, for any number of
+        classes: "gini", the mean of their squared error (the Gini impurity), "log_loss", the mean of their log loss (the entropy), or
+        "mdl", the bits per row that it takes to describe the tree and then the classes: a leaf takes 1 bit and
+        (K − 1) / 2 · log2(n) for the shares of K classes among n rows (by weight), a split 1 bit and log2 of the number of cuts, so
+        that there is nothing to choose; the search takes what a leaf adds from there instead of ``leaf_penalty``.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective: a split has to reduce the loss by more than this.
     max_depth : int or None, default=4
@@ -109,8 +117,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     certificate_ : certree.Certificate
         What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
-    n_classes_, n_features_in_ : int
+        The labels, in order; of several targets a list of such arrays.
+    n_classes_ : int
+        The number of labels; of several targets a list of such numbers.
+    n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -122,6 +132,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     X may be a polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, a numpy array or a list of
     rows. At prediction, frames are matched by column name, in any order, and other columns are
     ignored. A category that was not seen in training is "not" any of the known ones.
+
+    Where y has several columns, one tree answers all of them, and its loss is the mean of their error rates. ``predict``
+    then gives rows × targets, ``predict_proba`` a list with the shares of each target, and ``score`` is the share of rows
+    whose targets are all right, as scikit-learn has it.
 
     ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is
     the metric of the training rows. Metrics count weights exactly where they are short decimals. Others are rounded once, and
@@ -215,8 +229,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         ----------
         X : frame, array or list of rows
             The features, without missing values.
-        y : vector or str
-            The labels, or the name of their column in X (which is then not a feature).
+        y : vector, frame or array of shape (n_rows, n_targets), str, or list of str
+            The labels, or the name of their column in X (which is then not a feature). Of several targets a column for
+            each, or a list of the names of their columns in X.
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -226,6 +241,13 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         """
         parameters.check(self, self._rules)
         _ranking.check(self)
+        _impurity.check(self)
+        targets = _targets.read(X, y)
+        if targets is not None:
+            self._prices = None
+            _targets.fit(self, X, targets, sample_weight)
+            return self
+        self.n_outputs_ = 1
         if self.constraints:
             _paying.refuse(self, "constraints")
             _reference.refuse(self, "the choice of labels under constraints")
@@ -244,8 +266,21 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         data = (*as_core_takes(cuts, points), points.weights.ravel())
         limits = self._asked()
         factors = class_factors(self.class_weight, labels)
-        regrets = reference = prices = None
-        if self.objective in _metrics.NAMES:
+        regrets = reference = prices = show = penalty = None
+        self.classes_ = labels
+        self.n_classes_ = len(labels)
+        loss = self._loss_in_words()
+        if self.objective in _impurity.LOSSES:
+            n_cuts = sum(each.count for each in cuts)
+            answer = _impurity.solve(self, data, factors, n_cuts, limits)
+            penalty, words = _impurity.description(self, data[2], len(labels), n_cuts)
+            loss = words + (" class weights applied" if self.class_weight else "")
+            balanced = self._is_balanced()
+
+            def show(tree: Tree) -> Tree:
+                return _impurity.labelled(tree, factors, balanced)
+
+        elif self.objective in _metrics.NAMES:
             answer = _metrics.solve(self, labels, data, factors, limits)
         elif self.objective in _ranking.LOSSES:
             answer = _ranking.solve(self, labels, data, limits)
@@ -259,11 +294,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
             parts = prices.parts() if prices else None
             answer = _core.solve_classes(*data, *costs, parts, *limits, regrets)
-        self.classes_ = labels
-        self.n_classes_ = len(labels)
-        loss = _paying.in_words(self._loss_in_words(), prices)
+        loss = _paying.in_words(loss, prices)
         self._prices = prices
-        self._keep(answer, training, cuts, points, labels, loss, reference=reference)
+        more = {"reference": reference, "leaf_penalty": penalty}
+        self._keep(answer, training, cuts, points, labels, loss, show, **more)
         return self
 
     def _fit_constrained(self, X: Any, y: Any, sample_weight: Any) -> OptimalTreeClassifier:
@@ -297,11 +331,24 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         return self.objective == "balanced_accuracy" or self.class_weight == "balanced"
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
+        """The label of each row; of several targets rows × targets."""
         return self._fitted_tree(X).predict(X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class in the training row weight of the leaf a row ends in.
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy; of several targets the share of rows whose targets are all right."""
+        if self._fitted_tree(X).task != "targets":
+            return super().score(X, y, sample_weight)
+        weights = row_weights(sample_weight, X, len(self.apply(X)))
+        return _targets.subset_accuracy(self, X, y, weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def predict_proba(self, X: Any) -> Any:
+        """The share of each class in the training row weight of the leaf a row ends in; of several targets a list with
+        such an array for each.
 
         Class weights, costs and constraints move labels, not these shares, so with them the label need not be the
         class with the largest share.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
+from sklearn.metrics import d2_pinball_score, r2_score
 
 from certree import _core, ingest, progress
-from certree.estimators import _reference, parameters
+from certree.estimators import _quantiles, _rates, _reference, parameters
 from certree.estimators._base import TreeEstimator, as_core_takes
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.arrays import labels as label_array
@@ -27,12 +27,15 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
 
     Parameters
     ----------
-    objective : {"squared_error"}, default="squared_error"
-        The loss. The squared errors of several targets are added as they are: scale targets that are to
-        count alike.
+    objective : str, default="squared_error"
+        The loss. "squared_error": the squared errors of several targets are added as they are: scale targets that are to
+        count alike. "poisson" or "gamma": the deviance of these distributions, for counts or amounts that grow with an
+        ``exposure``; leaves answer with a rate. "absolute_error", or "quantile" with ``quantile``, the pinball loss:
+        leaves answer with one of a few ``levels``. All but the first are for one target, and each is a share of what a
+        single leaf has (that is, one minus D²).
     leaf_penalty : float, default=0.01
-        What each leaf adds to the objective: a split has to explain more than this share of the squared
-        error of all rows.
+        What each leaf adds to the objective: a split has to explain more than this share of the loss of all rows as one
+        leaf.
     max_depth : int or None, default=4
         The deepest a leaf may be; a single leaf has depth 0. None: no limit.
     max_leaf_nodes : int or None, default=None
@@ -40,6 +43,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
         weigh nothing do not count.
+    quantile : float, default=0.5
+        Which quantile "quantile" asks for: this share of a leaf's row weight is to lie below its answer.
+    levels : int, default=64
+        For "absolute_error" and "quantile", how many different answers leaves choose from: all distinct targets if there
+        are no more, and so the tree is the best there is; else quantiles of the targets, and the proof speaks of these.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
     reference : "guess", regressor, array of numbers or None, default=None
@@ -47,14 +55,16 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         same rows. "guess" is gradient boosting; with ``thresholds="guess"`` the one that the cuts are from. A regressor
         that is fitted must know the columns of X; one that is not is fitted here, to the ranks of the values. Or
         give what any model predicts for the training rows: a vector, or rows × targets. What the guess can have cost is
-        ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to guessing.
+        ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to guessing. Only for
+        "squared_error".
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
     Attributes
     ----------
     tree_ : certree.tree.Tree
-        The tree, to read and to export. The ``value`` of a node is the mean of each target there.
+        The tree, to read and to export. The ``value`` of a node is the mean of each target there, or the rate or level
+        that it answers.
     certificate_ : certree.Certificate
         What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
     target_names_ : list of str
@@ -63,6 +73,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    levels_ : ndarray
+        What leaves may answer, with "absolute_error" or "quantile".
     guesser_ : ThresholdGuesser
         Where the cuts were guessed in this fit.
 
@@ -75,7 +87,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
 
     If all targets are the same, there is nothing to explain: the loss is 0 and the objective ``leaf_penalty``.
 
-    ``score`` is R², of several targets their mean.
+    Of rates, ``predict`` gives the rate, or with ``exposure`` what the rows of that exposure are expected to have. A
+    Poisson leaf whose rows have only zeros has the rate 0.
+
+    ``score`` is R², of several targets their mean; of the other objectives D², the share of their loss that is explained
+    beside the best single answer, as scikit-learn has it.
 
     Examples
     --------
@@ -96,8 +112,12 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     """
 
     _rules = {
-        "objective": parameters.one_of("squared_error"),
+        "objective": parameters.one_of("squared_error", *_rates.LOSSES, *_quantiles.OBJECTIVES),
         **parameters.COMMON,
+        "quantile": parameters.Rule(
+            lambda value: parameters.is_number(value) and 0 < value < 1, "a number above 0 and below 1"
+        ),
+        "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
         "reference": _reference.NUMBERS,
     }
@@ -111,6 +131,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        quantile: float = 0.5,
+        levels: int = 64,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
@@ -125,6 +147,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.quantile = quantile
+        self.levels = levels
         self.thresholds = thresholds
         self.reference = reference
         self.time_limit = time_limit
@@ -134,7 +158,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None
+    ) -> OptimalTreeRegressor:
         """Search for the best tree.
 
         Parameters
@@ -145,19 +171,91 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             The targets, or the names of their columns in X (which are then not features).
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
+        exposure : vector, str or None, default=None
+            For "poisson" and "gamma", how long or how much each row was observed, above 0, or the name of its column in X
+            (which is then not a feature). None: all alike.
 
         Returns
         -------
         self
         """
         parameters.check(self, self._rules)
+        _quantiles.check(self)
+        if self.objective != "squared_error":
+            _reference.refuse(self, f"objective={self.objective!r}")
         read = ingest.read_targets(X, y)
-        training = open_rows(X, len(read.values), "y", sample_weight, read.named)
+        exposures = self._exposure(X, exposure, len(read.values))
+        named = [*read.named, *([exposure] if isinstance(exposure, str) else [])]
+        training = open_rows(X, len(read.values), "y", sample_weight, named)
         kept = read.values if training.kept is None else read.values[training.kept]
+        if exposures is not None and training.kept is not None:
+            exposures = exposures[training.kept]
+        if self.objective in _rates.LOSSES:
+            _rates.check_targets(self.objective, kept)
+        elif self.objective != "squared_error" and kept.shape[1] > 1:
+            raise ValueError(
+                f"objective={self.objective!r} is for one target, but y has {kept.shape[1]} columns"
+            )
         thresholds = self._guess(
-            ingest.without(X, read.named), read.values, sample_weight, n_targets=read.values.shape[1]
+            ingest.without(X, named), read.values, sample_weight, n_targets=read.values.shape[1]
         )
         located = ingest.locate(training, thresholds)
+        self.target_names_ = read.names
+        self.n_outputs_ = len(read.names)
+        if self.objective == "squared_error":
+            self._fit_squares(X, training, located, kept)
+        else:
+            self._fit_others(training, located, kept[:, 0], exposures)
+        return self
+
+    def _exposure(self, X: Any, exposure: Any, n_rows: int) -> NDArray[np.float64] | None:
+        if exposure is not None and self.objective not in _rates.LOSSES:
+            raise ValueError(
+                f"exposure is for objective='poisson' or 'gamma', not {self.objective!r}; leave it out"
+            )
+        found = _rates.read_exposure(X, exposure)
+        if found is not None:
+            check_same_length(n_rows, len(found), "exposure")
+        return found
+
+    def _fit_others(
+        self,
+        training: ingest.InMemory,
+        located: ingest.Located,
+        targets: NDArray[np.float64],
+        exposure: NDArray[np.float64] | None,
+    ) -> None:
+        names = np.array(self.target_names_)
+        if hasattr(self, "levels_"):
+            del self.levels_
+        if self.objective in _rates.LOSSES:
+            answer = _rates.solve(self, located, targets, exposure)
+            loss = _rates.LOSSES[self.objective]
+
+            def show(tree: Tree) -> Tree:
+                return Tree(tree._core, tree.columns, names, "rates")
+
+        else:
+            share = _quantiles.alpha(self)
+            levels, every = _quantiles.choose_levels(targets, located.weights, share, self.levels)
+            self.levels_ = levels
+            answer = _quantiles.solve(self, located, targets, levels)
+            loss = _quantiles.in_words(self, levels, every)
+
+            def show(tree: Tree) -> Tree:
+                return _quantiles.with_levels(tree, levels, names)
+
+        # The core's labels are numbers of levels, which no tree of the user's has.
+        labels = names if self.objective in _rates.LOSSES else self.levels_
+        self._keep(answer, training, located.cuts, located.points, labels, loss, show)
+
+    def _fit_squares(
+        self,
+        X: Any,
+        training: ingest.InMemory,
+        located: ingest.Located,
+        kept: NDArray[np.float64],
+    ) -> None:
         regrets = reference = None
         if self.reference is not None:
             features = features_as_given(X, training)
@@ -170,32 +268,42 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             *self._asked(),
             regrets,
         )
-        names = label_array(read.names)
+        names = label_array(self.target_names_)
 
         def show(tree: Tree) -> Tree:
             return Tree(tree._core, tree.columns, names, "regression")
 
         loss = loss_in_words(len(names))
         self._keep(answer, training, located.cuts, located.points, names, loss, show, reference=reference)
-        self.target_names_ = read.names
-        self.n_outputs_ = len(names)
-        return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The mean of the leaf that each row ends in: a vector, or rows × targets if there are several."""
-        return self._fitted_tree(X).predict(X)
+    def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
+        """What the leaf that each row ends in answers: a vector, or rows × targets if there are several means. Of rates, times
+        the ``exposure`` if it is given: a vector, or the name of its column in X."""
+        answers = self._fitted_tree(X).predict(X)
+        exposures = self._exposure(X, exposure, len(answers))
+        return answers if exposures is None else answers * exposures
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions; of several targets the mean of each one's."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """R² of the predictions, of several targets the mean of each one's; of other objectives D². For rates, ``exposure`` as
+        in ``fit``."""
         predicted = self.predict(X)
+        exposures = self._exposure(X, exposure, len(predicted))
         read = ingest.read_targets(X, y)
         check_same_length(len(predicted), len(read.values), "y")
         weights = row_weights(sample_weight, X, len(predicted))
-        return float(r2_score(read.values, predicted, sample_weight=weights))
+        if self.objective == "squared_error":
+            return float(r2_score(read.values, predicted, sample_weight=weights))
+        targets = read.values[:, 0]
+        if self.objective in _rates.LOSSES:
+            _rates.check_targets(self.objective, read.values)
+            return _rates.score(self.objective, targets, predicted, exposures, weights)
+        share = _quantiles.alpha(self)
+        return float(d2_pinball_score(targets, predicted, sample_weight=weights, alpha=share))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.objective == "squared_error"
+        tags.target_tags.positive_only = self.objective in _rates.LOSSES
         return tags
 
 

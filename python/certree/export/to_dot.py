@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from certree.conditions import plain
 from certree.export.to_text import answer_text, rows_text, value_texts
+from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
     from certree.tree import Node, Tree
@@ -20,8 +21,8 @@ def to_dot(tree: Tree) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", ordering=out];',
         '  edge [fontname="Helvetica", fontsize=11];',
     ]
-    # Numbers have no colours of their own.
-    labels = [] if tree.task == "regression" else tree.labels.tolist()
+    # Numbers, and the answers to several targets, have no colours of their own.
+    labels = [] if tree.task in NUMBERS or tree.task == "targets" else tree.labels.tolist()
     colour = dict(zip(labels, COLOURS * (len(labels) // len(COLOURS) + 1)))
     for node in tree.nodes:
         if node.split is None:
@@ -36,7 +37,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _leaf(tree: Tree, node: Node) -> str:
-    values = [] if tree.task == "regression" else value_texts(tree, node)
+    values = [] if tree.task in NUMBERS else value_texts(tree, node)
     return quoted("\n".join([answer_text(tree, node), rows_text(node), *values]))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.ingest.arrays import labels as label_array
-from certree.schema import Column, Kind, Task
+from certree.schema import NUMBERS, Column, Kind, Task
 
 if TYPE_CHECKING:
     from certree.tree import Node, Split, Tree
@@ -70,6 +70,7 @@ def to_document(tree: Tree) -> dict[str, Any]:
         "task": tree.task,
         "columns": [_column(column) for column in tree.columns],
         "labels": _labels(tree.labels),
+        **({"classes": list(map(_labels, tree.classes))} if tree.task == "targets" else {}),
         "nodes": [_node(*pair) for pair in zip(tree.nodes, tree._core.parts())],
     }
 
@@ -147,11 +148,11 @@ _DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']
 Parts = list[tuple[Any, int, int, list[float], float]]
 
 
-Read = tuple[Parts, list[Column], NDArray[Any], Task]
+Read = tuple[Parts, list[Column], NDArray[Any], Task, list[NDArray[Any]]]
 
 
 def from_json(text: str | bytes) -> Read:
-    """The parts of a `_core.Tree`, its columns, its labels and its task."""
+    """The parts of a `_core.Tree`, its columns, its labels, its task, and the labels of each of several targets."""
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
         _check_text(data)
@@ -172,19 +173,25 @@ def from_document(document: Any) -> Read:
     if task not in get_args(Task):
         _wrong("task", f"must be one of {', '.join(get_args(Task))}")
     columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
-    labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"))
+    labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"), "labels")
+    classes = _read_classes(top, len(labels)) if task == "targets" else []
     nodes = _array(_member(top, "nodes", "the document"), "nodes")
     _check_size(len(nodes))
     if not nodes:
         _wrong("nodes", "must hold at least one node")
     # Sets, because a category may have as many values as there are nodes that ask for one.
     values = [frozenset(column.values) for column in columns]
+    width = sum(map(len, classes)) if task == "targets" else len(labels)
+    if task == "labels":
+        first = _object(nodes[0], "nodes[0]")
+        width = len(_array(_member(first, "value", "nodes[0]"), "nodes[0].value"))
+    sizes = len(labels), width
     parts = [
-        _read_node(node, f"nodes[{index}]", columns, values, len(labels), cast(Task, task))
+        _read_node(node, f"nodes[{index}]", (columns, values), sizes, cast(Task, task))
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
-    return parts, columns, labels, task
+    return parts, columns, labels, task, classes
 
 
 def _check_text(text: bytes) -> None:
@@ -226,22 +233,30 @@ def _read_columns(items: list[Any]) -> list[Column]:
     return columns
 
 
-def _read_labels(members: dict[str, Any]) -> NDArray[Any]:
-    name = _string(_member(members, "dtype", "labels"), "labels.dtype")
+def _read_classes(top: dict[str, Any], n_targets: int) -> list[NDArray[Any]]:
+    given = _array(_member(top, "classes", "the document"), "classes")
+    if len(given) != n_targets:
+        _wrong("classes", f"must hold the labels of {n_targets} targets, one for each label")
+    places = [f"classes[{index}]" for index in range(len(given))]
+    return [_read_labels(_object(each, where), where) for each, where in zip(given, places)]
+
+
+def _read_labels(members: dict[str, Any], where: str) -> NDArray[Any]:
+    name = _string(_member(members, "dtype", where), f"{where}.dtype")
     if name not in LABEL_TYPES:
-        _wrong("labels.dtype", f"is {_short(name)}, but must be one of {', '.join(LABEL_TYPES)}")
-    given = _array(_member(members, "values", "labels"), "labels.values")
+        _wrong(f"{where}.dtype", f"is {_short(name)}, but must be one of {', '.join(LABEL_TYPES)}")
+    given = _array(_member(members, "values", where), f"{where}.values")
     if not given:
-        _wrong("labels.values", "must hold at least one label")
-    values = [_label(v, name, f"labels.values[{i}]") for i, v in enumerate(given)]
+        _wrong(f"{where}.values", "must hold at least one label")
+    values = [_label(v, name, f"{where}.values[{i}]") for i, v in enumerate(given)]
     if len(set(values)) < len(values):
-        _wrong("labels.values", "holds a label twice")
+        _wrong(f"{where}.values", "holds a label twice")
     try:
         labels = label_array(values) if name in ("str", "bytes") else np.array(values, dtype=name)
     except (OverflowError, ValueError):
         labels = np.array([])
     if labels.tolist() != values:
-        _wrong("labels.values", f"do not fit {name}")
+        _wrong(f"{where}.values", f"do not fit {name}")
     return labels
 
 
@@ -272,26 +287,29 @@ def _bytes(text: str, where: str) -> bytes:
 def _read_node(
     node: Any,
     where: str,
-    columns: list[Column],
-    values: list[frozenset[str]],
-    n_labels: int,
+    known: tuple[list[Column], list[frozenset[str]]],
+    sizes: tuple[int, int],
     task: Task,
 ) -> tuple[Any, ...]:
+    """``known``: the columns, and the values of each. ``sizes``: how many labels there are, and how many numbers a
+    node holds."""
     members = _object(node, where)
-    most = 0 if task == "regression" else n_labels - 1
+    n_labels, width = sizes
+    most = 0 if task in NUMBERS or task == "targets" else n_labels - 1
     label = _integer(_member(members, "label", where), f"{where}.label", 0, most)
     rows = _integer(_member(members, "rows", where), f"{where}.rows", 0, 2**64 - 1)
     given = _array(_member(members, "value", where), f"{where}.value")
-    if len(given) != n_labels:
-        _wrong(f"{where}.value", f"must hold {n_labels} numbers, one for each label")
+    if len(given) != width:
+        each = ", one for each label" if task not in ("targets", "labels") else ""
+        _wrong(f"{where}.value", f"must hold {width} numbers{each}")
     value = [_finite(v, f"{where}.value[{i}]") for i, v in enumerate(given)]
-    weights = task == "classification"
+    weights = task in ("classification", "targets")
     if weights and (any(weight < 0 for weight in value) or not math.isfinite(sum(value))):
         _wrong(f"{where}.value", "must hold weights: not negative, with a finite sum")
     loss = _finite(_member(members, "loss", where), f"{where}.loss")
     split = None
     if "split" in members:
-        split = _read_split(members["split"], f"{where}.split", columns, values)
+        split = _read_split(members["split"], f"{where}.split", *known)
     return split, label, rows, value, loss
 
 

@@ -8,14 +8,16 @@ integer of the column's own type.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import polars as pl
+from numpy.typing import NDArray
 
 from certree.conditions import time_zone
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit
-from certree.schema import Column
+from certree.schema import NUMBERS, Column
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -33,14 +35,25 @@ def to_polars(tree: Tree, output: str = "label") -> pl.Expr:
     if output == "label":
         return _answers(tree).alias("label")
     if output == "proba":
-        shares = [tree.shares(node) for node in tree.nodes]
-        names = [str(label) for label in tree.labels.tolist()]
-        fields = [
-            _routed(tree, [pl.lit(share[k], dtype=pl.Float64) for share in shares]).alias(name)
-            for k, name in enumerate(names)
-        ]
-        return pl.struct(fields).alias("proba")
+        if tree.task == "targets":
+            by_target = zip(*[tree.target_shares(node) for node in tree.nodes])
+            named = zip(tree.labels.tolist(), tree.classes, by_target)
+            return pl.struct(
+                [_shares(tree, own, shares).alias(str(name)) for name, own, shares in named]
+            ).alias("proba")
+        return _shares(tree, tree.labels, [tree.shares(node) for node in tree.nodes]).alias("proba")
     raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
+
+
+def _shares(
+    tree: Tree, labels: NDArray[Any], by_node: Sequence[tuple[float, ...]]
+) -> pl.Expr:
+    """A struct with the share of each label."""
+    fields = [
+        _routed(tree, [pl.lit(share[k], dtype=pl.Float64) for share in by_node]).alias(str(label))
+        for k, label in enumerate(labels.tolist())
+    ]
+    return pl.struct(fields)
 
 
 def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
@@ -63,9 +76,14 @@ def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
 
 
 def _answers(tree: Tree) -> pl.Expr:
-    """Labels; means of one target, or a struct of several targets'."""
-    if tree.task != "regression":
-        return _routed(tree, _labels(tree))
+    """Labels or a number; a struct of several targets' labels, or of several numbers."""
+    if tree.task == "targets":
+        named = zip(tree.labels.tolist(), tree.classes, zip(*[node.label for node in tree.nodes]))
+        return pl.struct(
+            [_routed(tree, _literals(own, chosen)).alias(str(name)) for name, own, chosen in named]
+        )
+    if tree.task not in NUMBERS:
+        return _routed(tree, _literals(tree.labels, [node.label for node in tree.nodes]))
     means = [
         _routed(tree, [pl.lit(node.value[k], dtype=pl.Float64) for node in tree.nodes])
         for k in range(len(tree.labels))
@@ -75,12 +93,12 @@ def _answers(tree: Tree) -> pl.Expr:
     return pl.struct([mean.alias(str(name)) for name, mean in zip(tree.labels.tolist(), means)])
 
 
-def _labels(tree: Tree) -> list[pl.Expr]:
-    """The label of each node, in the polars type of the labels."""
-    labels = tree.labels.tolist()
-    dtype = pl.Series(labels).dtype if tree.labels.dtype == object else pl.Series(tree.labels).dtype
-    by_label = {label: pl.lit(label, dtype=dtype) for label in labels}
-    return [by_label[node.label] for node in tree.nodes]
+def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
+    """The label that is chosen at each node, in the polars type of the labels."""
+    known = labels.tolist()
+    dtype = pl.Series(known).dtype if labels.dtype == object else pl.Series(labels).dtype
+    by_label = {label: pl.lit(label, dtype=dtype) for label in known}
+    return [by_label[label] for label in chosen]
 
 
 def _has_value(column: Column) -> pl.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.conditions import plain
+from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
     from certree.tree import Node, Tree
@@ -44,8 +45,13 @@ def to_text(tree: Tree) -> str:
 
 
 def _title(tree: Tree, root: Node) -> str:
-    if tree.task == "regression":
-        return f"{rows_text(root)}  mean {', '.join(mean_texts(tree, root))}"
+    if tree.task in NUMBERS:
+        word = NUMBERS[tree.task]
+        unnamed = tree.labels.tolist() == [word]
+        shown = answer_text(tree, root) if unnamed else ", ".join(mean_texts(tree, root))
+        return f"{rows_text(root)}  {word} {shown}"
+    if tree.task in ("targets", "labels"):
+        return f"{rows_text(root)}  {answer_text(tree, root)}"
     if tree.task != "classification":
         return f"{rows_text(root)}  mean {tree.task}  {', '.join(value_texts(tree, root))}"
     weight = sum(root.value)
@@ -55,10 +61,10 @@ def _title(tree: Tree, root: Node) -> str:
 
 
 def _leaf(tree: Tree, node: Node) -> Row:
-    if tree.task == "regression":
+    if tree.task in NUMBERS:
         return f"→ {answer_text(tree, node)}", rows_text(node), ""
     return (
-        f"→ {plain(str(node.label))}",
+        f"→ {answer_text(tree, node)}",
         rows_text(node),
         ", ".join(value_texts(tree, node, width=6)),
     )
@@ -80,17 +86,27 @@ def rows_text(node: Node) -> str:
 
 
 def value_texts(tree: Tree, node: Node, width: int = 0) -> list[str]:
-    """What a node holds for each label, in their order: shares of classes, or mean costs or rewards."""
+    """What a node holds for each label, in their order: shares of classes, or mean costs or rewards; of each target the
+    share of the label that it answers."""
     if tree.task == "classification":
         return share_texts(tree, node, width)
+    if tree.task == "labels":
+        return []
+    if tree.task == "targets":
+        shares = [max(each) for each in tree.target_shares(node)][:MOST_CLASSES]
+        return [f"{percent(share):>{width}}" for share in shares]
     named = list(zip(map(str, tree.labels.tolist()), node.value))
     shown = [f"{plain(label)}: {value:>{width}.4g}" for label, value in _best(tree, named)]
     return shown + (["…"] if len(named) > MOST_CLASSES else [])
 
 
 def answer_text(tree: Tree, node: Node) -> str:
-    """What a leaf answers: its label, or the mean of each target."""
-    if tree.task != "regression":
+    """What a leaf answers: its label, the label of each target, or its numbers."""
+    if tree.task == "targets":
+        named = list(zip(map(str, tree.labels.tolist()), node.label))[:MOST_CLASSES]
+        shown = [f"{plain(name)}: {plain(str(label))}" for name, label in named]
+        return ", ".join(shown + (["…"] if len(node.label) > MOST_CLASSES else []))
+    if tree.task not in NUMBERS:
         return plain(str(node.label))
     if len(node.value) == 1:
         return f"{node.value[0]:.6g}"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from certree.ingest import in_memory, sources, weights
-from certree.ingest.checks import check_whole
+from certree.ingest.checks import check_whole, values
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
 from certree.ingest.in_memory import InMemory, Located, locate
@@ -24,6 +24,9 @@ from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vecto
 from certree.ingest.numbers import Targets, read_targets
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
+from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
+from certree.ingest.target import classes_of
+from certree.ingest.target import columns as target_columns
 from certree.ingest.training import (
     Streamed,
     Training,
@@ -37,17 +40,21 @@ __all__ = [
     "Cuts",
     "Grouped",
     "InMemory",
+    "InUnits",
     "Located",
     "Matrix",
     "Points",
+    "Statistics",
     "Streamed",
     "Targets",
     "Training",
     "check_sensitive",
     "check_whole",
+    "classes_of",
     "count",
     "design_matrix",
     "group",
+    "in_units",
     "locate",
     "make_cuts",
     "read_column",
@@ -57,11 +64,14 @@ __all__ = [
     "read_matrix",
     "read_rows",
     "read_sides",
+    "read_statistics",
     "read_targets",
     "read_training",
     "read_vector",
     "read_weights",
     "slot_arrays",
+    "target_columns",
+    "values",
     "without",
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.ingest import arrays, engine, strings, vectors
+from certree.ingest import arrays, engine, sources, strings, vectors
 from certree.ingest.checks import values
 from certree.ingest.kinds import WIDTHS
 
@@ -30,6 +30,38 @@ def read(y: Any) -> pl.Series:
         if "inhomogeneous" in str(error):  # numpy's word for a list of lists of several lengths
             raise ValueError("Unknown label type: y holds lists; it must hold labels") from None
         raise
+
+
+def columns(X: Any, y: Any) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
+    """Several targets by name, and which columns of X they are, if they were named there; one target, or none, is left
+    to ``read``."""
+    if isinstance(y, pl.LazyFrame):
+        y = y.collect()
+    if isinstance(y, (list, tuple)) and len(y) > 1 and all(isinstance(name, str) for name in y):
+        # Labels of as many rows, unless all of them are columns of X.
+        source = sources.read(X)
+        if not source.named or set(y) - set(source.names) or len(set(y)) < len(y):
+            return {}, ()
+        frame = source.frame([source.names.index(name) for name in y])
+        return dict(zip(y, frame.get_columns())), tuple(y)
+    if isinstance(y, (pl.Series, str)) or y is None:
+        return {}, ()
+    if hasattr(y, "columns") or hasattr(y, "column_names"):
+        if hasattr(y, "set_axis"):
+            y = y.set_axis(list(map(str, y.columns)), axis=1)
+        source = sources.read(y)
+        frame = source.frame(range(len(source.names)))
+        return (dict(zip(source.names, frame.get_columns())), ()) if frame.width > 1 else ({}, ())
+    rows = isinstance(y, (list, tuple)) and bool(y) and isinstance(y[0], (list, tuple, np.ndarray))
+    if not (rows or isinstance(y, np.ndarray)):
+        return {}, ()
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        return {}, ()
+    if array.ndim != 2 or array.shape[1] < 2:
+        return {}, ()
+    return {f"y{k}": arrays.series(f"y{k}", array[:, k]) for k in range(array.shape[1])}, ()
 
 
 def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:

@@ -1,0 +1,85 @@
+"""Objectives of the classifier that measure the shares of classes in leaves: impurities and description length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core
+from certree.estimators import _paying, _reference
+from certree.tree import Tree
+
+LOSSES = {
+    "gini": "mean Gini impurity of the leaves",
+    "log_loss": "mean log loss of the class shares",
+    "mdl": "bits per row that describe the classes",
+}
+
+#: What the core calls them.
+_NAMES = {"gini": "gini", "log_loss": "entropy", "mdl": "mdl"}
+
+#: What ``leaf_penalty`` is unless somebody sets it, or nothing.
+_UNSET = (0.01, 0)
+
+
+def check(model: Any) -> None:
+    """An error for parameters that do not go with these objectives."""
+    if model.objective not in LOSSES:
+        return
+    objective = f"objective={model.objective!r}"
+    _reference.refuse(model, objective)
+    _paying.refuse(model, objective)
+    if model.cost_matrix is not None:
+        raise ValueError(
+            f"{objective} has no costs of labels: leave cost_matrix out, or take class_weight"
+        )
+    if len(model.constraints):
+        raise ValueError(
+            f"constraints cannot be combined with {objective}, which measures shares instead of labels; leave it at ()"
+        )
+    if model.objective == "mdl" and model.leaf_penalty not in _UNSET:
+        raise ValueError(
+            f"leaf_penalty={model.leaf_penalty!r} cannot be combined with {objective}, where a leaf costs what its "
+            f"description takes; leave it at {_UNSET[0]!r}"
+        )
+
+
+def solve(
+    model: Any,
+    data: tuple[Any, Any, NDArray[np.float64]],
+    factors: Sequence[float],
+    n_cuts: int,
+    limits: tuple[Any, Any, Any, Any],
+) -> _core.Answer:
+    """Search for the best tree."""
+    penalty, *others = limits
+    penalty = 0.0 if model.objective == "mdl" else penalty
+    balanced = model.class_weight == "balanced"
+    kind = _NAMES[model.objective]
+    return _core.solve_impurity(*data, factors, balanced, kind, n_cuts, penalty, *others)
+
+
+def description(
+    model: Any, weights: NDArray[np.float64], n_classes: int, n_cuts: int
+) -> tuple[float | None, str]:
+    """What a leaf adds, if that is not the model's ``leaf_penalty``, and the loss in words."""
+    if model.objective != "mdl":
+        return None, LOSSES[model.objective]
+    leaf, constant = _core.description_bits(weights, n_classes, n_cuts)
+    return leaf, f"{LOSSES['mdl']}, less {constant:.6g} for one split,"
+
+
+def labelled(tree: Tree, factors: Sequence[float], balanced: bool) -> Tree:
+    """The tree whose nodes answer the class with the largest share, class weights applied; the first among equals."""
+    parts = tree._core.parts()
+    factor = np.array(factors)
+    if balanced:
+        factor = factor / np.array(parts[0][3])
+    parts = [
+        (split, int((np.array(value) * factor).argmax()), rows, value, loss)
+        for split, _, rows, value, loss in parts
+    ]
+    return Tree(_core.Tree(parts), tree.columns, tree.labels)

@@ -1,0 +1,106 @@
+"""Objectives of the regressor whose leaves answer with one of a few levels: absolute error and pinball loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core, ingest
+from certree.estimators._base import as_core_takes
+from certree.estimators._rows import ROUNDING
+from certree.tree import Tree
+
+OBJECTIVES = ("absolute_error", "quantile")
+
+
+def alpha(model: Any) -> float:
+    return 0.5 if model.objective == "absolute_error" else float(model.quantile)
+
+
+def check(model: Any) -> None:
+    """An error for a quantile that the objective does not use."""
+    if model.objective != "quantile" and model.quantile != 0.5:
+        raise ValueError(
+            f"quantile={model.quantile!r} is only for objective='quantile', not {model.objective!r}"
+        )
+
+
+def in_words(model: Any, levels: NDArray[np.float64], every: bool) -> str:
+    what = "absolute error" if model.objective == "absolute_error" else f"pinball loss at {alpha(model):g}"
+    of = "all targets" if every else f"{len(levels)} levels"
+    return f"{what} as a share of that of a single leaf, with answers among {of},"
+
+
+def pinball(
+    targets: NDArray[np.float64], answers: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """The loss of each row; twice that of the usual definition, so that at one half it is the absolute error."""
+    return 2.0 * np.where(targets >= answers, share * (targets - answers), (1 - share) * (answers - targets))
+
+
+def choose_levels(
+    targets: NDArray[np.float64], weights: NDArray[np.float64] | None, share: float, most: int
+) -> tuple[NDArray[np.float64], bool]:
+    """What leaves may answer, and whether that is every target. Otherwise so many quantiles of the targets, each at the middle of
+    an equal share of the row weight, and the quantile of all rows."""
+    distinct, place = np.unique(targets, return_inverse=True)
+    if len(distinct) <= most:
+        return distinct, True
+    weight = np.bincount(place, weights=weights, minlength=len(distinct)).cumsum()
+    chosen = {float(distinct[_at(weight, share)])}
+    middles = (np.arange(most - 1) + 0.5) / max(most - 1, 1)
+    chosen |= {float(distinct[_at(weight, middle)]) for middle in middles[: most - 1]}
+    return np.array(sorted(chosen)), False
+
+
+def _at(cumulated: NDArray[np.float64], share: float) -> int:
+    """The first value by which this share of the weight is reached."""
+    return min(int(np.searchsorted(cumulated, share * cumulated[-1])), len(cumulated) - 1)
+
+
+def best_constant(
+    targets: NDArray[np.float64], weights: NDArray[np.float64] | None, share: float
+) -> float:
+    """The loss of one answer for all rows, the best there is."""
+    distinct, place = np.unique(targets, return_inverse=True)
+    weight = np.bincount(place, weights=weights, minlength=len(distinct)).cumsum()
+    each = pinball(targets, np.full(len(targets), distinct[_at(weight, share)]), share)
+    return float((each if weights is None else each * weights).sum())
+
+
+def solve(
+    model: Any,
+    located: ingest.Located,
+    targets: NDArray[np.float64],
+    levels: NDArray[np.float64],
+) -> _core.Answer:
+    """Search for the best tree by the costs of each level for each row."""
+    share = alpha(model)
+    weights, points = located.weights, located.points
+    costs = np.column_stack([pinball(targets, np.full(len(targets), level), share) for level in levels])
+    sizes = costs.sum(axis=1)
+    size = float((sizes if weights is None else sizes * weights).sum())
+    summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
+    # A target that all rows have is explained by one leaf, which costs nothing.
+    whole = best_constant(targets, weights, share) or 1.0
+    return _core.solve_rows(
+        *as_core_takes(located.cuts, points),
+        summed.ravel(),
+        len(levels),
+        size * ROUNDING,
+        whole,
+        [],
+        None,
+        *model._asked(),
+    )
+
+
+def with_levels(tree: Tree, levels: NDArray[np.float64], names: NDArray[Any]) -> Tree:
+    """The tree whose nodes hold the levels that they answer."""
+    parts = [
+        (split, 0, rows, [float(levels[label])], loss)
+        for split, label, rows, _, loss in tree._core.parts()
+    ]
+    return Tree(_core.Tree(parts), tree.columns, names, "quantiles")

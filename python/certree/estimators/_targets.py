@@ -1,0 +1,127 @@
+"""Several targets at once: one tree that answers each of them, with the lowest mean error rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from certree import _core, ingest
+from certree.estimators import _paying, _reference
+from certree.estimators._base import as_core_takes
+from certree.estimators._rows import open_rows
+from certree.estimators.parameters import is_guesser
+from certree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Targets:
+    names: list[str]
+    #: By target: its labels in order, and the number of each row's.
+    labels: list[NDArray[Any]]
+    codes: list[NDArray[np.uint32]]
+    #: Columns of X, if they were named there.
+    named: tuple[str, ...]
+
+
+def read(X: Any, y: Any) -> Targets | None:
+    """The targets, if there are several."""
+    columns, named = ingest.target_columns(X, y)
+    if len(columns) < 2:
+        return None
+    array = y if isinstance(y, np.ndarray) else None
+    found = [
+        ingest.classes_of(series, str(name), None if array is None else array[:, k])
+        for k, (name, series) in enumerate(columns.items())
+    ]
+    return Targets(
+        list(map(str, columns)), [labels for labels, _ in found], [codes for _, codes in found], named
+    )
+
+
+def fit(model: Any, X: Any, targets: Targets, sample_weight: Any) -> None:
+    """Search for the best tree of several targets, and let the model keep it."""
+    _check(model)
+    training = open_rows(X, len(targets.codes[0]), "y", sample_weight, targets.named)
+    kept = slice(None) if training.kept is None else training.kept
+    located = ingest.locate(training, model.thresholds)
+    sizes = [len(labels) for labels in targets.labels]
+    answer = _core.solve_targets(
+        *as_core_takes(located.cuts, located.points),
+        sizes,
+        _counted(training, located, [codes[kept] for codes in targets.codes], sizes),
+        *model._asked(),
+    )
+    names = np.array(targets.names)
+
+    def show(tree: Tree) -> Tree:
+        return Tree(tree._core, tree.columns, names, "targets", targets.labels)
+
+    loss = f"mean error rate of {len(sizes)} targets"
+    model._keep(answer, training, located.cuts, located.points, names, loss, show)
+    model.classes_, model.n_classes_ = targets.labels, sizes
+    model.n_outputs_ = len(sizes)
+
+
+def _counted(
+    training: ingest.InMemory,
+    located: ingest.Located,
+    codes: Sequence[NDArray[np.uint32]],
+    sizes: Sequence[int],
+) -> NDArray[np.float64]:
+    """Row weight by point, then target and class: sums of whole units, so that decimals stay what they are."""
+    n_points = located.points.n_points
+    point_of = located.point_of.astype(np.int64)
+    parts = []
+    for own, size in zip(codes, sizes):
+        # Sums of whole units in floats are exact up to 2^53, and rounded once for each row beyond.
+        found = np.bincount(point_of * size + own, weights=training.weights, minlength=n_points * size)
+        parts.append(found.reshape(n_points, size))
+    whole = np.hstack(parts)
+    if training.unit is not None:
+        whole = training.unit.restore(whole)
+    return np.ascontiguousarray(whole, dtype=np.float64).ravel()
+
+
+def _check(model: Any) -> None:
+    if model.objective != "accuracy":
+        raise ValueError(
+            f"objective={model.objective!r} is for one target, but y has several columns: take 'accuracy', the mean over "
+            "them, or fit one tree for each"
+        )
+    several = "several targets"
+    _paying.refuse(model, several)
+    _reference.refuse(model, several)
+    for name, none in (("class_weight", None), ("cost_matrix", None), ("constraints", ())):
+        value = getattr(model, name)
+        if value is not None and not (name == "constraints" and len(value) == 0):
+            raise ValueError(f"{name} cannot be combined with {several}; leave it at {none!r}")
+    given = model.thresholds
+    if (isinstance(given, str) and given == "guess") or (
+        is_guesser(given) and not hasattr(given, "thresholds_")
+    ):
+        raise ValueError(
+            "thresholds='guess' cannot be combined with several targets: give all cuts, quantiles, or a fitted guesser"
+        )
+
+
+def subset_accuracy(
+    model: Any, X: Any, y: Any, weights: NDArray[np.float64] | None
+) -> float:
+    """The share of row weight whose targets are all answered right."""
+    predicted = model.predict(X)
+    columns, _ = ingest.target_columns(X, y)
+    if len(columns) != predicted.shape[1]:
+        raise ValueError(
+            f"y has {len(columns)} columns, but the tree was fitted to {predicted.shape[1]} targets"
+        )
+    right = np.ones(len(predicted), dtype=bool)
+    for series, answers in zip(columns.values(), predicted.T):
+        if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+            series = series.cast(pl.String)
+        right &= series.to_numpy() == answers
+    return float(np.average(right, weights=weights))

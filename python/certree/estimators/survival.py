@@ -1,0 +1,234 @@
+"""Survival trees that are provably the best there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from certree import _core, ingest, progress
+from certree.estimators import parameters
+from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._kaplan_meier import AtRisk, concordance
+from certree.estimators._rows import open_rows, row_weights
+from certree.ingest.checks import check_same_length
+from certree.tree import Tree
+
+
+class OptimalSurvivalTree(TreeEstimator):
+    """A survival tree with the lowest objective of all trees within its limits.
+
+    Rows were observed for some time, at whose end they had an event or were censored. Each leaf answers with a hazard ratio:
+    how many times as often its rows have events as all rows do. The objective is the deviance of this proportional
+    hazards model as a share of that of a single leaf, plus ``leaf_penalty`` for each leaf. After a fit,
+    ``certificate_`` says what was proved.
+
+    Parameters
+    ----------
+    leaf_penalty : float, default=0.01
+        What each leaf adds to the objective: a split has to explain more than this share of the deviance of a single
+        leaf.
+    max_depth : int or None, default=4
+        The deepest a leaf may be; a single leaf has depth 0. None: no limit.
+    max_leaf_nodes : int or None, default=None
+        The most leaves.
+    min_samples_leaf : int, default=1
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
+        weigh nothing do not count.
+    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+    time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
+        As for :class:`certree.OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : certree.tree.Tree
+        The tree, to read and to export. The ``value`` of a node is its hazard ratio.
+    certificate_ : certree.Certificate
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+    event_times_ : ndarray
+        The distinct times of events, in order: at these the estimated curves step.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        The names of the feature columns, if X came with names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    With H the cumulative hazard of all rows (Nelson and Aalen's), a row with time t and event d, 0 or 1, counts as d events
+    during an exposure of H(t), and the deviance is that of a Poisson distribution (LeBlanc and Crowley, 1992; SurTree,
+    Huisman and others, 2024). Before the first event H is taken to be 1 / (n + 1) with n the row weight, as SurTree
+    takes it, because an exposure is above 0.
+
+    The curves are not those of the proportional hazards that the tree was chosen by, but each leaf's own, from its rows.
+
+    ``score`` is Harrell's concordance.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from certree import OptimalSurvivalTree
+    >>> X = pl.DataFrame({"stage": [1, 1, 2, 2, 3, 3], "treated": [True, False, True, False, True, False]})
+    >>> months, died = [60, 48, 50, 22, 9, 4], [False, False, True, True, True, True]
+    >>> model = OptimalSurvivalTree(max_depth=1).fit(X, time=months, event=died)
+    >>> print(model.tree_.to_text())
+    6 rows  hazard ratio 1
+    ├── stage <= 1.5 → 0        2 rows
+    └── stage > 1.5  → 1.76471  4 rows
+    <BLANKLINE>
+    >>> model.predict_survival_function(X[[0, 5]], times=[12, 36])
+    array([[1.  , 1.  ],
+           [0.5 , 0.25]])
+    >>> round(model.score(X, months, died), 3), model.status_
+    (0.769, 'optimal')
+    """
+
+    _rules = parameters.COMMON
+
+    def __init__(
+        self,
+        *,
+        leaf_penalty: float = 0.01,
+        max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        thresholds: Any = "all",
+        time_limit: float | None = 60.0,
+        memory_limit: float | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: bool = False,
+        callback: progress.Callback | None = None,
+    ) -> None:
+        self.leaf_penalty = leaf_penalty
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.thresholds = thresholds
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap_limit = gap_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> OptimalSurvivalTree:
+        """Search for the best tree.
+
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The features, without missing values.
+        time : vector or str
+            How long each row was observed, at least 0, or the name of the column in X (which is then not a feature).
+        event : vector or str
+            Whether its event came then, as Booleans or 0 and 1 (else it was censored), or the name of the column in X.
+        sample_weight : vector, str or None, default=None
+            Row weights, not negative, or the name of their column in X.
+
+        Returns
+        -------
+        self
+        """
+        parameters.check(self, self._rules)
+        times, events = read_outcomes(X, time, event)
+        named = [name for name in (time, event) if isinstance(name, str)]
+        training = open_rows(X, len(times), "time", sample_weight, named)
+        if training.kept is not None:
+            times, events = times[training.kept], events[training.kept]
+        if not events.any():
+            raise ValueError("no row has an event, so there is no hazard to explain")
+        located = ingest.locate(training, self.thresholds)
+        weights = located.weights
+        exposure = baseline_hazard(times, events, weights)
+        answer = _core.solve_rates(
+            *as_core_takes(located.cuts, located.points),
+            "poisson",
+            events.astype(np.float64),
+            exposure,
+            weights,
+            located.point_of,
+            *self._asked(),
+        )
+        names = np.array(["hazard ratio"])
+
+        def show(tree: Tree) -> Tree:
+            leaves = tree.apply(training.source)
+            leaves = leaves if training.kept is None else leaves[training.kept]
+            self._curves = {
+                leaf: AtRisk.of(times[own], events[own], None if weights is None else weights[own])
+                for leaf in np.unique(leaves).tolist()
+                for own in [leaves == leaf]
+            }
+            return Tree(tree._core, tree.columns, names, "survival")
+
+        loss = "deviance of proportional hazards as a share of that of a single leaf"
+        self._keep(answer, training, located.cuts, located.points, names, loss, show)
+        self.event_times_ = np.unique(times[events])
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The hazard ratio of the leaf that each row ends in, beside all training rows: more is a higher risk."""
+        return self._fitted_tree(X).predict(X)
+
+    def predict_survival_function(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """The share of rows like each that have had no event up to each time (Kaplan and Meier's estimate of its leaf): rows
+        × times. ``times``: any numbers; ``event_times_`` without it."""
+        at = self._times(times)
+        return self._by_leaf(X, {leaf: own.survival(at) for leaf, own in self._curves.items()})
+
+    def predict_cumulative_hazard_function(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """How many events a row like each can expect up to each time, if it could have several (Nelson and Aalen's estimate of
+        its leaf): rows × times, as for ``predict_survival_function``."""
+        at = self._times(times)
+        return self._by_leaf(X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()})
+
+    def score(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> float:
+        """Harrell's concordance: of the pairs of rows of which one is known to have had its event first, the share where it
+        has the larger hazard ratio; ties count half."""
+        risk = self.predict(X)
+        times, events = read_outcomes(X, time, event)
+        check_same_length(len(risk), len(times), "time")
+        found = concordance(times, events, risk, row_weights(sample_weight, X, len(risk)))
+        if np.isnan(found):
+            raise ValueError("no two rows can be compared: there is no event before another row's time")
+        return found
+
+    def _times(self, times: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        found = self.event_times_ if times is None else np.asarray(times, dtype=np.float64)
+        if found.ndim != 1 or np.isnan(found).any():
+            raise ValueError("times must be a vector of numbers without missing ones")
+        return found
+
+    def _by_leaf(self, X: Any, values: dict[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+        leaves, place = np.unique(self.apply(X), return_inverse=True)
+        return np.array([values[leaf] for leaf in leaves.tolist()])[place]
+
+
+def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Times of at least 0, and whether an event came then."""
+    times = ingest.read_vector(X, time, "time")
+    if bad := int((times < 0).sum()):
+        raise ValueError(
+            f"time must be at least 0, but has {ingest.values(bad)} below, the least {times.min():g}: count it from when each "
+            "row was first observed"
+        )
+    events = ingest.read_vector(X, event, "event")
+    if bad := int(((events != 0) & (events != 1)).sum()):
+        raise ValueError(
+            f"event must be true or false, 1 or 0, but has {ingest.values(bad)} that are neither"
+        )
+    check_same_length(len(times), len(events), "event")
+    return times, events == 1
+
+
+def baseline_hazard(
+    times: NDArray[np.float64], events: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """The cumulative hazard of all rows at each row's time; what SurTree takes before the first event."""
+    found = AtRisk.of(times, events, weights).cumulative_hazard(times)
+    n = len(times) if weights is None else weights.sum()
+    return np.where(found > 0, found, 1.0 / (n + 1.0))

@@ -1,0 +1,311 @@
+//! Tasks whose leaf costs are any function of summed statistics, on their way to a search: impurities, rates, several
+//! targets, and tasks of the user's own.
+
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::search::{
+    LimitParts, PyAnswer, Raised, ShapeParts, keep_raised, read_columns, solve, solve_raising,
+};
+use super::table::PyPoints;
+use crate::bits::call_leaf_cost;
+use crate::error::{Error, Result};
+use crate::task::{
+    ClassInput, Deviance, Formula, FormulaInput, Impurity, RateInput, Scaled, TargetsInput,
+};
+
+type ColumnParts = Vec<(String, Py<PyAny>)>;
+
+/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is given the number of
+/// cuts that a split can name.
+#[pyfunction]
+#[pyo3(signature = (columns, points, weights, class_weights, balanced, impurity, n_cuts, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_impurity(
+    py: Python<'_>,
+    columns: ColumnParts,
+    points: &Bound<'_, PyPoints>,
+    weights: PyReadonlyArray1<'_, f64>,
+    class_weights: Vec<f64>,
+    balanced: bool,
+    impurity: &str,
+    n_cuts: u64,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let n_classes = class_weights.len();
+    let input = ClassInput {
+        n_classes,
+        n_labels: n_classes,
+        weights: weights.to_vec()?,
+        costs: vec![0.0; n_classes * n_classes],
+        class_weights,
+        balanced,
+        leaf_penalty,
+    };
+    let impurity = match impurity {
+        "gini" => Some(Impurity::Gini),
+        "entropy" => Some(Impurity::Entropy),
+        "mdl" => None,
+        other => return Err(PyValueError::new_err(format!("there is no impurity {other:?}"))),
+    };
+    let build = || match impurity {
+        Some(impurity) => input.build_impurity(impurity),
+        None => input.build_description(n_cuts),
+    };
+    let data = (read_columns(py, columns)?, points.get().points.clone());
+    solve(py, data, build, None, shape, limits, pulse)
+}
+
+/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure, weight and point.
+#[pyfunction]
+#[pyo3(signature = (columns, points, deviance, targets, exposures, weights, point_of, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_rates(
+    py: Python<'_>,
+    columns: ColumnParts,
+    points: &Bound<'_, PyPoints>,
+    deviance: &str,
+    targets: PyReadonlyArray1<'_, f64>,
+    exposures: Option<PyReadonlyArray1<'_, f64>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    point_of: PyReadonlyArray1<'_, u32>,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let deviance = match deviance {
+        "poisson" => Deviance::Poisson,
+        "gamma" => Deviance::Gamma,
+        other => return Err(PyValueError::new_err(format!("there is no deviance {other:?}"))),
+    };
+    let points = points.get().points.clone();
+    let input = RateInput {
+        deviance,
+        targets: targets.to_vec()?,
+        exposures: exposures.map(|exposures| exposures.to_vec()).transpose()?,
+        weights: weights.map(|weights| weights.to_vec()).transpose()?,
+        points: point_of.to_vec()?,
+        n_points: points.len(),
+        leaf_penalty,
+    };
+    let data = (read_columns(py, columns)?, points);
+    solve(py, data, || input.build(), None, shape, limits, pulse)
+}
+
+/// Several targets: the number of classes of each, and row weight by point, then target and class.
+#[pyfunction]
+#[pyo3(signature = (columns, points, n_classes, weights, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_targets(
+    py: Python<'_>,
+    columns: ColumnParts,
+    points: &Bound<'_, PyPoints>,
+    n_classes: Vec<usize>,
+    weights: PyReadonlyArray1<'_, f64>,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let input = TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty };
+    let data = (read_columns(py, columns)?, points.get().points.clone());
+    solve(py, data, || input.build(), None, shape, limits, pulse)
+}
+
+/// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled function, in how
+/// many units each statistic counts one, whether the callable is given whole numbers, whether a last statistic sums
+/// up what no tree can save, and by how much a cost may be off (without it, by a small share).
+type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Option<f64>);
+
+/// A task of the user's own: statistics by point, in whole units. The objective is divided by `normalizer`.
+#[pyfunction]
+#[pyo3(signature = (columns, points, task, stats, normalizer, leaf_penalty, shape, limits, pulse=None))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn solve_custom(
+    py: Python<'_>,
+    columns: ColumnParts,
+    points: &Bound<'_, PyPoints>,
+    task: CustomParts,
+    stats: PyReadonlyArray1<'_, i64>,
+    normalizer: f64,
+    leaf_penalty: f64,
+    shape: ShapeParts,
+    limits: LimitParts,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<PyAnswer> {
+    let (cost, address, per_one, whole, has_least, rounding) = task;
+    let raised = Raised::default();
+    let source = match address {
+        Some(address) => Source::Compiled { address, _owner: cost },
+        None => Source::Callable { cost, whole, raised: raised.clone() },
+    };
+    let stats = stats.to_vec()?;
+    let counts = !has_least && stats.iter().all(|s| (0..=MOST_COUNT).contains(s));
+    let (width, last) = (per_one.len(), per_one.len() - 1);
+    let units = stats.iter().skip(last).step_by(width).map(|&s| i128::from(s)).sum::<i128>();
+    let least = if has_least { units as f64 / per_one[last] } else { 0.0 };
+    let formula = Custom { source, per_one, has_least, counts, rounding, failed: OnceLock::new() };
+    let input = FormulaInput {
+        formula: Box::new(formula),
+        stats,
+        normalizer: Some(normalizer),
+        leaf_penalty,
+        slack: 0.0,
+    };
+    let build = move || {
+        let mut scaled: Scaled = input.build()?;
+        scaled.scale.offset += (least * (scaled.scale.units / normalizer)).floor() as i128;
+        Ok(scaled)
+    };
+    let data = (read_columns(py, columns)?, points.get().points.clone());
+    solve_raising(py, data, build, raised, shape, limits, pulse)
+}
+
+/// Larger statistics are added up, because to count their bits would take as many rows of bits.
+const MOST_COUNT: i64 = 1 << 6;
+
+/// Leaf costs are taken to be right within this share of what all rows as one leaf cost, because they are computed in
+/// floats, which are right within 2^-53 of what is added.
+const SHARE: f64 = 1.0 / (1u64 << 40) as f64;
+
+enum Source {
+    /// Called with an array of leaves × statistics, and gives an array of their costs.
+    Callable { cost: Py<PyAny>, whole: bool, raised: Raised },
+    /// The owner keeps the function where it is.
+    Compiled { address: NonZeroUsize, _owner: Py<PyAny> },
+}
+
+struct Custom {
+    source: Source,
+    per_one: Vec<f64>,
+    has_least: bool,
+    counts: bool,
+    rounding: Option<f64>,
+    failed: OnceLock<Error>,
+}
+
+impl Custom {
+    /// Statistics that the user gave.
+    fn own(&self) -> usize {
+        self.per_one.len() - usize::from(self.has_least)
+    }
+
+    fn fail(&self, clause: impl std::fmt::Display) {
+        let _ = self.failed.set(Error::task(clause));
+    }
+
+    /// In the user's units, side by side by statistic.
+    fn floats(&self, sums: &[i64], n: usize) -> Vec<f64> {
+        let mut floats = Vec::with_capacity(sums.len());
+        for (sums, per_one) in sums.chunks_exact(n).zip(&self.per_one) {
+            floats.extend(sums.iter().map(|&sum| sum as f64 / per_one));
+        }
+        floats
+    }
+
+    fn call(
+        &self,
+        cost: &Py<PyAny>,
+        whole: bool,
+        sums: &[i64],
+        losses: &mut [f64],
+    ) -> PyResult<()> {
+        Python::attach(|py| {
+            let shape = [self.own(), losses.len()];
+            let sums = match whole {
+                true => PyArray1::from_slice(py, sums).reshape(shape)?.into_any(),
+                false => {
+                    let floats = self.floats(sums, losses.len());
+                    PyArray1::from_vec(py, floats).reshape(shape)?.into_any()
+                }
+            };
+            let costs = cost.bind(py).call1((sums.getattr("T")?,))?;
+            let costs = costs.cast::<PyArray1<f64>>()?.readonly();
+            losses.copy_from_slice(costs.as_slice()?);
+            Ok(())
+        })
+    }
+}
+
+impl Formula for Custom {
+    fn width(&self) -> usize {
+        self.per_one.len()
+    }
+
+    fn counts(&self) -> bool {
+        self.counts
+    }
+
+    fn losses(&self, sums: &[i64], losses: &mut [f64]) {
+        losses.fill(0.0);
+        if losses.is_empty() || self.failed.get().is_some() {
+            return;
+        }
+        let n = losses.len();
+        let (own, least) = sums.split_at(self.own() * n);
+        match &self.source {
+            Source::Compiled { address, .. } => {
+                call_leaf_cost(*address, &self.floats(own, n), losses);
+            }
+            Source::Callable { cost, whole, raised } => {
+                if let Err(error) = self.call(cost, *whole, own, losses) {
+                    keep_raised(raised, error);
+                    return self.fail("`leaf_cost` ends without an exception");
+                }
+            }
+        }
+        if let Some(leaf) = losses.iter().position(|loss| !loss.is_finite()) {
+            let of: Vec<f64> = self.floats(own, n).into_iter().skip(leaf).step_by(n).collect();
+            self.fail(format!(
+                "`leaf_cost` gives a finite number for each leaf, and not {} for one with the sums {of:?}",
+                losses[leaf]
+            ));
+            return losses.fill(0.0);
+        }
+        let per_one = self.per_one[self.per_one.len() - 1];
+        losses.iter_mut().zip(least).for_each(|(loss, &least)| *loss -= least as f64 / per_one);
+    }
+
+    fn error(&self, all: &[i64], loss: f64) -> f64 {
+        let least =
+            if self.has_least { all[self.own()] as f64 / self.per_one[self.own()] } else { 0.0 };
+        self.rounding.unwrap_or((loss.abs() + 2.0 * least.abs()) * SHARE)
+    }
+
+    /// The sums themselves.
+    fn answer(&self, sums: &[i64]) -> Vec<f64> {
+        sums.iter().zip(&self.per_one).take(self.own()).map(|(&s, per)| s as f64 / per).collect()
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.failed.get().cloned()
+    }
+}
+
+/// What a tree's description adds for each leaf, and takes off each tree, in bits per row.
+#[pyfunction]
+pub(super) fn description_bits(
+    weights: PyReadonlyArray1<'_, f64>,
+    n_classes: usize,
+    n_cuts: u64,
+) -> Result<(f64, f64)> {
+    let weights = weights.as_slice().map_err(|_| Error::invalid("weights lie in one piece"))?;
+    let input = ClassInput {
+        n_classes,
+        n_labels: n_classes,
+        weights: weights.to_vec(),
+        costs: Vec::new(),
+        class_weights: Vec::new(),
+        balanced: false,
+        leaf_penalty: 0.0,
+    };
+    Ok(input.description_bits(n_cuts))
+}
