@@ -36,7 +36,7 @@ enum Path {
 
 /// What every call is asked: as nodes with children of their own ask.
 const ASK: Ask =
-    Ask { min_rows: 1, overlaps: true, stumps: true, leaf_cost: 0, leaves: 0, enough: 0 };
+    Ask { min_rows: 1, overlaps: true, stumps: true, leaf_cost: 0, leaves: 0, target: 0 };
 const SINGLES: Ask = Ask { stumps: false, ..ASK };
 const NO_OVERLAPS: Ask = Ask { overlaps: false, ..ASK };
 

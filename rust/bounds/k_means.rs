@@ -62,14 +62,14 @@ impl Scratch {
             + self.halves.capacity() * size_of::<Half>()
     }
 
-    /// What every tree of up to `leaves` leaves costs at least, if that is `enough` and shows before anybody says to
+    /// What every tree of up to `leaves` leaves costs at least, if that is the `target` and shows before anybody says to
     /// `halt`. `stats`: of each of `n` points its weight, its sums, and q.
     pub fn at_least<'a>(
         &mut self,
         task: &Squares,
         (n, stats): (usize, impl Fn(usize) -> &'a [i64]),
         (leaves, leaf_cost): (u32, Cost),
-        enough: Cost,
+        target: Cost,
         halt: &dyn Fn() -> bool,
     ) -> Option<Cost> {
         if n == 0 {
@@ -107,7 +107,7 @@ impl Scratch {
             }
             let groups = (q as f64 - gain).max(0.0) as Cost;
             least = least.min(groups + k * leaf_cost);
-            if least < enough {
+            if least < target {
                 return None;
             }
         }

@@ -45,8 +45,9 @@ pub struct Lookahead {
     /// By column: whether it may not be asked here, though it may be further down. Empty where all
     /// may.
     forbidden: Vec<bool>,
-    /// What every tree costs at least, where that was enough: then there are no stumps. Else 0.
-    pub enough: Cost,
+    /// The least that any tree costs, where that reached the target and nothing more was looked at: then there are no
+    /// stumps. Else 0.
+    pub at_least: Cost,
     /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
     /// down to a multiple of `overlap_unit`.
     overlaps: Vec<u32>,
@@ -146,7 +147,7 @@ impl Lookahead {
         self.sides.resize(n, [Side::default(); 2]);
         self.stumps.clear();
         self.stumps.resize(n, [INFINITE; 2]);
-        self.enough = 0;
+        self.at_least = 0;
         self.prices.clear();
         self.least_price = 0;
         self.forbidden.clear();
@@ -198,6 +199,6 @@ pub struct Ask {
     pub leaf_cost: Cost,
     /// The most leaves that trees for the node may have; 0: that many, for all one knows.
     pub leaves: u32,
-    /// If every tree costs this, and that shows without all pairs, nothing more is asked; 0: it is.
-    pub enough: Cost,
+    /// A look may end without its pairs once every tree is known to cost this; 0 is no target.
+    pub target: Cost,
 }

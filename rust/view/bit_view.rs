@@ -11,7 +11,7 @@ use crate::ids::FeatureId;
 
 /// The random key of a point; a set of points is known by the XOR of its keys. The first entry of a
 /// point carries the key and the others carry 0, so that a set of entries has its points' fingerprint.
-pub type Key = u128;
+pub type Fingerprint = u128;
 
 /// A yes/no question about a row: whether its rank is above a cut. Bit 1 is the right side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct BitView {
     pub width: usize,
     /// What every tree pays beside what its leaves pay for entries: weight that a point has in all classes
     /// alike cancels out. So views say what a tree costs beyond it.
-    pub certain: Cost,
+    pub unavoidable_cost: Cost,
     /// What questions cost, and which are allowed below which, if that is not nothing, and all.
     pub context: Option<PathContext>,
     /// Whether all rows are here and are counted, because a split makes a difference to rows that
@@ -84,16 +84,16 @@ impl BitView {
     }
 }
 
-pub(super) fn from_key(key: Key) -> [u64; 2] {
+pub(super) fn from_key(key: Fingerprint) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
 
-fn to_key([low, high]: [u64; 2]) -> Key {
-    Key::from(low) | Key::from(high) << 64
+fn to_key([low, high]: [u64; 2]) -> Fingerprint {
+    Fingerprint::from(low) | Fingerprint::from(high) << 64
 }
 
 /// Of all rows and those on the 1 side: both sides.
-fn sides([all, ones]: [[u64; 2]; 2]) -> [Key; 2] {
+fn sides([all, ones]: [[u64; 2]; 2]) -> [Fingerprint; 2] {
     let (all, ones) = (to_key(all), to_key(ones));
     [all ^ ones, ones]
 }
@@ -130,7 +130,7 @@ impl View {
     }
 
     /// The fingerprints of the two sides of a column.
-    pub fn fingerprints(&self, column: usize, level: Level) -> [Key; 2] {
+    pub fn fingerprints(&self, column: usize, level: Level) -> [Fingerprint; 2] {
         match self.stride {
             0 => [0, 0],
             1 => self.fingerprints_of::<1>(column, level),
@@ -146,18 +146,22 @@ impl View {
         }
     }
 
-    fn fingerprints_of<const STRIDE: usize>(&self, column: usize, level: Level) -> [Key; 2] {
+    fn fingerprints_of<const STRIDE: usize>(
+        &self,
+        column: usize,
+        level: Level,
+    ) -> [Fingerprint; 2] {
         let rows = self.bits.as_chunks::<STRIDE>().0;
         sides(level.xor(rows, &self.keys, (column / 64, column % 64)))
     }
 
     /// The key of one row.
-    pub fn key(&self, row: usize) -> Key {
+    pub fn key(&self, row: usize) -> Fingerprint {
         to_key(self.keys[row])
     }
 
     /// The fingerprint of all rows.
-    pub fn fingerprint(&self) -> Key {
+    pub fn fingerprint(&self) -> Fingerprint {
         self.keys.iter().fold(0, |sum, &key| sum ^ to_key(key))
     }
 

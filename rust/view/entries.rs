@@ -12,7 +12,7 @@ pub(super) struct Entries {
     pub segments: Vec<Segment>,
     pub points: Vec<Vec<u32>>,
     /// What every tree pays beside what its leaves pay for entries.
-    pub certain: Cost,
+    pub unavoidable_cost: Cost,
 }
 
 /// What costs the same under every label is left out, unless its rows count: no split is better or worse
@@ -28,7 +28,7 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
         let worst = |p: u32| task.worst(p as usize).unwrap_or(Cost::MAX);
         let matters = |p: &u32| sums || count_rows || worst(*p) > 0;
         let points = vec![(0..points.len() as u32).filter(matters).collect()];
-        return Entries { segments: vec![segment], points, certain: 0 };
+        return Entries { segments: vec![segment], points, unavoidable_cost: 0 };
     };
     // Where weights are rows, one entry counts as both.
     let weights_are_rows =
@@ -37,12 +37,12 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     // Where all errors cost the same, weight that a point has in every class is an error in all of them but
     // one, whatever its label.
     let unit = classes.uniform().filter(|_| !count_rows && !classes.counts_all());
-    let mut certain = 0;
+    let mut unavoidable_cost = 0;
     for point in 0..points.len() {
         let label = classes.served(point) as usize;
         let weights = classes.weights(point);
         let shared = weights.iter().min().copied().filter(|_| unit.is_some()).unwrap_or(0);
-        certain += shared * (weights.len() as i64 - 1) * unit.unwrap_or(0);
+        unavoidable_cost += shared * (weights.len() as i64 - 1) * unit.unwrap_or(0);
         for (class, &weight) in weights.iter().enumerate() {
             let (weight, worst) = (weight - shared, worst[class]);
             if worst == 0 && !count_rows && !classes.counts_all() {
@@ -66,7 +66,7 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     }
     let (mut segments, mut entries) = (Vec::new(), Vec::new());
     append(&mut segments, &mut entries, map);
-    Entries { segments, points: entries, certain }
+    Entries { segments, points: entries, unavoidable_cost }
 }
 
 /// Points' least costs are told apart this well: what lies between two levels counts as the lower one, which is still
@@ -93,7 +93,7 @@ fn counts(points: &Points, task: &dyn Task, count_rows: bool) -> Entries {
     }
     let (mut segments, mut entries) = (Vec::new(), Vec::new());
     append(&mut segments, &mut entries, map);
-    Entries { segments, points: entries, certain: 0 }
+    Entries { segments, points: entries, unavoidable_cost: 0 }
 }
 
 /// 0, and a few of the costs that stand for all above them.

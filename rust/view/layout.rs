@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bit_view::{BitView, Key, Question, Segment, View, from_key};
+use super::bit_view::{BitView, Fingerprint, Question, Segment, View, from_key};
 use super::entries::{Entries, segment};
 use super::path_context::{PathContext, alike};
 use super::questions;
@@ -27,8 +27,8 @@ pub struct Layout<'a> {
     segments: Vec<Segment>,
     /// By segment: its points.
     entries: Vec<Vec<u32>>,
-    certain: Cost,
-    keys: Vec<Key>,
+    unavoidable_cost: Cost,
+    keys: Vec<Fingerprint>,
     questions: Vec<Question>,
 }
 
@@ -47,7 +47,8 @@ impl<'a> Layout<'a> {
     ) -> Option<Layout<'a>> {
         let all_rows = feature_costs.is_some() || context.is_some_and(|context| !sheds(context));
         let count_rows = count_rows || all_rows;
-        let Entries { segments, points: entries, certain } = segment(points, task, count_rows);
+        let Entries { segments, points: entries, unavoidable_cost } =
+            segment(points, task, count_rows);
         let keys = keys(points.len());
         if halt() {
             return None;
@@ -64,7 +65,7 @@ impl<'a> Layout<'a> {
             context,
             segments,
             entries,
-            certain,
+            unavoidable_cost,
             keys,
             questions,
         })
@@ -82,7 +83,7 @@ impl<'a> Layout<'a> {
     pub fn bytes(&self) -> usize {
         let lists = self.entries.iter().map(|list| list.capacity() * size_of::<u32>());
         lists.sum::<usize>()
-            + self.keys.capacity() * size_of::<Key>()
+            + self.keys.capacity() * size_of::<Fingerprint>()
             + self.questions.capacity() * size_of::<Question>()
     }
 
@@ -111,7 +112,7 @@ impl<'a> Layout<'a> {
 
     /// Bytes of the root's bits, keys, and costs.
     pub fn view_bytes(&self) -> usize {
-        let row = self.stride() * 8 + size_of::<Key>() + self.width() * size_of::<Cost>();
+        let row = self.stride() * 8 + size_of::<Fingerprint>() + self.width() * size_of::<Cost>();
         self.n_rows().saturating_mul(row) + self.questions.len() * size_of::<u32>()
     }
 
@@ -181,7 +182,7 @@ impl<'a> Layout<'a> {
             segments: self.segments,
             n_stats,
             width,
-            certain: self.certain,
+            unavoidable_cost: self.unavoidable_cost,
             root,
         })
     }
@@ -216,7 +217,7 @@ fn sheds(context: &Arc<dyn Context>) -> bool {
 }
 
 /// A fixed random key for each point: the same problem gives the same search.
-fn keys(n: usize) -> Vec<Key> {
+fn keys(n: usize) -> Vec<Fingerprint> {
     let mut state = 0x5eed_cafe_f00d_d1ceu64;
     let mut next = || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -224,5 +225,5 @@ fn keys(n: usize) -> Vec<Key> {
         let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31
     };
-    (0..n).map(|_| Key::from(next()) << 64 | Key::from(next())).collect()
+    (0..n).map(|_| Fingerprint::from(next()) << 64 | Fingerprint::from(next())).collect()
 }

@@ -8,8 +8,8 @@ mod path_context;
 mod questions;
 mod rank_view;
 
-pub use bit_view::{BitView, Key, Question, Segment, View};
+pub use bit_view::{BitView, Fingerprint, Question, Segment, View};
 pub use layout::{Layout, Paths};
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
-pub use rank_view::{Axis, Part, Print, RankNode, RankView, Side};
+pub use rank_view::{Axis, Part, RankNode, RankView, Side};

@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Key, Question};
+use super::{Fingerprint, Question};
 use crate::bits::Level;
 use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;
@@ -18,7 +18,7 @@ pub fn distinct(
     features: &Features,
     points: &Points,
     entries: &[Vec<u32>],
-    keys: &[Key],
+    keys: &[Fingerprint],
     class_of: &[u32],
 ) -> Vec<Question> {
     // A point without entries leaves no mark.
@@ -32,10 +32,10 @@ pub fn distinct(
         || left_of_only_cuts(features, points, &marks),
     );
     let mut lefts = lefts.into_iter();
-    let mut seen: HashMap<(Key, u32), ()> = HashMap::new();
+    let mut seen: HashMap<(Fingerprint, u32), ()> = HashMap::new();
     let mut questions = Vec::new();
     for (index, feature) in features.iter().enumerate() {
-        let mut ask = |cut: u32, left: Key| {
+        let mut ask = |cut: u32, left: Fingerprint| {
             let canonical = left.min(left ^ whole);
             if left != 0 && left != whole && seen.insert((canonical, class_of[index]), ()).is_none()
             {
@@ -62,7 +62,11 @@ pub fn distinct(
 
 /// For each feature with one cut, the marks of the points to its left.
 #[inline(always)]
-fn left_of_only_cuts(features: &Features, points: &Points, marks: &[Key]) -> Vec<Key> {
+fn left_of_only_cuts(
+    features: &Features,
+    points: &Points,
+    marks: &[Fingerprint],
+) -> Vec<Fingerprint> {
     // Halves side by side, so that several fit in one vector.
     let low: Vec<u64> = marks.iter().map(|&mark| mark as u64).collect();
     let high: Vec<u64> = marks.iter().map(|&mark| (mark >> 64) as u64).collect();
@@ -81,7 +85,10 @@ fn left_of_only_cuts(features: &Features, points: &Points, marks: &[Key]) -> Vec
             }
         }
     }
-    lefts.iter().map(|&[low, high]| Key::from(high) << 64 | Key::from(low)).collect()
+    lefts
+        .iter()
+        .map(|&[low, high]| Fingerprint::from(high) << 64 | Fingerprint::from(low))
+        .collect()
 }
 
 /// The answers of the block of points at `from` to the questions: a row of bits for each point.
@@ -164,9 +171,10 @@ mod tests {
         for n in [1, 2, 70, 1500] {
             let (columns, points) = data(n);
             let features = Features::of(&columns);
-            let keys: Vec<Key> = (noise(6, n, 1 << 31).into_iter().zip(noise(7, n, 1 << 31)))
-                .map(|(a, b)| Key::from(a) << 80 | Key::from(b) | 1 << 60)
-                .collect();
+            let keys: Vec<Fingerprint> =
+                (noise(6, n, 1 << 31).into_iter().zip(noise(7, n, 1 << 31)))
+                    .map(|(a, b)| Fingerprint::from(a) << 80 | Fingerprint::from(b) | 1 << 60)
+                    .collect();
             // Every third point counts for nothing.
             let alive: Vec<u32> = (0..n as u32).filter(|p| p % 3 != 2).collect();
             let mut seen = HashSet::new();

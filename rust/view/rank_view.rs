@@ -3,17 +3,15 @@
 //! A node's rows have local numbers 0, 1, …, and its ranks are dense: every rank has a row, so every cut
 //! between neighbouring ranks splits something. A feature with one value within the node has no axis.
 
+use super::Fingerprint;
 use crate::cost::Cost;
 use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;
 
-/// A fixed random number for each row; a set of rows is known by the XOR of theirs.
-pub type Print = u128;
-
 /// The root's rows, and what does not change below it.
 pub struct RankView {
     /// By row of the view.
-    pub prints: Vec<Print>,
+    pub fingerprints: Vec<Fingerprint>,
     pub worst: Vec<Cost>,
     pub root: RankNode,
 }
@@ -145,8 +143,8 @@ impl RankView {
         points: &[u32],
         worst: Vec<Cost>,
     ) -> Self {
-        // Rows of one point are never apart: with equal prints they would cancel out.
-        let prints = (0..points.len() as u32).map(print).collect();
+        // Rows of one point are never apart: with equal fingerprints they would cancel out.
+        let fingerprints = (0..points.len() as u32).map(fingerprint).collect();
         let mut axes = Vec::new();
         for (index, feature) in features.iter().enumerate() {
             let (first, last) = useful(feature, data, min_rows);
@@ -156,26 +154,26 @@ impl RankView {
             axes.extend(Axis::of(index.into(), order, |at| ascending[at], |row| worst[row]));
         }
         let rows = (0..points.len() as u32).collect();
-        RankView { prints, worst, root: RankNode { rows, axes } }
+        RankView { fingerprints, worst, root: RankNode { rows, axes } }
     }
 
     /// Bytes of a view of so many rows, before it is made.
     pub fn bytes_for(features: &Features, rows: usize) -> usize {
-        let per_row = size_of::<Print>() + size_of::<Cost>() + 4;
+        let per_row = size_of::<Fingerprint>() + size_of::<Cost>() + 4;
         let axes: usize =
             features.iter().map(|f| 8 * rows + 16 * rows.min(f.cuts as usize + 1)).sum();
         rows * per_row + axes
     }
 
     pub fn bytes(&self) -> usize {
-        self.prints.capacity() * size_of::<Print>()
+        self.fingerprints.capacity() * size_of::<Fingerprint>()
             + self.worst.capacity() * size_of::<Cost>()
             + self.root.bytes()
     }
 
     /// What the rows of a part are known by.
-    pub fn print(&self, part: Part) -> Print {
-        let global = |row: &u32| self.prints[part.node.rows[*row as usize] as usize];
+    pub fn fingerprint(&self, part: Part) -> Fingerprint {
+        let global = |row: &u32| self.fingerprints[part.node.rows[*row as usize] as usize];
         part.rows().iter().map(global).fold(0, |all, one| all ^ one)
     }
 }
@@ -270,7 +268,7 @@ fn sorted(values: &[u32], n_values: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// The same problem gives the same search: numbers are a hash of the row's.
-fn print(row: u32) -> Print {
+fn fingerprint(row: u32) -> Fingerprint {
     let mix = |seed: u64| {
         let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -6,10 +6,10 @@
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};
 use crate::kernel::look::vec_bytes;
-use crate::view::{Key, View};
+use crate::view::{Fingerprint, View};
 
 /// Subsets of four rows.
-type Table = [Key; 16];
+type Table = [Fingerprint; 16];
 
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -39,7 +39,7 @@ pub fn fingerprints(
     blocks: &Blocks,
     view: &View,
     scratch: &mut Scratch,
-    out: &mut Vec<Option<[Key; 2]>>,
+    out: &mut Vec<Option<[Fingerprint; 2]>>,
 ) {
     scratch.tables.clear();
     scratch.tables.reserve_exact(n_tables(blocks));

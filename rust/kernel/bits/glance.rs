@@ -50,7 +50,7 @@ impl Scratch {
         let known = leaf::at_most(look.whole.leaf, ask.leaf_cost).min(stump);
         // As dear as a fourth leaf are three with few errors, too.
         let bound = look_ahead::at_least(known, 0, look_ahead::BEYOND_DEPTH_TWO, ask.leaf_cost);
-        let enough = bound >= ask.enough
+        let enough = bound >= ask.target
             && !(0..2).any(|class| self.three_leaves_exist(singles, class, few));
         enough.then_some(bound)
     }

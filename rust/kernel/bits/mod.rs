@@ -27,7 +27,7 @@ pub use counts::Counts;
 use crate::bits::Level;
 use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
 use crate::task::{Structure, Task};
-use crate::view::{BitView, Key, Offer, View};
+use crate::view::{BitView, Fingerprint, Offer, View};
 use bit_kernel::{BitKernel, Look};
 use lanes::Blocks;
 
@@ -158,7 +158,7 @@ impl<'a> Kernel<'a> {
 
     /// The fingerprints of both sides of every column of the view that was looked at last. Tasks without
     /// classes leave them to whoever asks.
-    pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Key; 2]>>) {
+    pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Fingerprint; 2]>>) {
         if self.prints_all() {
             fingerprints::fingerprints(&self.blocks, view, &mut self.fingerprints, out);
         }

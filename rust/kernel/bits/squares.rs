@@ -147,21 +147,21 @@ impl SquareSums<'_> {
     /// What every tree costs at least, if that is enough and shows from the rows alone: their bits need not be by column.
     /// Outputs are bounded each on its own: of several, that is mostly too little for what it takes.
     fn glance(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> bool {
-        if ask.enough == 0 || ask.leaves == 0 || self.outputs() > 1 {
+        if ask.target == 0 || ask.leaves == 0 || self.outputs() > 1 {
             return false;
         }
         let (costs, width) = (&self.view.costs, self.width());
         let rows = (self.view.len(), |row: usize| &costs[row * width..][..width]);
         let groups = &mut self.scratch.groups;
         let trees = (ask.leaves, ask.leaf_cost);
-        let bound = groups.at_least(self.task, rows, trees, ask.enough, halt);
+        let bound = groups.at_least(self.task, rows, trees, ask.target, halt);
         if let Some(bound) = bound {
             let mut totals = vec![0; width];
             for numbers in costs.chunks_exact(width) {
                 totals.iter_mut().zip(numbers).for_each(|(total, number)| *total += number);
             }
             out.whole = self.side(&totals);
-            out.enough = bound;
+            out.at_least = bound;
         }
         bound.is_some()
     }

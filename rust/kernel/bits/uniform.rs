@@ -104,11 +104,11 @@ fn look_in_lanes(
         None => u16::try_from((ask.leaf_cost + unit - 1) / unit).unwrap_or(0),
         Some(_) => 0,
     };
-    if ask.enough > 0 && few > 0 && n_classes == 2 {
+    if ask.target > 0 && few > 0 && n_classes == 2 {
         let totals = [scratch.totals[0], scratch.totals[1]];
         let singles = Singles { blocks, segments, totals, ones: &scratch.column_ones };
         if let Some(bound) = scratch.glance.at_least(&singles, out, few.into(), ask) {
-            out.enough = bound;
+            out.at_least = bound;
             return Ok(());
         }
     }

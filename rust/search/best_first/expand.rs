@@ -12,7 +12,7 @@ use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
-use crate::view::Key;
+use crate::view::Fingerprint;
 
 /// The overlaps of more columns than this are not asked for: they take the square of it in memory, and
 /// what they save does not grow likewise.
@@ -108,7 +108,7 @@ impl Worker<'_, '_> {
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, key.budget);
         let mut lower = lower.max(bounds.lower);
-        if lower < bounds.upper && frame.look.enough == 0 {
+        if lower < bounds.upper && frame.look.at_least == 0 {
             lower = lower.max(Alternatives::least(&frame, key.budget, rules, lower));
         }
         let lower = lower.min(bounds.upper);
@@ -131,12 +131,12 @@ impl Worker<'_, '_> {
     }
 
     /// One kernel call for the rows of a frame. Where it does not come to its end, nothing is known. If all
-    /// trees cost `enough`, that may be all it finds; 0 is never enough.
+    /// trees cost `target`, that may be all it finds; 0 is no target.
     pub fn look(
         &mut self,
         frame: &mut Frame,
         budget: Budget,
-        enough: Cost,
+        target: Cost,
     ) -> Result<(), Unfinished> {
         let rules = &self.shared.rules;
         let n = frame.view.columns.len();
@@ -149,11 +149,11 @@ impl Worker<'_, '_> {
         let leaf_cost = if rules.three_leaves { rules.leaf_cost } else { 0 };
         let leaves = if rules.k_means { budget.most_leaves() } else { 0 };
         // What the look-ahead solves is not worth less.
-        let enough = if budget.is_small() { 0 } else { enough };
-        self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, leaves, enough })?;
+        let target = if budget.is_small() { 0 } else { target };
+        self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, leaves, target })?;
         // Nearly all children will be visited: their fingerprints come cheaper all at once.
         if near && self.reserve(self.kernel.fingerprint_bytes()) {
-            self.kernel.fingerprints(&frame.view, &mut frame.prints);
+            self.kernel.fingerprints(&frame.view, &mut frame.fingerprints);
             self.count(frame);
         }
         Ok(())
@@ -252,7 +252,7 @@ impl Worker<'_, '_> {
     }
 
     /// The names of both children of a split: their rows, and their state.
-    pub(super) fn fingerprints(&self, frame: &mut Frame, column: usize) -> [Key; 2] {
+    pub(super) fn fingerprints(&self, frame: &mut Frame, column: usize) -> [Fingerprint; 2] {
         let rows = frame.fingerprints(column, self.level);
         match &self.shared.bits.context {
             Some(context) => {

@@ -8,7 +8,7 @@ use crate::bits::Level;
 use crate::context::State;
 use crate::cost::Cost;
 use crate::kernel::Lookahead;
-use crate::view::{Key, Offer, PathContext, View};
+use crate::view::{Fingerprint, Offer, PathContext, View};
 
 /// The rows and the look-ahead of the node at one depth of the path.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub struct Frame {
     /// By question: its column in the view, if it is there.
     pub(super) columns: Vec<u32>,
     /// By column: the fingerprints of its sides, once somebody asked.
-    pub(super) prints: Vec<Option<[Key; 2]>>,
+    pub(super) fingerprints: Vec<Option<[Fingerprint; 2]>>,
     /// What the children that were worked on have proved.
     pub(super) siblings: Vec<Proved>,
     pub(super) sibling_bytes: usize,
@@ -87,7 +87,7 @@ impl Frame {
             + self.offer.bytes()
             + self.repeats.capacity()
             + self.columns.capacity() * size_of::<u32>()
-            + self.prints.capacity() * size_of::<Option<[Key; 2]>>()
+            + self.fingerprints.capacity() * size_of::<Option<[Fingerprint; 2]>>()
             + self.siblings.capacity() * size_of::<Proved>()
             + self.sibling_bytes
     }
@@ -96,18 +96,18 @@ impl Frame {
         self.repeats.get(column).copied().unwrap_or(false)
     }
 
-    pub fn fingerprints(&mut self, column: usize, level: Level) -> [Key; 2] {
-        *self.prints[column].get_or_insert_with(|| self.view.fingerprints(column, level))
+    pub fn fingerprints(&mut self, column: usize, level: Level) -> [Fingerprint; 2] {
+        *self.fingerprints[column].get_or_insert_with(|| self.view.fingerprints(column, level))
     }
 
     /// Whether the look is at these rows, pairs and all.
     pub(super) fn is_seen(&self) -> bool {
-        self.look.enough == 0 && self.look.sides.len() == self.view.columns.len()
+        self.look.at_least == 0 && self.look.sides.len() == self.view.columns.len()
     }
 
     pub(super) fn index(&mut self, context: Option<&PathContext>) {
-        self.prints.clear();
-        self.prints.resize(self.view.columns.len(), None);
+        self.fingerprints.clear();
+        self.fingerprints.resize(self.view.columns.len(), None);
         self.find_repeats(context);
         let most = self.view.columns.last().map_or(0, |&q| q as usize + 1);
         self.columns.clear();

@@ -6,7 +6,7 @@
 //! that is c₁ times a cost under p₁, which is no less than the optimum there, and likewise for p₂.
 //!
 //! Not valid between different data, minimum leaf sizes, or if some price is 0: then rows that cost nothing are
-//! left out, and sets of rows have other fingerprints. Nor where `BitView::certain` is left out of all costs.
+//! left out, and sets of rows have other fingerprints. Nor where `BitView::unavoidable_cost` is left out of all costs.
 
 use hashbrown::HashMap;
 

@@ -85,8 +85,8 @@ impl Rules {
             let [a, b] = self.children(look, column, left_leaves, budget);
             upper = upper.min(a.upper + b.upper);
         }
-        let lower = if look.enough > 0 {
-            look.enough.min(upper)
+        let lower = if look.at_least > 0 {
+            look.at_least.min(upper)
         } else if budget.is_small() {
             upper
         } else {

@@ -4,7 +4,7 @@ use super::alternatives::Alternatives;
 use super::sync::{AtomicI64, AtomicU32, Mutex, Ordering};
 use crate::cost::{Cost, INFINITE};
 use crate::problem::Shape;
-use crate::view::Key;
+use crate::view::Fingerprint;
 
 /// What a subtree may still use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ impl Budget {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeKey {
-    pub rows: Key,
+    pub rows: Fingerprint,
     pub budget: Budget,
 }
 

@@ -96,9 +96,9 @@ fn search(
             return Ok((found, Some(table), None));
         }
     };
-    // What is certain is left out of costs, which are then not linear in prices.
+    // What is unavoidable is left out of costs, which are then not linear in prices.
     let (hints, prices) =
-        if bits.certain == 0 { (hints, prices) } else { (Hints::default(), None) };
+        if bits.unavoidable_cost == 0 { (hints, prices) } else { (Hints::default(), None) };
     let mut shared = share(problem, &bits, run, options, threads, table);
     shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
     shared.hints = hints;
@@ -107,7 +107,10 @@ fn search(
         Worker::new(&shared, kernel, options.level, extracts)
     };
     let report = || {
-        run.report(shared.root.lower() + bits.certain, shared.root.upper() + bits.certain);
+        run.report(
+            shared.root.lower() + bits.unavoidable_cost,
+            shared.root.upper() + bits.unavoidable_cost,
+        );
     };
     let stop = || run.stop(Status::Interrupted);
     on_threads(threads, || make(false).work(), stop, report)?;
@@ -131,7 +134,8 @@ fn search(
     let lower = shared.root.lower().min(upper);
     run.add_bytes(-(bits.bytes() as i64));
     let learned = prices.map(|prices| Learned::from(prices, &shared.table));
-    let found = Found { plan, upper: upper + bits.certain, lower: lower + bits.certain };
+    let found =
+        Found { plan, upper: upper + bits.unavoidable_cost, lower: lower + bits.unavoidable_cost };
     Ok((found, Some(shared.table), learned))
 }
 
@@ -171,7 +175,7 @@ pub fn share<'a, 'run>(
         unreachable!("the look-ahead solves children alone")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(leaf(problem).min(options.below) - bits.certain);
+    root.lower_to(leaf(problem).min(options.below) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
     Shared { bits, table, rules, run, root, workers, cut_short, hints }

@@ -7,11 +7,11 @@ use hashbrown::HashMap;
 use super::node_front::NodeFront;
 use crate::cost::Cost;
 use crate::run::Run;
-use crate::view::Key;
+use crate::view::Fingerprint;
 
 const SHARDS: usize = 64;
 
-type Shard<'a, 'run, V> = HashMap<(Key, u32), Arc<NodeFront<'a, 'run, V>>>;
+type Shard<'a, 'run, V> = HashMap<(Fingerprint, u32), Arc<NodeFront<'a, 'run, V>>>;
 
 pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
@@ -24,13 +24,17 @@ impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     }
 
     /// A front that is complete up to the budget.
-    pub fn get(&self, key: (Key, u32), budget: Cost) -> Option<Arc<NodeFront<'a, 'run, V>>> {
+    pub fn get(
+        &self,
+        key: (Fingerprint, u32),
+        budget: Cost,
+    ) -> Option<Arc<NodeFront<'a, 'run, V>>> {
         self.shard(key.0).get(&key).filter(|front| front.budget >= budget).cloned()
     }
 
     /// Remember a front. Past the memory limit all others of its shard are forgotten, which is
     /// slower but never wrong.
-    pub fn put(&self, key: (Key, u32), front: Arc<NodeFront<'a, 'run, V>>) {
+    pub fn put(&self, key: (Fingerprint, u32), front: Arc<NodeFront<'a, 'run, V>>) {
         let mut shard = self.shard(key.0);
         if !self.run.fits(0) {
             self.empty(&mut shard);
@@ -54,7 +58,7 @@ impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
         self.run.add_bytes(-freed);
     }
 
-    fn shard(&self, key: Key) -> MutexGuard<'_, Shard<'a, 'run, V>> {
+    fn shard(&self, key: Fingerprint) -> MutexGuard<'_, Shard<'a, 'run, V>> {
         lock(&self.shards[key as usize % SHARDS])
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-use super::frontier::{Frontier, Try};
 use super::memo::Memo;
+use super::open_intervals::{OpenIntervals, Try};
 use crate::cost::Cost;
 use crate::kernel::ranks::{Edge, RankKernel};
 use crate::run::{Run, Status};
@@ -17,7 +17,7 @@ pub struct Shared<'a, 'run, K> {
     pub view: &'a RankView,
     pub run: &'a Run<'run>,
     pub memo: Mutex<Memo>,
-    pub root: Mutex<Option<Frontier>>,
+    pub root: Mutex<Option<OpenIntervals>>,
     pub changed: Condvar,
     /// Of the root, for the watcher.
     pub lower: AtomicI64,
@@ -118,35 +118,35 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     }
 
     fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, below: Cost) -> Known {
-        let key = (self.shared.view.print(Part::all(node)), depth);
-        let mut frontier = self.start(node, grid, depth);
+        let key = (self.shared.view.fingerprint(Part::all(node)), depth);
+        let mut open_intervals = self.start(node, grid, depth);
         let before = lock(&self.shared.memo).get(key);
-        if before < below.min(frontier.upper) {
+        if before < below.min(open_intervals.upper) {
             while !self.stopped()
-                && let Some(tried) = frontier.take(node, below)
+                && let Some(tried) = open_intervals.take(node, below)
             {
-                let target = below.min(frontier.upper);
+                let target = below.min(open_intervals.upper);
                 let outcome = self.attempt(node, grid, depth, &tried, target);
                 if let Some((cost, plan)) = outcome.found {
-                    frontier.offer(cost, plan);
+                    open_intervals.offer(cost, plan);
                 }
-                frontier.give(node, &tried, outcome.edge, outcome.settled);
-                frontier.tell(self.shared.run);
+                open_intervals.give(node, &tried, outcome.edge, outcome.settled);
+                open_intervals.tell(self.shared.run);
             }
         }
-        frontier.forget(self.shared.run);
-        let lower = frontier.lower().max(before.min(frontier.upper));
+        open_intervals.forget(self.shared.run);
+        let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).keep(key, lower, self.shared.run);
-        Known { lower, upper: frontier.upper, plan: frontier.plan }
+        Known { lower, upper: open_intervals.upper, plan: open_intervals.plan }
     }
 
     /// What the best tree of depth two says of a deeper node.
-    fn start(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) -> Frontier {
+    fn start(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) -> OpenIntervals {
         let leaf_cost = self.shared.kernel.leaf_cost();
         let known = self.two(node, grid, 0);
         let whole = if depth == 3 { known.lower } else { leaf_cost };
         let least = self.shared.kernel.floor(Part::all(node)) + 2 * leaf_cost;
-        Frontier::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
+        OpenIntervals::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
     }
 
     /// Work on the root with all other workers.
@@ -166,20 +166,20 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 // The first worker begins; the others wait at the lock.
                 // A stump is found soon, so that there is one even if time is short.
                 let (cost, stump) = self.shared.kernel.stump(node, grid);
-                let mut frontier = self.start(node, grid, depth);
-                frontier.offer(cost, stump);
-                frontier.offer(self.shared.below, Plan::Leaf);
-                *root = Some(frontier);
+                let mut open_intervals = self.start(node, grid, depth);
+                open_intervals.offer(cost, stump);
+                open_intervals.offer(self.shared.below, Plan::Leaf);
+                *root = Some(open_intervals);
             }
-            let frontier = root.as_mut().expect("begun");
-            self.shared.lower.fetch_max(frontier.lower(), Ordering::Relaxed);
-            self.shared.upper.fetch_min(frontier.upper, Ordering::Relaxed);
+            let open_intervals = root.as_mut().expect("begun");
+            self.shared.lower.fetch_max(open_intervals.lower(), Ordering::Relaxed);
+            self.shared.upper.fetch_min(open_intervals.upper, Ordering::Relaxed);
             if self.stopped() {
                 self.shared.changed.notify_all();
                 return;
             }
-            let Some(tried) = frontier.take(node, Cost::MAX) else {
-                if frontier.idle() {
+            let Some(tried) = open_intervals.take(node, Cost::MAX) else {
+                if open_intervals.idle() {
                     self.shared.changed.notify_all();
                     return;
                 }
@@ -188,16 +188,16 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 drop(self.shared.changed.wait_timeout(root, nap));
                 continue;
             };
-            let target = frontier.upper;
+            let target = open_intervals.upper;
             drop(root);
             let outcome = self.attempt(node, grid, depth, &tried, target);
             let mut root = lock(&self.shared.root);
-            let frontier = root.as_mut().expect("begun");
+            let open_intervals = root.as_mut().expect("begun");
             if let Some((cost, plan)) = outcome.found {
-                frontier.offer(cost, plan);
+                open_intervals.offer(cost, plan);
             }
-            frontier.give(node, &tried, outcome.edge, outcome.settled);
-            frontier.tell(self.shared.run);
+            open_intervals.give(node, &tried, outcome.edge, outcome.settled);
+            open_intervals.tell(self.shared.run);
             self.shared.changed.notify_all();
         }
     }

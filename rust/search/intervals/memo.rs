@@ -4,23 +4,23 @@ use std::collections::HashMap;
 
 use crate::cost::Cost;
 use crate::run::Run;
-use crate::view::Print;
+use crate::view::Fingerprint;
 
-type Key = (Print, u32);
+type MemoKey = (Fingerprint, u32);
 
 #[derive(Default)]
 pub struct Memo {
-    bounds: HashMap<Key, Cost>,
+    bounds: HashMap<MemoKey, Cost>,
     /// Bytes that the run knows of.
     told: i64,
 }
 
 impl Memo {
-    pub fn get(&self, key: Key) -> Cost {
+    pub fn get(&self, key: MemoKey) -> Cost {
         self.bounds.get(&key).copied().unwrap_or(0)
     }
 
-    pub fn keep(&mut self, key: Key, lower: Cost, run: &Run) {
+    pub fn keep(&mut self, key: MemoKey, lower: Cost, run: &Run) {
         let full = self.bounds.len() == self.bounds.capacity();
         if full && !run.fits(bytes(2 * self.bounds.capacity()) as u64) {
             // Without what was known the search takes longer.
@@ -52,5 +52,5 @@ impl Memo {
 
 /// A table is at most seven eighths full and has a byte of its own for each place.
 fn bytes(capacity: usize) -> i64 {
-    ((capacity * 8).div_ceil(7) * (size_of::<(Key, Cost)>() + 1)) as i64
+    ((capacity * 8).div_ceil(7) * (size_of::<(MemoKey, Cost)>() + 1)) as i64
 }

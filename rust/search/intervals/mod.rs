@@ -1,12 +1,12 @@
 //! Exact search over all cuts of continuous features: best-first over intervals of cuts.
 //!
 //! A node's alternatives are a feature and an interval of its cuts, with one bound for all of them; the
-//! interval with the least is cut in two where the bound is weakest. Reading order: [`frontier`] (what of a
+//! interval with the least is cut in two where the bound is weakest. Reading order: [`open_intervals`] (what of a
 //! node is open) → [`descend`] (the main loop); the last two levels are `kernel/ranks`.
 
 mod descend;
-mod frontier;
 mod memo;
+mod open_intervals;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -21,8 +21,8 @@ use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
 use descend::{Known, Shared, Worker, lock, useful_depth};
-use frontier::Frontier;
 use memo::Memo;
+use open_intervals::OpenIntervals;
 
 /// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
 /// must hold some rows; and it does not count leaves.
@@ -64,7 +64,7 @@ impl Default for Options {
 /// What a search leaves behind for one that goes on, which has to know the tree already.
 #[derive(Default)]
 pub struct Rest {
-    frontier: Option<Frontier>,
+    open_intervals: Option<OpenIntervals>,
     memo: Memo,
 }
 
@@ -143,16 +143,16 @@ fn with<K: RankKernel>(
         return Err(too_large(problem, run, run.bytes() + worker));
     };
     rest.memo.tell(run);
-    if let Some(frontier) = &mut rest.frontier {
-        frontier.tell(run);
-        frontier.offer(below, Plan::Leaf);
+    if let Some(open_intervals) = &mut rest.open_intervals {
+        open_intervals.tell(run);
+        open_intervals.offer(below, Plan::Leaf);
     }
     let shared = Shared {
         kernel,
         view,
         run,
         memo: Mutex::new(rest.memo),
-        root: Mutex::new(rest.frontier),
+        root: Mutex::new(rest.open_intervals),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(below)),
@@ -174,21 +174,21 @@ fn with<K: RankKernel>(
     };
     let mut known: Vec<Option<Known>> =
         on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
-    let mut frontier = lock(&shared.root).take();
+    let mut open_intervals = lock(&shared.root).take();
     let mut memo = std::mem::take(&mut *lock(&shared.memo));
     memo.forget(run);
-    let found = match (&mut frontier, known.pop().flatten()) {
-        (Some(frontier), _) => {
-            frontier.forget(run);
-            let plan = std::mem::take(&mut frontier.plan);
-            Found { lower: frontier.lower(), upper: frontier.upper, plan }
+    let found = match (&mut open_intervals, known.pop().flatten()) {
+        (Some(open_intervals), _) => {
+            open_intervals.forget(run);
+            let plan = std::mem::take(&mut open_intervals.plan);
+            Found { lower: open_intervals.lower(), upper: open_intervals.upper, plan }
         }
         (None, Some(known)) => {
             Found { lower: known.lower.min(known.upper), upper: known.upper, plan: known.plan }
         }
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
     };
-    Ok((found, Rest { frontier, memo }))
+    Ok((found, Rest { open_intervals, memo }))
 }
 
 /// What the whole problem costs as one leaf.

@@ -25,7 +25,7 @@ pub struct Try {
 }
 
 /// Bounds are true at every moment, also while cuts are being looked at.
-pub struct Frontier {
+pub struct OpenIntervals {
     open: BinaryHeap<Item<Cuts>>,
     /// Bounds of what is being looked at.
     trying: Vec<Cost>,
@@ -51,7 +51,7 @@ impl Try {
     }
 }
 
-impl Frontier {
+impl OpenIntervals {
     /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less, `least` one on any split.
     pub fn new(
         node: &RankNode,
@@ -59,7 +59,7 @@ impl Frontier {
         leaf_cost: Cost,
         (whole, least): (Cost, Cost),
     ) -> Self {
-        let mut frontier = Frontier {
+        let mut open_intervals = OpenIntervals {
             open: BinaryHeap::new(),
             trying: Vec::new(),
             settled: INFINITE,
@@ -71,9 +71,9 @@ impl Frontier {
             let last = axis.n_ranks() as i64 - 1;
             let a = Edge { cut: -1, left: leaf_cost, right: whole };
             let b = Edge { cut: last, left: whole, right: leaf_cost };
-            frontier.push(index, axis, a, b, least);
+            open_intervals.push(index, axis, a, b, least);
         }
-        frontier
+        open_intervals
     }
 
     fn push(&mut self, index: usize, axis: &Axis, a: Edge, b: Edge, least: Cost) {
