@@ -1,6 +1,6 @@
 //! Pairs of splits, for two classes: the portable version of what `words` has for vector units.
 
-use super::words::{LANES, Lanes};
+use super::lanes::{LANES, Lanes};
 
 /// A split i and 32 splits j, by class: the weight of the rows that have both, that have j, and of the two
 /// sides of i.

@@ -9,23 +9,9 @@
 
 use std::num::NonZeroUsize;
 
+use super::lanes::{LANES, Lanes, ROWS};
 use super::pairs::{Best, Pair, two_classes};
 use super::portable::{compress, xor};
-
-/// Columns in one block of lanes.
-pub const LANES: usize = 32;
-/// Rows in one lane.
-pub const ROWS: usize = 16;
-
-/// 16 rows of 32 columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(align(64))]
-pub struct Lanes(pub [u16; LANES]);
-
-impl Lanes {
-    pub const ZERO: Lanes = Lanes([0; LANES]);
-    pub const MAX: Lanes = Lanes([u16::MAX; LANES]);
-}
 
 /// Which version of the kernels this CPU runs. Found once, then passed along. Only `detect` and `all` make
 /// one, so that having a level is proof that the CPU has its features.

@@ -1,6 +1,8 @@
 //! Features: the ordered axes that the search splits on, each from one column.
 
-use super::{Codes, Column, ColumnKind, Points};
+use super::codes::Codes;
+use super::columns::{Column, ColumnKind};
+use super::points::Points;
 use crate::ids::ColumnId;
 
 /// An axis with `cuts` places to split; a point with rank ≤ t goes left of cut t.

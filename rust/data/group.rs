@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 
+use super::codes::Codes;
+use super::points::Points;
 use super::sort::sort;
-use super::{Codes, Points};
 use crate::bits::Level;
 use crate::error::{Error, Result};
 

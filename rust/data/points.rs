@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Codes, Column, ColumnKind};
+use super::codes::Codes;
+use super::columns::{Column, ColumnKind};
 use crate::error::{Error, Result};
 
 /// One code per column and point, and how many rows each point stands for.

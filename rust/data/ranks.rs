@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::Codes;
+use super::codes::Codes;
 use super::sort::sort;
 use crate::error::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! The anytime curve: the bounds of the whole problem over time, in a list of bounded length.
 
-use super::Moment;
+use super::progress::Moment;
 use crate::cost::Cost;
 
 /// More moments than this are thinned out.

@@ -1,6 +1,6 @@
 //! The finished tree: tests on the user's columns, and what each node holds.
 
-use super::Plan;
+use super::plan::Plan;
 use crate::data::{Column, ColumnKind, Features, Points, Threshold};
 use crate::ids::{ColumnId, TreeNodeId};
 use crate::task::Task;

@@ -6,7 +6,7 @@
 //! each level, whatever the tree's shape.
 
 use super::cutoff::Cutoff;
-use super::{Split, Test, Tree};
+use super::finished::{Split, Test, Tree};
 use crate::error::{Error, Result};
 
 /// Rows in a block: few enough for their part of some columns to stay in the fastest cache.

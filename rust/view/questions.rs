@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Fingerprint, Question};
+use super::bit_view::{Fingerprint, Question};
 use crate::bits::Level;
 use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;

@@ -3,7 +3,7 @@
 //! A node's rows have local numbers 0, 1, …, and its ranks are dense: every rank has a row, so every cut
 //! between neighbouring ranks splits something. A feature with one value within the node has no axis.
 
-use super::Fingerprint;
+use super::bit_view::Fingerprint;
 use crate::cost::Cost;
 use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;

@@ -1,11 +1,18 @@
 //! The alternatives of an expanded node: its splits, with bounds on both children.
 
+use super::budget::{Budget, Choice, UNLIMITED};
 use super::frame::Frame;
 use super::look::{Rules, child_budgets};
-use super::node::{Budget, Choice, Node, UNLIMITED};
+use super::proved::Proved;
 use super::sync::Arc;
 use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
+
+/// A node, as its parent's alternatives see it.
+pub trait Bounded {
+    /// lower <= optimum <= upper.
+    fn bounds(&self) -> (Cost, Cost);
+}
 
 /// A split that may still be best. Its children are virtual, bounds only, until they are chosen.
 #[derive(Debug, Clone)]
@@ -62,38 +69,21 @@ impl Alternative {
 
 /// In the order of questions, and of leaves of the 0 side; what is listed later comes after them.
 #[derive(Debug)]
-pub struct Alternatives {
+pub struct Alternatives<N> {
     pub list: Vec<Alternative>,
     /// Only splits that look cheaper than this are listed: most others are never needed.
     limit: Cost,
     /// The least lower bound of the others.
     beyond: Cost,
     /// The nodes of both children of each, once they were chosen; empty until then.
-    children: Vec<[Option<Arc<Node>>; 2]>,
-}
-
-/// Lower bounds on the children of every split of one child of a node.
-#[derive(Debug)]
-pub struct Proved {
-    /// Which child, and what it may spend: its bounds say nothing of larger budgets.
-    pub column: usize,
-    pub side: usize,
-    pub budget: Budget,
-    /// By question and leaves of the 0 side, in that order.
-    bounds: Vec<((u32, u32), [Cost; 2])>,
-}
-
-impl Proved {
-    pub fn bytes(&self) -> usize {
-        self.bounds.capacity() * size_of::<((u32, u32), [Cost; 2])>()
-    }
+    children: Vec<[Option<Arc<N>>; 2]>,
 }
 
 /// What to do next in a node.
 #[derive(Debug, Clone)]
-pub struct Pick {
+pub struct Pick<N> {
     /// The child's node, if it was chosen before.
-    pub child: Option<Arc<Node>>,
+    pub child: Option<Arc<N>>,
     pub index: usize,
     pub side: usize,
     pub question: u32,
@@ -108,17 +98,17 @@ pub struct Pick {
 
 /// What a node should do next.
 #[derive(Debug)]
-pub enum Next {
-    Work(Pick),
+pub enum Next<N> {
+    Work(Pick<N>),
     /// List more splits: one that is not listed may be cheaper than all that are.
     Widen,
     /// Nothing is left below the target.
     Done,
 }
 
-impl Alternatives {
+impl<N: Bounded> Alternatives<N> {
     /// No split is listed.
-    pub fn new() -> Alternatives {
+    pub fn new() -> Self {
         Alternatives { list: Vec::new(), limit: 0, beyond: 0, children: Vec::new() }
     }
 
@@ -134,7 +124,7 @@ impl Alternatives {
         // What looks cheaper than the limit so far is listed, or was found to be too dear.
         let (known, limit) = (self.limit, self.limit.max(limit));
         let others = || {
-            Alternatives::all(frame, budget, rules, lower)
+            Self::all(frame, budget, rules, lower)
                 .filter(|(looks, alternative)| *looks >= known && alternative.sum_lower() < upper)
         };
         // Counted first: most nodes keep few of many, and there are millions of them.
@@ -153,7 +143,7 @@ impl Alternatives {
 
     /// The least lower bound of all splits.
     pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Cost {
-        let all = Alternatives::all(frame, budget, rules, lower);
+        let all = Self::all(frame, budget, rules, lower);
         all.map(|(_, alternative)| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
     }
 
@@ -190,7 +180,7 @@ impl Alternatives {
     }
 
     pub fn bytes(&self) -> i64 {
-        let children = self.children.capacity() * size_of::<[Option<Arc<Node>>; 2]>();
+        let children = self.children.capacity() * size_of::<[Option<Arc<N>>; 2]>();
         (size_of::<Self>() + self.list.capacity() * size_of::<Alternative>() + children) as i64
     }
 
@@ -213,7 +203,7 @@ impl Alternatives {
         target: Cost,
         budget: Budget,
         patience: Cost,
-    ) -> (Cost, Next) {
+    ) -> (Cost, Next<N>) {
         let weight = Cost::from(budget.depth != UNLIMITED);
         loop {
             let mut first: Option<(u32, Cost, usize)> = None;
@@ -260,7 +250,7 @@ impl Alternatives {
     }
 
     /// Remember the node of a child.
-    pub fn adopt(&mut self, index: usize, side: usize, node: Arc<Node>) {
+    pub fn adopt(&mut self, index: usize, side: usize, node: Arc<N>) {
         self.children.resize(self.list.len(), [None, None]);
         self.children[index][side] = Some(node);
     }
@@ -272,7 +262,8 @@ impl Alternatives {
         for (side, child) in children.iter().enumerate() {
             if let Some(node) = child {
                 let price = frame.price(alternative.question, side);
-                alternative.tighten(side, node.lower() + price, node.upper() + price);
+                let (lower, upper) = node.bounds();
+                alternative.tighten(side, lower + price, upper + price);
             }
         }
     }
@@ -283,7 +274,7 @@ impl Alternatives {
         &mut self,
         frame: &Frame,
         budget: Budget,
-        (pick, lower): (&Pick, Cost),
+        (pick, lower): (&Pick<N>, Cost),
         covers: impl Fn(u32) -> bool,
     ) {
         let from = frame.column(pick.question);

@@ -6,10 +6,11 @@
 use std::sync::atomic::AtomicBool;
 
 use super::alternatives::{Next, Pick};
+use super::budget::{NodeKey, UNLIMITED};
 use super::frame::Frame;
 use super::learned::Hints;
 use super::look::Rules;
-use super::node::{Node, NodeKey, UNLIMITED};
+use super::node::Node;
 use super::sync::{Arc, AtomicU32, lock};
 use super::table::{Entry, Table};
 use crate::bits::Level;
@@ -110,7 +111,7 @@ impl<'a, 'run> Worker<'a, 'run> {
     }
 
     /// Choose what to do next, and mark it.
-    fn pick(&self, frame: &Frame, node: &Node, target: Cost) -> Next {
+    fn pick(&self, frame: &Frame, node: &Node, target: Cost) -> Next<Node> {
         let mut state = lock(&node.state);
         let target = target.min(node.upper());
         if node.lower() >= target {
@@ -137,7 +138,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         &mut self,
         at: usize,
         frame: &mut Frame,
-        pick: &Pick,
+        pick: &Pick<Node>,
     ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
         let column = frame.column(pick.question);
         let side = (column, pick.side);
@@ -177,7 +178,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         frame: &mut Frame,
         side: (usize, usize),
         key: NodeKey,
-        pick: &Pick,
+        pick: &Pick<Node>,
     ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
         match self.first_look(at + 1, frame, side, key, (pick.lower, pick.target))? {
             Entry::Solved(value) => Ok((value, value, None)),
@@ -197,7 +198,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         &self,
         frame: &Frame,
         node: &Node,
-        pick: &Pick,
+        pick: &Pick<Node>,
         bounds: Option<(Cost, Cost, Option<Arc<Node>>)>,
     ) {
         let mut state = lock(&node.state);

@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::alternatives::Alternatives;
+use super::budget::{Budget, NodeKey, UNLIMITED};
 use super::descend::{Shared, Worker};
 use super::frame::Frame;
-use super::node::{Budget, Node, NodeKey, State, UNLIMITED};
+use super::node::{Node, State};
 use super::sync::lock;
 use super::table::Entry;
 use crate::bits::LANES;
@@ -109,7 +110,7 @@ impl Worker<'_, '_> {
         let bounds = rules.whole(&frame.look, key.budget);
         let mut lower = lower.max(bounds.lower);
         if lower < bounds.upper && frame.look.at_least == 0 {
-            lower = lower.max(Alternatives::least(&frame, key.budget, rules, lower));
+            lower = lower.max(Alternatives::<Node>::least(&frame, key.budget, rules, lower));
         }
         let lower = lower.min(bounds.upper);
         let entry = if lower == bounds.upper {

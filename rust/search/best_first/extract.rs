@@ -5,10 +5,10 @@
 //! the first question. What the search left open of splits that come first, `ties` decides. When time is
 //! up, the splits that the search chose are taken without another look at the pairs.
 
+use super::budget::{Budget, Choice, NodeKey, UNLIMITED};
 use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
-use super::node::{Budget, Choice, NodeKey, UNLIMITED};
 use super::sync::lock;
 use super::table::Entry;
 use crate::cost::Cost;

@@ -1,9 +1,9 @@
 //! A frame: the rows and the look-ahead of the node at one depth of a worker's path, and what only these rows
 //! tell of columns and questions.
 
-use super::alternatives::Proved;
+use super::budget::{Budget, Choice};
 use super::look::Rules;
-use super::node::{Budget, Choice};
+use super::proved::Proved;
 use crate::bits::Level;
 use crate::context::State;
 use crate::cost::Cost;

@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 
-use super::node::NodeKey;
+use super::budget::NodeKey;
 use super::table::{Entry, Fingerprints, Table};
 use crate::cost::Cost;
 

@@ -1,6 +1,6 @@
 //! What one kernel call proves about a node: bounds on it, and on both children of every split.
 
-use super::node::{Budget, UNLIMITED};
+use super::budget::{Budget, UNLIMITED};
 use crate::bounds::{child_support, equivalent_points, leaf, look_ahead};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Lookahead, Side, SplitPrice};

@@ -6,6 +6,7 @@
 //! [`workers`].
 
 mod alternatives;
+mod budget;
 mod descend;
 mod expand;
 mod extract;
@@ -13,6 +14,7 @@ mod frame;
 mod learned;
 mod look;
 mod node;
+mod proved;
 mod room;
 #[cfg(all(test, shuttle))]
 mod schedules;
@@ -22,7 +24,7 @@ mod table;
 mod ties;
 mod workers;
 
+pub use budget::Budget;
 pub use learned::{Hints, Learned, Prices};
-pub use node::Budget;
 pub use table::Table;
 pub use workers::{Options, go_on, solve, solve_with};

@@ -5,8 +5,8 @@
 
 use shuttle::thread;
 
+use super::budget::{Budget, NodeKey, UNLIMITED};
 use super::descend::{Shared, Worker};
-use super::node::{Budget, NodeKey, UNLIMITED};
 use super::sync::Arc;
 use super::table::{Entry, Table};
 use super::workers::{Options, share};

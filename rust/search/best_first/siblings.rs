@@ -1,8 +1,9 @@
 //! What the children of one node tell of each other, by similarity.
 
+use super::budget::UNLIMITED;
 use super::descend::Worker;
 use super::frame::Frame;
-use super::node::{Node, UNLIMITED};
+use super::node::Node;
 use super::sync::lock;
 use crate::cost::Cost;
 

@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashMap;
 
-use super::node::{Node, NodeKey};
+use super::budget::NodeKey;
+use super::node::Node;
 use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::Run;

@@ -8,10 +8,11 @@
 use hashbrown::HashMap;
 
 use super::alternatives::{Alternative, Alternatives, Pick};
+use super::budget::{Choice, NodeKey, UNLIMITED};
 use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
-use super::node::{Choice, NodeKey, UNLIMITED};
+use super::node::Node;
 use super::sync::lock;
 use super::table::Entry;
 use crate::bounds::scope;
@@ -33,7 +34,7 @@ impl Worker<'_, '_> {
             return None;
         }
         let rules = &self.shared.rules;
-        let all = Alternatives::all(frame, key.budget, rules, value);
+        let all = Alternatives::<Node>::all(frame, key.budget, rules, value);
         let mut open: Vec<Alternative> =
             all.map(|(_, found)| found).filter(|found| found.sum_lower() <= value).collect();
         open.sort_by_key(|found| (found.sum_upper(), found.question, found.left_leaves));

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::budget::Budget;
 use super::descend::{Shared, Worker};
 use super::extract::root_key;
 use super::learned::{Hints, Learned, Prices};
 use super::look::Rules;
-use super::node::Budget;
 use super::sync::AtomicU32;
 use super::table::{Entry, Table};
 use crate::bits::Level;

@@ -8,6 +8,7 @@
 //! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared errors that are
 //! left, to keep the tree small.
 
+mod group;
 mod purity;
 
 use std::cmp::Ordering;
@@ -19,6 +20,7 @@ use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::Run;
 use crate::tree::Plan;
+use group::Group;
 use purity::Purity;
 
 /// Below this depth splits are chosen for balance: purity alone may peel off one group at a time.
@@ -95,19 +97,6 @@ fn plan(nodes: Vec<Branch>) -> Plan {
         });
     }
     plans[0].take().expect("there is a root")
-}
-
-/// Points that no question tells apart.
-struct Group {
-    /// Where they are in `Grower::points`.
-    points: std::ops::Range<usize>,
-    label: u32,
-    /// As a leaf.
-    cost: Cost,
-    /// What another label may cost beyond that.
-    weight: f64,
-    /// Its points' statistics, where answers are no labels.
-    stats: Vec<i64>,
 }
 
 struct Split {

@@ -1,6 +1,6 @@
 //! How pure the two sides of a split are, while groups pass from one to the other.
 
-use super::Group;
+use super::group::Group;
 use crate::cost::Cost;
 use crate::task::Task;
 
