@@ -207,22 +207,22 @@ fn agrees(seed: u64, kind: Kind) -> Result<(), String> {
 
 #[test]
 fn minimax_group_errors() {
-    for_all(0..cases(1000), |seed| agrees(seed, Kind::GroupErrors));
+    for_all(0..cases(500), |seed| agrees(seed, Kind::GroupErrors));
 }
 
 #[test]
 fn false_positives_and_negatives() {
-    for_all(0..cases(1000), |seed| agrees(seed, Kind::TwoErrors));
+    for_all(0..cases(500), |seed| agrees(seed, Kind::TwoErrors));
 }
 
 #[test]
 fn losses_under_a_cap() {
-    for_all(0..cases(1000), |seed| agrees(seed, Kind::Capped));
+    for_all(0..cases(500), |seed| agrees(seed, Kind::Capped));
 }
 
 #[test]
 fn spreads() {
-    for_all(0..cases(1000), |seed| agrees(seed, Kind::Spread));
+    for_all(0..cases(500), |seed| agrees(seed, Kind::Spread));
 }
 
 /// A front over a relaxation that somebody else wrote, straight on the search: nothing is ever
@@ -311,7 +311,7 @@ fn bare_agrees(problem: &Problem, bare: &Bare) -> Result<(), String> {
 
 #[test]
 fn relaxations_with_weight_in_every_class() {
-    for_all(0..cases(500), |seed| {
+    for_all(0..cases(300), |seed| {
         let Drawn { case, task, .. } = drawn(seed, Kind::TwoErrors);
         let input = ClassInput {
             n_classes: 2,
@@ -333,7 +333,7 @@ fn relaxations_with_weight_in_every_class() {
 
 #[test]
 fn relaxations_by_rows() {
-    for_all(0..cases(500), |seed| {
+    for_all(0..cases(300), |seed| {
         let Drawn { case, task, .. } = drawn(seed, Kind::Capped);
         let costs: Vec<f64> =
             (task.stats.chunks(4)).flat_map(|s| s[..3].iter().map(|&s| s as f64)).collect();

@@ -33,7 +33,7 @@ pub struct Worker<'w, 'a, 'run, F: Front> {
 pub struct Frame {
     pub view: View,
     pub look: Lookahead,
-    prints: Vec<Option<[Key; 2]>>,
+    fingerprints: Vec<Option<[Key; 2]>>,
     counted: usize,
 }
 
@@ -68,9 +68,9 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let looked = self.kernel.look(&frame.view, ask, None, &halt, &mut frame.look);
         shared.run.add_kernel_calls(1);
         looked.map_err(|why| shared.give_up(why))?;
-        frame.prints.clear();
+        frame.fingerprints.clear();
         if depth >= 3 {
-            self.kernel.fingerprints(&frame.view, &mut frame.prints);
+            self.kernel.fingerprints(&frame.view, &mut frame.fingerprints);
         }
         let leaf_cost = shared.problem.leaf_cost;
         let mut found = Vec::new();
@@ -126,9 +126,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let levels = shared.levels(depth, least, budget);
         let key = if levels >= 2 {
             let frame = &self.frames[at];
-            let known = frame.prints.get(split.column).copied().flatten();
-            let prints = known.unwrap_or_else(|| frame.view.fingerprints(split.column, self.level));
-            Some((prints[side], depth))
+            let known = frame.fingerprints.get(split.column).copied().flatten();
+            let fingerprints =
+                known.unwrap_or_else(|| frame.view.fingerprints(split.column, self.level));
+            Some((fingerprints[side], depth))
         } else {
             None
         };
@@ -270,8 +271,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     /// Tell the run how much this worker holds.
     fn count(&mut self, at: usize) {
         let frame = &mut self.frames[at];
-        let prints = frame.prints.capacity() * size_of::<Option<[Key; 2]>>();
-        let held = frame.view.bytes() + frame.look.bytes() + prints;
+        let fingerprints = frame.fingerprints.capacity() * size_of::<Option<[Key; 2]>>();
+        let held = frame.view.bytes() + frame.look.bytes() + fingerprints;
         let shared = self.kernel.bytes() + self.column_sums.bytes();
         let change = (held + shared) as i64 - (frame.counted + self.counted) as i64;
         (frame.counted, self.counted) = (held, shared);
