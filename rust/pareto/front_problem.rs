@@ -85,7 +85,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
             )));
         }
         let summed = n * (task.width() + relaxation.width()) + 1;
-        let sets = (MOST_SUMMED / summed).clamp(20, 200);
+        let sets = (MOST_SUMMED / summed).clamp(8, 200);
         let own = (task.as_ref(), self.leaf_cost);
         testing::obeys_relaxation(own, (relaxation.as_ref(), leaf_cost), sets)?;
         let rounding = relaxation.rounding();

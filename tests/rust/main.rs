@@ -15,6 +15,7 @@ mod corpus;
 mod engine;
 mod feature_costs;
 mod floors;
+mod front_contract;
 mod front_tasks;
 mod fronts_larger;
 mod guess;
