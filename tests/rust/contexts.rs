@@ -10,16 +10,18 @@ use std::time::Duration;
 use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
 use crate::common::paths::{PathMix, PathRule, product, random_rules};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, Random, for_all, for_seeds, random_problem};
+use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
 use certree::check;
 use certree::context::{Context, TestPrices, testing};
 use certree::cost::Cost;
+use certree::data::{Column, ColumnKind};
 use certree::error::Error;
 use certree::ids::ColumnId;
+use certree::problem::Shape;
 use certree::run::{Limits, Run};
 use certree::solve::solve;
-use certree::task::FeatureCosts;
+use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
 
 const KINDS: [PathMix; 5] =
     [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
@@ -264,6 +266,45 @@ fn rules_make_a_difference() {
         };
         let n = (0..200).filter(differs).count();
         assert!(n >= 10, "{paths:?}: {n} of 200");
+    }
+}
+
+/// A split that sets nothing apart but rows that no label is wrong for is worth making if it allows
+/// another one.
+#[test]
+fn a_split_may_be_worth_what_it_allows() {
+    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+    let both = [1.0, 1.0];
+    for equal in [both, [0.0, 0.0]] {
+        let weights = [[1.0, 0.0], [0.0, 1.0], equal].concat();
+        let classes = ClassInput {
+            n_classes: 2,
+            n_labels: 2,
+            weights,
+            costs: vec![0.0, 1.0, 1.0, 0.0],
+            class_weights: vec![1.0; 2],
+            balanced: false,
+            leaf_penalty: 0.01,
+        };
+        // The first column sets the third point apart, whose classes weigh the same; the second one
+        // tells the others.
+        let mut case = Case {
+            columns: vec![column("a"), column("b")],
+            codes: vec![vec![0, 0, 1], vec![0, 1, 0]],
+            rows: vec![1, 1, 2],
+            loss: Loss::Classes(classes),
+            shape: Shape::default(),
+            prices: FeatureCostList::default(),
+            paths: vec![PathRule::After(vec![(1, 0)])],
+        };
+        for max_depth in [None, Some(1), Some(2), Some(3)] {
+            case.shape.max_depth = max_depth;
+            agrees(&case).unwrap();
+            let problem = case.problem().unwrap();
+            let run = Run::new(Limits::default(), problem.scale, None);
+            let leaves = solve(&problem, &run).unwrap().tree.n_leaves();
+            assert_eq!(leaves, if max_depth == Some(1) { 1 } else { 3 });
+        }
     }
 }
 

@@ -235,6 +235,47 @@ fn larger_cases_with_rules_for_paths() {
     }
 }
 
+/// Columns and near copies of them, which may meet other columns: children have nearly the same
+/// rows, but may not ask the same questions.
+#[test]
+fn near_copies_that_lead_to_other_states() {
+    let options = Options {
+        min_points: 30,
+        max_points: 90,
+        max_columns: 12,
+        columns: ColumnMix::Boolean,
+        ..Options::default()
+    };
+    for paths in [PathMix::Together, PathMix::After, PathMix::Most] {
+        for loss in [LossKind::Accuracy, LossKind::Rows, LossKind::Squares] {
+            for_seeds(150, &Options { loss, ..options.clone() }, |case| {
+                let (mut case, n) = (case.clone(), case.n_points());
+                let rng = &mut Random::new(n as u64);
+                for column in 0..case.codes.len() {
+                    // Noise, so that every question is worth something, and then a copy of it with
+                    // a point changed.
+                    case.codes[column] = match column % 2 {
+                        0 => (0..n).map(|_| rng.below(2) as u32).collect(),
+                        _ => case.codes[column - 1].clone(),
+                    };
+                    let point = rng.below(n);
+                    case.codes[column][point] ^= 1;
+                }
+                case.paths = random_rules(rng, paths, case.columns.len());
+                case.shape.max_depth = Some(4 + u32::from(n % 4 == 0));
+                (case.shape.max_leaves, case.shape.min_leaf_rows) = (None, 1);
+                set_penalty(&mut case, 0.0);
+                let problem = case.problem().map_err(|e| e.to_string())?;
+                let without = Search { similarity: false, ..Search::default() };
+                let [one, other] =
+                    [Search::default(), without].map(|search| optimum(&case, &problem, &search, 1));
+                let (one, other) = (one?, other?);
+                ensure(one == other, || format!("{one} with similarity, {other} without"))
+            });
+        }
+    }
+}
+
 /// Few columns, so that a tree that is deep enough asks all of them.
 #[test]
 fn deep_trees() {
