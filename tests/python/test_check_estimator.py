@@ -6,6 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from certree import (
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
+    OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     ThresholdBinarizer,
@@ -33,6 +35,40 @@ class RewardsFromOneColumn(OptimalPolicyTree):
         return super().score(X, rewards=two_columns(y))
 
 
+class OutcomesFromOneColumn(OptimalSurvivalTree):
+    """Likewise for times and events: every third row is censored."""
+
+    def fit(self, X, y):
+        return super().fit(X, *time_and_event(y))
+
+    def score(self, X, y):
+        return super().score(X, *time_and_event(y))
+
+
+class StatisticsFromOneColumn(OptimalTree):
+    """Likewise for the statistics of a task of the user's own, which is here the squared error."""
+
+    def fit(self, X, y):
+        y = None if y is None else two_columns(y)[:, 0]
+        return super().fit(X, y if y is None else np.column_stack([np.ones(len(y)), y, y * y]))
+
+
+class Spread:
+    def leaf_cost(self, sums):
+        n, y, squares = sums.T
+        return squares - y * y / n
+
+    def answer(self, sums):
+        return float(sums[1] / sums[0])
+
+
+def time_and_event(y):
+    if y is None:
+        return y, y
+    y = two_columns(y)[:, 0]
+    return np.abs(y), np.arange(len(y)) % 3 < 2
+
+
 def two_columns(y):
     if y is None or np.ndim(y) == 0:
         return y
@@ -45,6 +81,10 @@ def two_columns(y):
         OptimalTreeClassifier(),
         # Targets of noise take longer to prove than anybody waits.
         OptimalTreeRegressor(max_depth=2),
+        OptimalTreeClassifier("mdl", max_depth=2),
+        OptimalTreeRegressor("gamma", max_depth=2),
+        OutcomesFromOneColumn(max_depth=2),
+        StatisticsFromOneColumn(Spread(), max_depth=2),
         CostsFromOneColumn(),
         RewardsFromOneColumn(),
         ThresholdBinarizer(),

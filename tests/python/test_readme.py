@@ -15,6 +15,7 @@ PAGES = [
     "docs/costs-and-policies.md",
     "docs/constraints.md",
     "docs/ranking-and-frontiers.md",
+    "docs/rates-and-survival.md",
     "docs/own-task.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score, r2_score
+from sklearn.utils import column_or_1d
 
 from certree import _core, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
@@ -183,6 +184,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         _quantiles.check(self)
         if self.objective != "squared_error":
             _reference.refuse(self, f"objective={self.objective!r}")
+            if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+                y = column_or_1d(y, warn=True)
         read = ingest.read_targets(X, y)
         exposures = self._exposure(X, exposure, len(read.values))
         named = [*read.named, *([exposure] if isinstance(exposure, str) else [])]
