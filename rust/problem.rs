@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{Labelled, Scaled, Structure, Summed, Task, TestCosts};
+use crate::task::{Labelled, Scaled, Stated, Structure, Summed, Task, TestCosts};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Problem {
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
     pub test_costs: Option<TestCosts>,
+    /// The caller's own numbers, if they were handed on.
+    pub stated: Option<Arc<dyn Stated>>,
 }
 
 impl Problem {
@@ -63,7 +65,7 @@ impl Problem {
             }
         }
         let features = Features::of(&columns);
-        let Scaled { task, mut leaf_cost, mut scale, test_costs } = scaled;
+        let Scaled { task, mut leaf_cost, mut scale, test_costs, stated } = scaled;
         let task: Arc<dyn Task> = match task.structure() {
             Structure::Sums | Structure::Counts => {
                 let rounding = task.rounding();
@@ -74,7 +76,7 @@ impl Problem {
             }
             _ => task.into(),
         };
-        Ok(Problem { columns, features, points, task, shape, leaf_cost, scale, test_costs })
+        Ok(Problem { columns, features, points, task, shape, leaf_cost, scale, test_costs, stated })
     }
 
     /// The losses by label, of a task whose answers are labels.

@@ -25,6 +25,7 @@ pub fn problem(
         leaf_cost,
         scale: Scale { units: 1.0, offset: 0, slack: 0 },
         test_costs: None,
+        stated: None,
     };
     Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
 }

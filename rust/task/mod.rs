@@ -4,6 +4,7 @@
 //! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and the
 //! checker see only the trait.
 
+mod class_input;
 mod classes;
 mod counted;
 mod deviance;
@@ -12,13 +13,15 @@ mod grouped;
 mod impurity;
 mod rows;
 mod squares;
+mod stated;
 mod summed;
 mod targets;
 mod test_costs;
 pub mod testing;
 mod twofold;
 
-pub use classes::{ClassCosts, ClassInput};
+pub use class_input::ClassInput;
+pub use classes::ClassCosts;
 pub use counted::{CountedInput, SHARES};
 pub use deviance::{Deviance, RateInput};
 pub use formula::{Formula, FormulaInput};
@@ -26,9 +29,12 @@ pub use grouped::Grouped;
 pub use impurity::Impurity;
 pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
+pub use stated::{Losses, Routed, Stated};
 pub use summed::Summed;
 pub use targets::TargetsInput;
 pub use test_costs::{Price, PriceInput, PriceList, TestCosts};
+
+use std::sync::Arc;
 
 use crate::cost::{Cost, Scale};
 use crate::error::Error;
@@ -193,4 +199,6 @@ pub struct Scaled {
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
     pub test_costs: Option<TestCosts>,
+    /// The caller's own numbers; without them, a tree's objective is its cost in units.
+    pub stated: Option<Arc<dyn Stated>>,
 }

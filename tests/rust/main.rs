@@ -11,6 +11,7 @@ mod constrained;
 mod constrained_rows;
 mod corpus;
 mod engine;
+mod exactness;
 mod feature_costs;
 mod floors;
 mod fronts_larger;

@@ -167,6 +167,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             training.weights,
             *self._asked(),
             regrets,
+            located.weights if training.unit is not None and training.unit.shift is not None else None,
         )
         names = np.array(read.names)
 

@@ -62,7 +62,8 @@ def group(training: Streamed, cuts: Sequence[CodedCuts]) -> Points:
     first = np.flatnonzero(starts)
     amount = found["rows"].to_numpy().astype(np.float64)
     if training.unit:
-        amount = training.unit.restore(found["weight"].to_numpy())
+        sums = [found[f"weight{part}"].to_numpy() for part in range(training.unit.n_parts)]
+        amount = training.unit.restore(*sums)
     weights = np.zeros((len(first), n_classes))
     weights[np.cumsum(starts) - 1, classes] = amount
     rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)
@@ -74,7 +75,8 @@ def _grouped(training: Streamed, keys: Sequence[pl.Expr]) -> pl.DataFrame:
     names = [f"key{index}" for index in range(len(keys))]
     amounts = [pl.len().alias("rows")]
     if training.unit:
-        amounts.append(pl.col(training.weight_column).sum().alias("weight"))
+        sums = (pl.col(name).sum() for name in training.weight_columns)
+        amounts.extend(each.alias(f"weight{part}") for part, each in enumerate(sums))
     if not keys:
         return training.frame.select(amounts).collect(engine="streaming")
     named = [key.alias(name) for key, name in zip(keys, names)]

@@ -15,30 +15,61 @@ from certree.ingest.checks import values
 _DIGITS = 6
 
 
+#: Weights that are no short decimals are cut into so many integers at most: 2⁻²⁵⁰ of the total is told apart.
+_MOST_PARTS = 7
+
+
 @dataclass(frozen=True)
 class Unit:
     """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine grid.
 
-    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3.
+    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3. On the grid a weight is the
+    sum of several integers, its parts, the unit of each so much finer than that of the one before that nothing is left
+    over: sums over any rows then are those of the weights as they were given.
     """
 
     denominator: int
     shift: int | None = None
+    #: Binary digits from the unit of a part to that of the next one.
+    step: int = 0
+    n_parts: int = 1
 
-    def whole(self, weight: pl.Expr) -> pl.Expr:
-        shift = self.shift
-        if shift is None:
+    def whole(self, weight: pl.Expr, part: int = 0) -> pl.Expr:
+        """A part of each weight, as integers."""
+        if self.shift is None:
             return (weight * self.denominator).round().cast(pl.Int64)
 
         def grid(series: pl.Series) -> pl.Series:
-            return pl.Series(np.rint(np.ldexp(series.to_numpy(), shift)).astype(np.int64))
+            rest = series.to_numpy()
+            for earlier in range(part):
+                rest = rest - np.ldexp(self._rounded(rest, earlier), -self._shift(earlier))
+            return pl.Series(self._rounded(rest, part).astype(np.int64))
 
         return weight.map_batches(grid, return_dtype=pl.Int64, is_elementwise=True)
 
-    def restore(self, sums: np.ndarray) -> np.ndarray:
+    def _shift(self, part: int) -> int:
+        assert self.shift is not None
+        return self.shift + part * self.step
+
+    def _rounded(self, values: np.ndarray, part: int) -> np.ndarray:
+        return np.rint(np.ldexp(values, self._shift(part)))
+
+    def restore(self, *sums: np.ndarray) -> np.ndarray:
+        """The floats that sums of all parts stand for, each rounded once."""
+        first, *others = sums
         if self.shift is None:
-            return sums / self.denominator
-        return np.ldexp(sums.astype(np.float64), -self.shift)
+            return first / self.denominator
+        # From the finest up, with what each sum lost: that is far below the last digit of the next one.
+        total, lost = np.zeros(len(first)), np.zeros(len(first))
+        for part in reversed(range(len(sums))):
+            low = sums[part] & 0xFFFFFFFF
+            for digits in (low, sums[part] - low):
+                value = np.ldexp(digits.astype(np.float64), -self._shift(part))
+                added = total + value
+                from_value = added - total
+                lost = lost + ((total - (added - from_value)) + (value - from_value))
+                total = added
+        return total + lost
 
 
 def read(sample_weight: Any) -> pl.Series:
@@ -61,6 +92,8 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
             negative=(weight < 0).sum(),
             least=weight.min(),
             total=weight.sum(),
+            rows=pl.len(),
+            smallest=weight.filter(weight > 0).min(),
             digits=weight.map_batches(_digits, return_dtype=pl.UInt8, is_elementwise=True).max(),
         )
         .collect(engine="streaming")
@@ -85,7 +118,22 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
     denominator = 10 ** found["digits"]
     if found["digits"] <= _DIGITS and found["total"] * denominator < 2**53:
         return Unit(denominator)
-    return Unit(1, shift=60 - int(np.frexp(found["total"])[1]))
+    return _grid(found["total"], found["smallest"], found["rows"], name)
+
+
+def _grid(total: float, smallest: float, rows: int, name: str) -> Unit:
+    """A unit of 2⁻⁶⁰ of the total, and as many finer ones as the last digit of the smallest weight asks for."""
+    shift = 60 - int(np.frexp(total)[1])
+    # What is left over is at most half a unit for each row, and sums of it fit into 62 binary digits.
+    step = 62 - rows.bit_length()
+    finer = 53 - int(np.frexp(smallest)[1]) - shift
+    n_parts = 1 + max(0, -(-finer // step))
+    if n_parts > _MOST_PARTS:
+        raise ValueError(
+            f"sample weights in {name!r} are too far apart: the smallest is {smallest:.3g}, and all of them add up to "
+            f"{total:.3g}; set those that do not matter to 0, or scale them up"
+        )
+    return Unit(1, shift, step, n_parts)
 
 
 def _digits(weight: pl.Series) -> pl.Series:
