@@ -84,6 +84,7 @@ fn problem(labels: usize, depth: u32, cuts: u32) -> Problem {
             n_outputs: 1,
             targets: target,
             weights: None,
+            given: None,
             points: (0..ROWS as u32).collect(),
             n_points: ROWS,
             leaf_penalty: 0.0,

@@ -30,25 +30,40 @@ pub fn recompute(
 
 /// What the points pay for the columns that they are asked for, each by itself on its way down.
 pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &FeatureCosts) -> Cost {
+    let price = |&(test, known): &(u32, bool)| {
+        let test = &costs.tests[test as usize];
+        if known { test.discounted } else { test.full }
+    };
+    let bought = bought(tree, columns, points, costs);
+    let paid = |(bought, mass): (&Vec<_>, &Cost)| mass * bought.iter().map(price).sum::<Cost>();
+    bought.iter().zip(&costs.masses).map(paid).sum()
+}
+
+/// By point: the tests that it buys on its way down, in their order, and whether another test of the group was
+/// bought before.
+pub fn bought(
+    tree: &Tree,
+    columns: &[Column],
+    points: &Points,
+    costs: &FeatureCosts,
+) -> Vec<Vec<(u32, bool)>> {
     let splits = answered(tree, columns, points);
-    let price = |point| {
-        let (mut at, mut seen, mut price) = (0, Vec::new(), 0);
+    let bought = |point| {
+        let (mut at, mut seen) = (0, Vec::new());
         while let (Some(split), Some(answered)) = (&tree.nodes[at].split, &splits[at]) {
             if let Some(test) = costs.of_column[split.column.index()]
-                && !seen.contains(&test)
+                && !seen.iter().any(|&(other, _)| other == test)
             {
-                let asked = &costs.tests[test as usize];
-                let group = |&other: &u32| costs.tests[other as usize].group;
-                let known =
-                    asked.group.is_some() && seen.iter().map(group).any(|g| g == asked.group);
-                price += if known { asked.discounted } else { asked.full };
-                seen.push(test);
+                let group = |test: u32| costs.tests[test as usize].group;
+                let same = |&(other, _): &(u32, bool)| group(other) == group(test);
+                let known = group(test).is_some() && seen.iter().any(same);
+                seen.push((test, known));
             }
             at = answered.next(point);
         }
-        price
+        seen
     };
-    (0..points.len()).map(|point| costs.masses[point] * price(point)).sum()
+    (0..points.len()).map(bought).collect()
 }
 
 /// An error if the tree asks for a column where its context forbids it, by the statement of the

@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Progress, Run, Status};
+use crate::solve::exactly::settle;
 use crate::solve::{
     Answer, Known, conclude, confirm, grow, on_deep_stack, search, takes_best_first,
 };
@@ -71,6 +72,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
             run.stop(Status::OptimalGivenGuess);
         }
         let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
+        let answer = settle(problem, answer);
         Ok((answer, Known::new(tree, (lower, upper), None)))
     })
 }
@@ -97,7 +99,13 @@ impl Guess {
             };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
-        let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, feature_costs: None };
+        let scaled = Scaled {
+            task,
+            leaf_cost: of.leaf_cost,
+            scale: of.scale,
+            feature_costs: None,
+            stated: None,
+        };
         let problem = Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape)?;
         let problem = Problem { context: of.context.clone(), ..problem };
         Ok(Guess { problem, more })

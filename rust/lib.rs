@@ -44,6 +44,7 @@ pub mod ids;
 
 pub mod bits;
 pub mod cost;
+pub mod exact;
 pub mod run;
 
 pub mod data;

@@ -6,7 +6,7 @@ use crate::context::{Context, Product};
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
-use crate::task::{FeatureCosts, Labelled, Scaled, Structure, Summed, Task};
+use crate::task::{FeatureCosts, Labelled, Scaled, Stated, Structure, Summed, Task};
 
 /// What a tree may be. A single leaf is always allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub struct Problem {
     pub feature_costs: Option<FeatureCosts>,
     /// Which columns may be asked below which others, if that is not all.
     pub context: Option<Arc<dyn Context>>,
+    /// The caller's own numbers, if they were handed on.
+    pub stated: Option<Arc<dyn Stated>>,
 }
 
 impl Problem {
@@ -75,7 +77,7 @@ impl Problem {
             }
         }
         let features = Features::of(&columns);
-        let Scaled { task, leaf_cost, scale, feature_costs } = scaled;
+        let Scaled { task, leaf_cost, scale, feature_costs, stated } = scaled;
         let task: Arc<dyn Task> = task.into();
         let nothing_to_search = leaf_cost == 0 && shape.is_unlimited();
         let mut problem = Problem {
@@ -89,6 +91,7 @@ impl Problem {
             scale,
             feature_costs,
             context: None,
+            stated,
         };
         match task.structure() {
             Structure::Sums | Structure::Counts if nothing_to_search => {

@@ -1,5 +1,6 @@
 //! From a problem to an answer: choose the search, run it, check what it says.
 
+pub mod exactly;
 pub mod relax;
 
 use std::sync::Mutex;
@@ -17,6 +18,7 @@ use crate::tree::{Plan, Tree};
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub tree: Tree,
+    /// What the tree costs in the numbers that the caller gave, to the nearest float.
     pub objective: f64,
     /// No tree has a lower objective.
     pub lower_bound: f64,
@@ -83,7 +85,8 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
             }
         };
         let bounds = (known.lower, known.upper);
-        Ok((conclude(known.tree.clone(), bounds, problem.scale, run), known))
+        let answer = conclude(known.tree.clone(), bounds, problem.scale, run);
+        Ok((exactly::settle_finely(problem, answer, run)?, known))
     })
 }
 

@@ -210,6 +210,7 @@ def solve_squares(
     limits: _Limits,
     pulse: _Pulse | None = None,
     regrets: NDArray[np.float64] | None = None,
+    given: NDArray[np.float64] | None = None,
 ) -> Answer: ...
 def count_rows(
     nodes: NDArray[np.uint32], n_nodes: int, kept: NDArray[np.bool_] | None = None

@@ -18,6 +18,7 @@ ENDINGS = {
     "time_limit": "the search stopped at its time limit",
     "memory_limit": "the search stopped at its memory limit",
     "interrupted": "the search was interrupted",
+    "rounding_limit": "the search is complete, but numbers are too far apart to be told apart any better",
 }
 
 

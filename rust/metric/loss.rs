@@ -11,6 +11,7 @@
 
 use crate::cost::{decimal, gcd};
 use crate::error::{Error, Result};
+use crate::exact;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
@@ -107,6 +108,30 @@ impl Loss {
                 top as f64 / under as f64
             }
             Kind::Matthews => self.value([errors.missed as f64, errors.alarms as f64]),
+        }
+    }
+
+    /// The loss without any rounding but that of a root, which is far below the last digit of a float.
+    pub fn exactly(&self, errors: Errors) -> exact::Ratio {
+        let (x, y) = (i128::from(errors.missed), i128::from(errors.alarms));
+        match self.kind {
+            Kind::Ratio(ratio) => {
+                let (top, under) = ratio.parts(errors);
+                exact::Ratio::from(top).over(&exact::Ratio::from(under))
+            }
+            Kind::Matthews => {
+                let (p, n) = (i128::from(self.positives), i128::from(self.negatives));
+                let (found, left) = (p + y - x, n - y + x);
+                if found == 0 || left == 0 {
+                    return exact::Ratio::from(1);
+                }
+                let top = exact::Ratio::from(p * n - p * y - n * x);
+                let square = |x: &exact::Ratio| x * x;
+                let under = &exact::Ratio::from(p * n) * &exact::Ratio::from(found * left);
+                let root = square(&top).over(&under).root();
+                let correlation = if top.is_positive() { root } else { -&root };
+                &exact::Ratio::from(1) - &correlation
+            }
         }
     }
 

@@ -17,6 +17,7 @@ mod fence;
 mod hull;
 mod loss;
 mod ratio;
+mod refined;
 mod rounded;
 mod solve;
 mod worse;

@@ -15,8 +15,6 @@ use crate::task::ClassInput;
 /// The same problem in whole numbers.
 pub struct Rounded {
     pub input: MetricInput,
-    /// By point: positives and negatives as they are given, times the factors of their classes.
-    pub weights: Vec<[f64; 2]>,
     /// By how much a loss may be off.
     pub off: f64,
 }
@@ -77,24 +75,8 @@ impl Rounded {
                 balanced: false,
                 ..input.classes.clone()
             };
-            Some(Rounded {
-                input: MetricInput { classes, ..*input },
-                weights: weights.clone(),
-                off,
-            })
+            Some(Rounded { input: MetricInput { classes, ..*input }, off })
         })
-    }
-
-    /// The loss of labels by point, whether they are the positive one.
-    pub fn loss(&self, loss: &Loss, positive: impl Fn(usize) -> bool) -> f64 {
-        let Kind::Ratio(ratio) = loss.kind else { unreachable!("only ratios are rounded") };
-        let of = |side: usize, wrong: &dyn Fn(usize) -> bool| {
-            sum(self.weights.iter().enumerate().filter(|(p, _)| wrong(*p)).map(|(_, w)| w[side]))
-        };
-        let (x, y, all) = (of(0, &|p| !positive(p)), of(1, &positive), of(0, &|_| true));
-        let dot = |w: [i64; 2]| w[0] as f64 * x + w[1] as f64 * y;
-        // The base is so many times the positives.
-        dot(ratio.top) / ((ratio.base / loss.positives) as f64 * all + dot(ratio.under))
     }
 }
 

@@ -9,16 +9,18 @@ use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
+use crate::exact::Ratio;
 use crate::metric::ask::{Asker, Candidate, Question, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
 use crate::metric::ratio;
+use crate::metric::refined::{Given, refine};
 use crate::metric::rounded::Rounded;
 use crate::pareto::{Attained, Constrained, Limit, LimitInput, scalar};
 use crate::problem::{Problem, Shape};
 use crate::run::{Run, Status};
-use crate::solve::{Answer, labelled};
+use crate::solve::{Answer, exactly, labelled};
 use crate::task::{ClassCosts, ClassInput, Grouped, Scaled};
 use crate::tree::{Plan, Tree};
 
@@ -42,8 +44,9 @@ pub struct Scored {
     pub(super) units: [i64; 2],
     pub(super) loss: Loss,
     pub(super) limited: Option<Constrained>,
-    rounded: Option<Rounded>,
-    /// λ as a fraction.
+    rounded: Option<(Rounded, Given)>,
+    pub(super) leaf_penalty: f64,
+    /// The same as a fraction.
     penalty: (i64, i64),
     /// A switch for tests: off, corners of the hull are found by chords alone.
     pub cuts: bool,
@@ -81,9 +84,9 @@ impl Scored {
         let weights = input.classes.weights.clone();
         let task = Box::new(Grouped::showing(scored.classes.clone(), classes, weights));
         let scale = scored.problem.scale;
-        let scaled = Scaled { task, leaf_cost: 0, scale, feature_costs: None };
+        let scaled = Scaled { task, leaf_cost: 0, scale, feature_costs: None, stated: None };
         scored.problem = Problem::new(columns, points, scaled, shape)?;
-        scored.rounded = Some(rounded);
+        scored.rounded = Some((rounded, Given::new(input)));
         Ok(scored)
     }
 
@@ -115,7 +118,9 @@ impl Scored {
         }
         let classes_input = ClassInput { leaf_penalty: 0.0, ..input.classes.clone() };
         let scaled = classes_input.build()?;
-        let Some(classes) = scaled.task.structure().classes().cloned() else {
+        let classes =
+            scaled.task.structure().classes().filter(|_| scaled.scale.slack == 0).cloned();
+        let Some(classes) = classes else {
             return Err(Error::invalid(TOO_FINE));
         };
         let limited = limits.map(|limits| {
@@ -159,6 +164,7 @@ impl Scored {
             loss,
             limited,
             rounded: None,
+            leaf_penalty: input.classes.leaf_penalty,
             penalty,
             cuts: true,
         })
@@ -166,7 +172,7 @@ impl Scored {
 
     /// The unit of progress.
     pub fn scale(&self) -> Scale {
-        let off = self.rounded.as_ref().map_or(0.0, |rounded| rounded.off);
+        let off = self.rounded.as_ref().map_or(0.0, |(rounded, _)| rounded.off);
         Scale { units: UNITS, offset: 0, slack: (off * UNITS).ceil() as Cost }
     }
 
@@ -188,7 +194,7 @@ impl Scored {
         let tree = labelled(&self.problem, plan, &labels)?;
         self.confirm(&tree, errors)?;
         self.attained(&tree)?;
-        let lower_bound = match self.loss.kind {
+        let known = match self.loss.kind {
             Kind::Ratio(_) if proved => upper,
             // Roots are rounded.
             _ => (lower.min(upper) - 16.0 * f64::EPSILON).max(0.0),
@@ -198,27 +204,35 @@ impl Scored {
             Some(status) => status,
             None => Status::Interrupted,
         };
-        let [below, above] = [lower_bound, upper].map(|x| (x * UNITS) as Cost);
-        let (objective, lower_bound) = match &self.rounded {
-            None => (upper, lower_bound),
-            Some(rounded) => {
-                let labels = check::labels(&tree, &self.problem.columns, &self.problem.points);
-                let loss =
-                    rounded.loss(&self.loss, |point| labels[point] as usize == self.positive);
-                let penalty = self.penalty.0 as f64 / self.penalty.1 as f64;
-                let objective = loss + penalty * tree.n_leaves() as f64;
-                (objective, (lower_bound - rounded.off).clamp(0.0, objective))
+        let [below, above] = [known, upper].map(|x| (x * UNITS) as Cost);
+        let curve = run.curve(below, above);
+        let (tree, objective, lower_bound) = match &self.rounded {
+            None => {
+                let loss = self.loss.exactly(errors);
+                let leaves = Ratio::from(tree.n_leaves() as i64);
+                let exact = &loss + &(&Ratio::written(self.leaf_penalty) * &leaves);
+                let objective = exact.nearest();
+                let same = proved && matches!(self.loss.kind, Kind::Ratio(_));
+                (tree, objective, if same { objective } else { known.min(objective) })
+            }
+            Some((rounded, given)) => {
+                let known = (known - rounded.off).max(0.0);
+                let refined = refine(self, given, tree, (known, proved), run)?;
+                (refined.tree, refined.objective.nearest(), refined.lower)
             }
         };
-        Ok(Answer {
+        let mut answer = Answer {
             tree,
             objective,
             lower_bound,
             status,
             seconds: run.seconds(),
             work: run.work(),
-            curve: run.curve(below, above),
-        })
+            curve,
+        };
+        exactly::close(&mut answer);
+        // Losses are shares of 1.
+        Ok(exactly::ended(answer, exactly::TOLERANCE))
     }
 
     /// A tree to begin with: a leaf, if one is allowed.

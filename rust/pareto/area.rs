@@ -14,6 +14,7 @@ use super::segments::{Segment, doubled_area};
 use super::sums::Relaxed;
 use crate::cost::{Cost, Scale, decimal, gcd};
 use crate::error::{Error, Result};
+use crate::exact::Ratio;
 
 /// Costs of whole trees stay below this, and so do those of relaxations.
 const MOST: i128 = 1 << 56;
@@ -31,8 +32,10 @@ pub struct Area {
     pub units: Cost,
     /// λ in units.
     pub leaf_cost: Cost,
-    /// By how many units losses may be off since the weights are rounded.
+    /// By how many units losses may be off since the weights, or λ, are rounded.
     pub off: Cost,
+    /// Whether the weights are.
+    pub is_rounded: bool,
 }
 
 impl Area {
@@ -43,16 +46,31 @@ impl Area {
                  and leaf_penalty to fewer decimals",
             )
         };
-        let (p, q) = decimal(leaf_penalty).ok_or_else(too_large)?;
         let most = decimal(most).filter(|&(p, q)| 0 < p && p <= q).ok_or_else(|| {
             Error::invalid(format!("a false positive rate of {most} is not between 0 and 1"))
         })?;
         let pairs = i128::from(totals.0) * i128::from(totals.1);
-        let units = match most {
-            (1, 1) => 2 * pairs * i128::from(q),
-            _ => i128::from(q) * i128::from((FINE / q).max(1)),
+        // A unit that divides λ, or the finest one that there is room for: λ is then rounded down.
+        let unit = if most == (1, 1) { 2 * pairs } else { 1 };
+        let short = decimal(leaf_penalty).map(|(p, q)| (i128::from(p), i128::from(q)));
+        let short = short.and_then(|(p, q)| {
+            let units = match most {
+                (1, 1) => unit.checked_mul(q)?,
+                _ => q * (i128::from(FINE) / q).max(1),
+            };
+            Some((units, (units / q).checked_mul(p)?)).filter(|&(a, b)| a.max(b) <= MOST)
+        });
+        let (units, leaf_cost, off) = match short {
+            Some((units, leaf_cost)) => (units, leaf_cost, 0),
+            None => {
+                let room = if most == (1, 1) { MOST / 2 } else { i128::from(FINE) };
+                let largest = (unit as f64 * leaf_penalty).max(unit as f64);
+                let times = (room as f64 / largest).floor() as i128;
+                let units = unit * times;
+                let leaf_cost = (&Ratio::written(leaf_penalty) * &Ratio::from(units)).floor();
+                (units, leaf_cost.filter(|_| units > 0).ok_or_else(too_large)?, 1)
+            }
         };
-        let leaf_cost = units / i128::from(q) * i128::from(p);
         // These are multiplied in `lost` and in `relax`.
         let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
         let size = size.checked_mul(i128::from(most.1) * i128::from(most.1));
@@ -60,7 +78,14 @@ impl Area {
         if units > MOST || leaf_cost > MOST || !fits {
             return Err(too_large());
         }
-        Ok(Area { totals, most, units: units as Cost, leaf_cost: leaf_cost as Cost, off: 0 })
+        Ok(Area {
+            totals,
+            most,
+            units: units as Cost,
+            leaf_cost: leaf_cost as Cost,
+            off,
+            is_rounded: false,
+        })
     }
 
     pub fn scale(&self) -> Scale {
@@ -78,21 +103,24 @@ impl Area {
         self.lost(curve) + self.leaf_cost * Cost::from(leaves)
     }
 
-    /// The loss of leaves with these weights of negatives and positives, in floats.
-    pub fn real_loss(&self, leaves: &mut [(f64, f64)]) -> f64 {
-        leaves.sort_by(|a, b| (b.1 * a.0).total_cmp(&(a.1 * b.0)));
-        let (negatives, positives) =
-            leaves.iter().fold((0.0, 0.0), |sum, leaf| (sum.0 + leaf.0, sum.1 + leaf.1));
-        let most = self.most.0 as f64 / self.most.1 as f64;
-        let (mut left, mut above, mut area) = (most * negatives, 0.0, 0.0);
-        for &(n, p) in leaves.iter() {
-            let width = n.min(left);
-            let rise = if n > 0.0 { width * p / n } else { p };
-            area += width * (above + rise / 2.0);
-            above += p;
-            left -= width;
+    /// The loss of leaves with these weights of negatives and positives.
+    pub fn real_loss(&self, mut leaves: Vec<[Ratio; 2]>) -> Ratio {
+        leaves.sort_by(|a, b| (&b[1] * &a[0]).cmp(&(&a[1] * &b[0])));
+        let total = |side: usize| leaves.iter().fold(Ratio::zero(), |sum, leaf| &sum + &leaf[side]);
+        let (negatives, positives) = (total(0), total(1));
+        let most = Ratio::from(self.most.0).over(&Ratio::from(self.most.1));
+        let (mut left, mut above, mut area) = (&most * &negatives, Ratio::zero(), Ratio::zero());
+        for [n, p] in &leaves {
+            let width = n.min(&left).clone();
+            if n.is_positive() {
+                let rise = (&width * p).over(n);
+                area = &area + &(&width * &(&(&above + &above) + &rise));
+            }
+            above = &above + p;
+            left = &left - &width;
         }
-        1.0 - area / (most * negatives * positives)
+        let whole = &(&most * &negatives) * &(&positives + &positives);
+        &Ratio::from(1) - &area.over(&whole)
     }
 
     /// These weights with losses that are off by at most `off`: a share of all negatives by
@@ -104,7 +132,7 @@ impl Area {
     pub fn rounded(self, off: [f64; 2]) -> Area {
         let most = self.most.0 as f64 / self.most.1 as f64;
         let off = (off[0] / most + off[1]) * self.units as f64;
-        Area { off: off.ceil() as Cost + 1, ..self }
+        Area { off: self.off + off.ceil() as Cost + 1, is_rounded: true, ..self }
     }
 
     fn lost(&self, curve: &[Segment]) -> Cost {

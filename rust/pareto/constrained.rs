@@ -50,7 +50,8 @@ impl Constrained {
             return Err(Error::invalid("the user's class is not given for each class"));
         }
         let scaled = input.build()?;
-        let Some(classes) = scaled.task.structure().classes().cloned() else {
+        let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
+        let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
             // Costs by point, and shares of the rows that limits count.
             let (n, sums) = side_sums(limits, input.n_classes, &input.weights)?;
             let counted = input.counting(n, sums)?;
@@ -79,7 +80,9 @@ impl Constrained {
             return Self::of_shares(columns, points, &input, limits, task, shape);
         };
         let (classes, leaf_cost, scale) = input.build(&weights)?;
-        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, feature_costs: None };
+        let stated = Some(input.stated());
+        let task = task(classes.clone());
+        let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
         let places = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
         let limits: Vec<LimitInput> = (limits.iter())
             .map(|limit| LimitInput {
@@ -103,7 +106,9 @@ impl Constrained {
     ) -> Result<Self> {
         let (shares, off) = input.shares();
         let (classes, leaf_cost, scale) = input.build(&shares)?;
-        let scaled = Scaled { task: task(classes.clone()), leaf_cost, scale, feature_costs: None };
+        let stated = Some(input.stated());
+        let task = task(classes.clone());
+        let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
         let mut side = 0;

@@ -50,7 +50,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
             return Err(Error::task(format!("point {point} has not `width` statistics")));
         }
         let free = Box::new(FreeStatistics::new(task.clone()));
-        let scaled = Scaled { task: free, leaf_cost: 0, scale, feature_costs: None };
+        let scaled = Scaled { task: free, leaf_cost: 0, scale, feature_costs: None, stated: None };
         let free = Problem::new(columns, points, scaled, shape)?;
         Ok(FrontProblem { task, free, relaxed: None, leaf_cost: 0 })
     }
@@ -73,7 +73,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
     /// on random sets of points, and seen to wherever the search looks: a relaxation that does not
     /// is refused with an error that names the clause.
     pub fn with_relaxation(mut self, relaxation: Scaled) -> Result<Self> {
-        let Scaled { task: relaxation, leaf_cost, scale, feature_costs } = relaxation;
+        let Scaled { task: relaxation, leaf_cost, scale, feature_costs, .. } = relaxation;
         let (n, task) = (self.free.points.len(), &self.task);
         if feature_costs.is_some() {
             return Err(Error::invalid("a relaxation has no prices of columns"));
@@ -94,7 +94,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
             false => Box::new(Beside::new(task.clone(), relaxation)),
         };
         let (columns, points) = (self.free.columns.clone(), self.free.points.clone());
-        let scaled = Scaled { task: carried, leaf_cost, scale, feature_costs: None };
+        let scaled = Scaled { task: carried, leaf_cost, scale, feature_costs: None, stated: None };
         let problem = Problem::new(columns, points, scaled, self.free.shape)?;
         // `Problem::new` has refused a rounding for which this overflows.
         self.relaxed = Some(Relaxed { problem, rounding, shift: rounding * n as Cost });

@@ -14,6 +14,7 @@ use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use crate::search::fronts::{self, BestTree, Start};
+use crate::solve::exactly::settle;
 use crate::solve::{Answer, conclude, labelled};
 
 impl Constrained {
@@ -30,7 +31,8 @@ impl Constrained {
             check::confirm(best.cost, cost)?;
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
-            Ok((conclude(tree, bounds, self.problem.scale, run), attained))
+            let answer = conclude(tree, bounds, self.problem.scale, run);
+            Ok((settle(&self.problem, answer), attained))
         })
     }
 

@@ -15,10 +15,11 @@ use crate::check;
 use crate::cost::{Cost, Scale, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
+use crate::exact::{Ratio, Total};
 use crate::problem::{Problem, Shape};
-use crate::run::Run;
+use crate::run::{Run, Status};
 use crate::search::fronts::{self, Start};
-use crate::solve::{Answer, conclude, grow};
+use crate::solve::{Answer, conclude, exactly, grow};
 use crate::task::{ClassCosts, ClassInput, Task};
 use crate::tree::{Plan, Tree};
 
@@ -41,6 +42,7 @@ pub struct Roc {
     area: Area,
     /// The weights as they were given, by point, if they are rounded.
     weights: Vec<f64>,
+    leaf_penalty: f64,
     /// A switch for tests: off, the front search begins with the first relaxation and no tree.
     pub game: bool,
 }
@@ -72,8 +74,8 @@ impl Roc {
         }
         let exact = exact(&input, most);
         let (classes, area) = exact.or_else(|error| rounded(&input, most).ok_or(error))?;
-        let weights = if area.off > 0 { input.weights } else { Vec::new() };
-        Ok(Roc { problem, classes, area, weights, game: true })
+        let weights = if area.is_rounded { input.weights } else { Vec::new() };
+        Ok(Roc { problem, classes, area, weights, leaf_penalty, game: true })
     }
 
     pub fn scale(&self) -> Scale {
@@ -103,11 +105,16 @@ impl Roc {
         let tree = grow(&self.problem, plan)?;
         check::confirm(cost, self.recompute(&tree))?;
         let mut answer = conclude(tree, (lower.min(cost), cost), self.scale(), run);
-        if self.area.off > 0 {
-            answer.objective = self.real_objective(&answer.tree);
-            answer.lower_bound = answer.lower_bound.min(answer.objective);
-        }
-        Ok(answer)
+        let exact = self.real_objective(&answer.tree);
+        let same = answer.status == Status::Optimal && self.scale().slack == 0;
+        answer.objective = exact.nearest();
+        answer.lower_bound = match same {
+            true => answer.objective,
+            false => answer.lower_bound.min(exact.float_below()),
+        };
+        exactly::close(&mut answer);
+        // Areas are shares of 1.
+        Ok(exactly::ended(answer, exactly::TOLERANCE))
     }
 
     /// The best tree that the game finds, what it proves, and the relaxation that does.
@@ -170,16 +177,22 @@ impl Roc {
         scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
     }
 
-    /// The objective for the weights as they were given.
-    fn real_objective(&self, tree: &Tree) -> f64 {
-        let mut at = vec![(0.0, 0.0); tree.nodes.len()];
+    /// The objective in the weights as they were given.
+    fn real_objective(&self, tree: &Tree) -> Ratio {
+        let mut at = vec![None; tree.nodes.len()];
         let leaves = check::leaves(tree, &self.problem.columns, &self.problem.points);
-        for (leaf, own) in leaves.into_iter().zip(self.weights.chunks_exact(2)) {
-            at[leaf] = (at[leaf].0 + own[0], at[leaf].1 + own[1]);
+        for (point, leaf) in leaves.into_iter().enumerate() {
+            let sums: &mut [Total; 2] = at[leaf].get_or_insert_with(Default::default);
+            for (side, sum) in sums.iter_mut().enumerate() {
+                match self.weights.get(2 * point + side) {
+                    Some(&weight) => sum.add(weight),
+                    None => sum.add_whole(self.classes.weights(point)[side], 0),
+                }
+            }
         }
-        at.retain(|leaf| leaf.0 + leaf.1 > 0.0);
-        let penalty = self.area.leaf_cost as f64 / self.area.units as f64;
-        self.area.real_loss(&mut at) + penalty * tree.n_leaves() as f64
+        let leaves = at.into_iter().flatten().map(|sums| sums.map(|sum| sum.ratio())).collect();
+        let penalty = Ratio::written(self.leaf_penalty);
+        &self.area.real_loss(leaves) + &(&penalty * &Ratio::from(tree.n_leaves() as i64))
     }
 
     /// The finished tree's cost, from the points alone.
@@ -197,7 +210,9 @@ impl Roc {
 
 /// Weights as integers of one unit.
 fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
-    let Some(classes) = input.build()?.task.structure().classes().cloned() else {
+    let scaled = ClassInput { leaf_penalty: 0.0, ..input.clone() }.build()?;
+    let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
+    let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
         return Err(Error::invalid(
             "areas are compared exactly: round leaf_penalty to a few decimals, and sample weights to \
              be of more equal size",

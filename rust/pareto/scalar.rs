@@ -26,6 +26,7 @@ pub fn problem(
         leaf_cost,
         scale: Scale { units: 1.0, offset: 0, slack: 0 },
         feature_costs: None,
+        stated: None,
     };
     Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
 }

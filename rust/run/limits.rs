@@ -21,15 +21,18 @@ pub enum Status {
     TimeLimit,
     MemoryLimit,
     Interrupted,
+    /// The search is complete, but rounding leaves more between the bounds than an optimum may have.
+    RoundingLimit,
 }
 
-const ALL: [Status; 6] = [
+const ALL: [Status; 7] = [
     Status::Optimal,
     Status::OptimalGivenGuess,
     Status::GapLimit,
     Status::TimeLimit,
     Status::MemoryLimit,
     Status::Interrupted,
+    Status::RoundingLimit,
 ];
 
 impl Status {
@@ -41,6 +44,7 @@ impl Status {
             Status::TimeLimit => "time_limit",
             Status::MemoryLimit => "memory_limit",
             Status::Interrupted => "interrupted",
+            Status::RoundingLimit => "rounding_limit",
         }
     }
 

@@ -5,27 +5,8 @@
 
 use std::sync::Arc;
 
-use super::feature_costs::{self, FeatureCosts};
-use super::rows::Weighed;
-use super::{CountedInput, FeatureCostList, Labelled, Leaf, RowCosts, Scaled, Structure, Task};
-use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
-use crate::error::{Error, Result};
-
-/// A classification problem as the user states it.
-#[derive(Debug, Clone)]
-pub struct ClassInput {
-    pub n_classes: usize,
-    pub n_labels: usize,
-    /// Row weight by point and class, point-major.
-    pub weights: Vec<f64>,
-    /// Cost of answering label k for class c, class-major.
-    pub costs: Vec<f64>,
-    /// A factor on each class: on its costs and on its share of the total weight.
-    pub class_weights: Vec<f64>,
-    /// Also divide each class's factor by the class's total weight, so that all classes count the same.
-    pub balanced: bool,
-    pub leaf_penalty: f64,
-}
+use super::{Labelled, Leaf, Structure, Task};
+use crate::cost::Cost;
 
 /// Class weights and costs in integer units.
 #[derive(Debug, Clone)]
@@ -44,268 +25,33 @@ pub struct ClassCosts {
     served: Vec<u32>,
 }
 
-impl ClassInput {
-    /// Exact integers where the numbers allow it, else costs by point, each rounded once.
-    pub fn build(&self) -> Result<Scaled> {
-        self.build_with(&FeatureCostList::default())
-    }
-
-    /// The same where rows pay for the columns that they are asked for, in the unit of costs. A class's factor
-    /// is on what its rows pay, too.
-    pub fn build_with(&self, prices: &FeatureCostList) -> Result<Scaled> {
-        self.validate()?;
-        prices.validate()?;
-        let free = FeatureCostList::default();
-        let prices = if prices.is_free() { &free } else { prices };
-        match self.exact(prices) {
-            Some(scaled) => Ok(scaled),
-            None => self.rounded(prices),
-        }
-    }
-
-    pub(super) fn validate(&self) -> Result<()> {
-        let bad = |v: &f64| !v.is_finite();
-        if self.n_classes == 0 || self.n_labels == 0 {
-            return Err(Error::invalid("there must be at least one class and one label"));
-        }
-        let (k, l) = (self.n_classes, self.n_labels);
-        if self.costs.len() != k * l
-            || self.class_weights.len() != k
-            || !self.weights.len().is_multiple_of(k)
-        {
-            return Err(Error::invalid(format!(
-                "{} costs, {} class weights and {} weights do not make {k} classes and {l} labels",
-                self.costs.len(),
-                self.class_weights.len(),
-                self.weights.len()
-            )));
-        }
-        if self.weights.iter().any(|w| bad(w) || *w < 0.0) {
-            return Err(Error::invalid("weights must be finite and not negative"));
-        }
-        if self.class_weights.iter().any(|w| bad(w) || *w < 0.0) {
-            return Err(Error::invalid("class weights must be finite and not negative"));
-        }
-        if self.costs.iter().any(bad) {
-            return Err(Error::invalid("costs must be finite"));
-        }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
-        if !self.weights.iter().any(|&w| w > 0.0) {
-            return Err(Error::invalid("the total weight must be positive"));
-        }
-        Ok(())
-    }
-
-    fn exact(&self, prices: &FeatureCostList) -> Option<Scaled> {
-        let (k, l) = (self.n_classes, self.n_labels);
-        let (weights, weight_denominator) = integers(&self.weights)?;
-        // Costs and prices are added: one denominator for both.
-        let added = [&self.costs[..], &feature_costs::numbers(&prices.tests)].concat();
-        let (mut costs, cost_denominator) = integers(&added)?;
-        let tests = feature_costs::from_numbers(&prices.tests, &costs.split_off(k * l));
-        let mut totals = vec![0i64; k];
-        for point in weights.chunks_exact(k) {
-            for (total, w) in totals.iter_mut().zip(point) {
-                *total = total.checked_add(*w)?;
-            }
-        }
-        // Class factors a/b over one denominator.
-        let mut factors = Vec::with_capacity(k);
-        for (c, &weight) in self.class_weights.iter().enumerate() {
-            let (a, mut b) = decimal(weight)?;
-            if self.balanced {
-                b = b.checked_mul(totals[c].max(1))?;
-            }
-            factors.push((a, b));
-        }
-        let common = factors.iter().try_fold(1, |m, &(_, b)| lcm(m, b))?;
-        let factors: Vec<i64> =
-            factors.iter().map(|&(a, b)| a.checked_mul(common / b)).collect::<Option<_>>()?;
-        let share = factors.iter().fold(0, |g, &f| {
-            if f == 0 {
-                g
-            } else if g == 0 {
-                f
-            } else {
-                gcd(g, f)
-            }
-        });
-        let factors: Vec<i64> = factors.iter().map(|f| f / share.max(1)).collect();
-
-        // objective = cost / (cost_denominator · total) + λ · leaves, before λ's own denominator.
-        let mut total = 0i64;
-        for (f, t) in factors.iter().zip(&totals) {
-            total = total.checked_add(f.checked_mul(*t)?)?;
-        }
-        let base = cost_denominator.checked_mul(total)?;
-        if base == 0 {
-            return None;
-        }
-        let (p, q) = decimal(self.leaf_penalty)?;
-        let common = gcd(q, base);
-        let up = q / common;
-        let leaf_cost = p.checked_mul(base / common)?;
-
-        let mut matrix = Vec::with_capacity(k * l);
-        let mut of_class = Vec::with_capacity(k);
-        let most_spent = FeatureCosts::most(&tests)?;
-        let mut offset = 0i64;
-        let mut worst = 0i64;
-        for c in 0..k {
-            let row = &costs[c * l..(c + 1) * l];
-            let least = *row.iter().min()?;
-            let unit = factors[c].checked_mul(up)?;
-            for &cost in row {
-                matrix.push(cost.checked_sub(least)?.checked_mul(unit)?);
-            }
-            offset = offset.checked_add(least.checked_mul(unit)?.checked_mul(totals[c])?)?;
-            let most = *matrix[c * l..].iter().max()?;
-            let spent = most_spent.checked_mul(unit)?;
-            worst = worst.checked_add(most.checked_add(spent)?.checked_mul(totals[c])?)?;
-            of_class.push(unit);
-        }
-        let units = base.checked_mul(up)?;
-        if worst > MAX_TOTAL || leaf_cost > MAX_TOTAL || units > MAX_TOTAL {
-            return None;
-        }
-        let uniform = uniform(k, l, &matrix);
-        let mass = |point: &[i64]| point.iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
-        let masses = || weights.chunks_exact(k).map(mass).collect();
-        let feature_costs = (!prices.is_free()).then(|| FeatureCosts {
-            masses: masses(),
-            tests,
-            of_column: prices.of_column.clone(),
-            of_class: of_class.clone(),
-        });
-        Some(Scaled {
-            task: Box::new(ClassCosts {
-                n_classes: k,
-                n_labels: l,
-                weights: weights.into(),
-                costs: matrix,
-                weight_units: weight_denominator as f64,
-                uniform,
-                counts_all: false,
-                served: Vec::new(),
-            }),
-            leaf_cost,
-            scale: Scale { units: units as f64, offset: i128::from(offset), slack: 0 },
-            feature_costs,
-        })
-    }
-
-    /// Costs by point in real numbers: label k costs a point Σ_c weight · factor · M[c][k].
-    pub(super) fn real(&self) -> Result<Real> {
-        let (k, l) = (self.n_classes, self.n_labels);
-        let mut factors = self.class_weights.clone();
-        let totals: Vec<f64> =
-            (0..k).map(|c| sum(self.weights.iter().skip(c).step_by(k).copied())).collect();
-        if self.balanced {
-            for (factor, total) in factors.iter_mut().zip(&totals) {
-                *factor /= if *total > 0.0 { *total } else { 1.0 };
-            }
-        }
-        let normalizer = sum(factors.iter().zip(&totals).map(|(f, t)| f * t));
-        if normalizer <= 0.0 {
-            return Err(Error::invalid("the total class weight of the rows must be positive"));
-        }
-        let mut costs = Vec::with_capacity(self.weights.len() / k * l);
-        for point in self.weights.chunks_exact(k) {
-            for label in 0..l {
-                costs.push((0..k).map(|c| point[c] * factors[c] * self.costs[c * l + label]).sum());
-            }
-        }
-        // Each product and sum above rounds, and so do the factors and the normalizer.
-        let largest =
-            |c: usize| self.costs[c * l..(c + 1) * l].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        let size: f64 = (0..k).map(|c| totals[c] * factors[c] * largest(c)).sum();
-        Ok(Real { costs, factors, normalizer, size, rounding: (k + 12) as f64 * f64::EPSILON })
-    }
-
-    fn rounded(&self, prices: &FeatureCostList) -> Result<Scaled> {
-        let (k, l) = (self.n_classes, self.n_labels);
-        let Real { costs, factors, normalizer, size, rounding } = self.real()?;
-        let spent = normalizer * prices.everything();
-        let error = (size + spent) * rounding;
-        let shown = Some((k, self.weights.as_slice()));
-        let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
-        let weights: Vec<f64> = self.weights.chunks_exact(k).map(weigh).collect();
-        let weighed = Weighed { costs: &costs, error, normalizer, weights: &weights, prices };
-        RowCosts::build_weighed(l, weighed, self.leaf_penalty, shown)
-    }
-
-    /// The same costs beside weights that limits count: `sums[p * n + i]` of point p.
-    pub fn counting(&self, n: usize, sums: Vec<f64>) -> Result<CountedInput> {
-        let Real { costs, normalizer, size, rounding, .. } = self.real()?;
-        Ok(CountedInput {
-            n_labels: self.n_labels,
-            costs,
-            error: size * rounding,
-            normalizer,
-            leaf_penalty: self.leaf_penalty,
-            n_groups: n,
-            weights: sums,
-        })
-    }
-}
-
-/// Costs in real numbers.
-pub(super) struct Real {
-    /// By point and label.
-    costs: Vec<f64>,
-    /// By class.
-    factors: Vec<f64>,
-    normalizer: f64,
-    /// What all costs add up to at most, and what part of it roundings do.
-    size: f64,
-    rounding: f64,
-}
-
-/// Larger numbers are not told apart from their neighbours' decimals.
-const MOST_WHOLE: f64 = 1e15;
-
-/// The numbers over one denominator, if all are short decimals.
-pub(super) fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
-    if values.iter().all(|&v| v as i64 as f64 == v && v.abs() <= MOST_WHOLE) {
-        return Some((values.iter().map(|&v| v as i64).collect(), 1));
-    }
-    let mut denominator = 1i64;
-    for &v in values {
-        if v.fract() != 0.0 {
-            denominator = lcm(denominator, decimal(v)?.1)?;
-            if denominator > 1_000_000 {
-                return None;
-            }
-        }
-    }
-    let mut out = Vec::with_capacity(values.len());
-    for &v in values {
-        if v.abs() > MOST_WHOLE {
-            return None;
-        }
-        let (p, q) = if v.fract() == 0.0 { (v as i64, 1) } else { decimal(v)? };
-        out.push(p.checked_mul(denominator / q)?);
-    }
-    Some((out, denominator))
-}
-
 impl ClassCosts {
+    /// Weights by point and class, `weight_units` of them in a weight of 1, and costs by class and label.
+    pub(super) fn new(
+        (n_classes, n_labels): (usize, usize),
+        weights: Arc<[i64]>,
+        weight_units: f64,
+        costs: Vec<Cost>,
+    ) -> ClassCosts {
+        ClassCosts {
+            n_classes,
+            n_labels,
+            weights,
+            uniform: uniform(n_classes, n_labels, &costs),
+            costs,
+            weight_units,
+            counts_all: false,
+            served: Vec::new(),
+        }
+    }
+
     /// The same weights under other costs, by class and label; none below zero. Views then keep all
     /// weight, for who sums it.
     pub fn with_costs(&self, n_labels: usize, costs: Vec<Cost>) -> ClassCosts {
         assert_eq!(costs.len(), self.n_classes * n_labels);
-        ClassCosts {
-            n_classes: self.n_classes,
-            n_labels,
-            weights: self.weights.clone(),
-            uniform: uniform(self.n_classes, n_labels, &costs),
-            costs,
-            weight_units: self.weight_units,
-            counts_all: true,
-            served: Vec::new(),
-        }
+        let shape = (self.n_classes, n_labels);
+        let costed = ClassCosts::new(shape, self.weights.clone(), self.weight_units, costs);
+        ClassCosts { counts_all: true, ..costed }
     }
 
     /// Weights that are integers already, by point and class. Views keep all of them.
@@ -317,16 +63,8 @@ impl ClassCosts {
         weight_units: f64,
     ) -> ClassCosts {
         assert_eq!(costs.len(), n_classes * n_labels);
-        ClassCosts {
-            n_classes,
-            n_labels,
-            weights: weights.into(),
-            uniform: uniform(n_classes, n_labels, &costs),
-            costs,
-            weight_units,
-            counts_all: true,
-            served: Vec::new(),
-        }
+        let costed = ClassCosts::new((n_classes, n_labels), weights.into(), weight_units, costs);
+        ClassCosts { counts_all: true, ..costed }
     }
 
     /// The same with a floor for each point: the loss of the dearest label whose regret is no more than `regrets`. The search
@@ -524,6 +262,7 @@ impl Labelled for ClassCosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::ClassInput;
 
     #[test]
     fn the_losses_of_a_point_are_those_of_each_label() {

@@ -3,8 +3,11 @@
 //! As classes: each label's regret is the weight of a class of its own, which costs one unit under that label and
 //! nothing under any other. The weight of each group of rows is a class that costs nothing.
 
+use std::sync::Arc;
+
 use super::rows::Parts;
-use super::{ClassCosts, ClassInput, FeatureCostList, RowCosts, Structure, Task, Weighed};
+use super::stated::StatedRows;
+use super::{ClassCosts, ClassInput, FeatureCostList, RowCosts, Stated, Task, Weighed};
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -41,11 +44,26 @@ impl CountedInput {
             balanced: false,
             leaf_penalty: 0.0,
         };
-        let task = groups.build()?.task;
-        let Structure::Classes(classes) = task.structure() else { return Ok(None) };
+        let scaled = groups.build()?;
+        let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
+        let Some(classes) = scaled.task.structure().classes().filter(exact) else {
+            return Ok(None);
+        };
         Ok(Some(
             (0..classes.n_points()).flat_map(|point| classes.weights(point).to_vec()).collect(),
         ))
+    }
+
+    /// The same in the caller's own numbers.
+    pub fn stated(&self) -> Arc<dyn Stated> {
+        Arc::new(StatedRows {
+            n_labels: self.n_labels,
+            costs: self.costs.clone(),
+            normalizer: self.normalizer,
+            penalty: self.leaf_penalty,
+            weights: Vec::new(),
+            prices: FeatureCostList::default(),
+        })
     }
 
     /// The weights as shares of their group's total, each rounded to half a unit; and by group by how many units the

@@ -10,7 +10,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::classes::ClassInput;
+use super::class_input::ClassInput;
 use super::{Impurity, Scaled};
 use crate::cost::sum;
 use crate::error::{Error, Result};

@@ -125,7 +125,7 @@ impl FormulaInput {
         let rounding = (4.0 * error).ceil() as Cost + 3;
         let broken = OnceLock::new();
         let task = FormulaTask { formula, n_points, stats, units, error, rounding, broken };
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None })
+        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None, stated: None })
     }
 }
 

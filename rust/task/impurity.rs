@@ -8,7 +8,7 @@
 //! Both are concave and f(t·w) = t·f(w), so that f(A ∪ B) ≥ f(A) + f(B).
 
 use super::Scaled;
-use super::classes::{ClassInput, integers};
+use super::class_input::{ClassInput, integers};
 use super::formula::{Formula, FormulaInput};
 use crate::cost::sum;
 use crate::error::{Error, Result};

@@ -4,6 +4,7 @@
 //! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and the
 //! checker see only the trait.
 
+mod class_input;
 mod classes;
 mod counted;
 mod description;
@@ -15,12 +16,14 @@ mod grouped;
 mod impurity;
 mod rows;
 mod squares;
+mod stated;
 mod summed;
 mod targets;
 pub mod testing;
 mod twofold;
 
-pub use classes::{ClassCosts, ClassInput};
+pub use class_input::ClassInput;
+pub use classes::ClassCosts;
 pub use counted::{CountedInput, SHARES};
 pub use deviance::{Deviance, RateInput};
 pub use feature_costs::{FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts};
@@ -30,6 +33,7 @@ pub use grouped::Grouped;
 pub use impurity::Impurity;
 pub use rows::{RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
+pub use stated::{Losses, Routed, Stated};
 pub use summed::Summed;
 pub use targets::TargetsInput;
 
@@ -203,4 +207,6 @@ pub struct Scaled {
     pub scale: Scale,
     /// What splits cost beside their leaves, if they do.
     pub feature_costs: Option<FeatureCosts>,
+    /// The caller's own numbers; without them, a tree's objective is its cost in units.
+    pub stated: Option<Arc<dyn Stated>>,
 }

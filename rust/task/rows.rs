@@ -4,9 +4,12 @@
 //! short decimals. Each point's least cost is taken off and kept in the offset, so that what is
 //! searched is regret; each regret is rounded once (see `cost.rs`).
 
-use super::classes::integers;
+use std::sync::Arc;
+
+use super::class_input::integers;
 use super::feature_costs::{self, FeatureCosts};
-use super::{FeatureCostList, Labelled, Leaf, Scaled, Structure, Task};
+use super::stated::StatedRows;
+use super::{FeatureCostList, Labelled, Leaf, Scaled, Stated, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -54,6 +57,11 @@ impl RowCosts {
             let free = task.least(point) + forgiven;
             regrets.extend((0..n_labels as u32).map(|k| (task.loss(point, k) - free).max(0)));
         }
+        Self::of_regrets(n_labels, regrets)
+    }
+
+    /// Regrets by point and label, in units.
+    pub fn of_regrets(n_labels: usize, regrets: Vec<Cost>) -> RowCosts {
         RowCosts { n_labels, stats: regrets.clone(), regrets, width: n_labels, shown_unit: 1.0 }
     }
 
@@ -93,7 +101,16 @@ impl RowCosts {
     ) -> Result<Scaled> {
         let parts = Self::scaled_to(TARGET, n_labels, weighed, leaf_penalty, shown)?;
         let Parts { rows, leaf_cost, scale, feature_costs } = parts;
-        Ok(Scaled { task: Box::new(rows), leaf_cost, scale, feature_costs })
+        let stated = StatedRows {
+            n_labels,
+            costs: weighed.costs.to_vec(),
+            normalizer: weighed.normalizer,
+            penalty: leaf_penalty,
+            weights: weighed.weights.to_vec(),
+            prices: weighed.prices.clone(),
+        };
+        let stated: Option<Arc<dyn Stated>> = Some(Arc::new(stated));
+        Ok(Scaled { task: Box::new(rows), leaf_cost, scale, feature_costs, stated })
     }
 
     /// The same with a total of about `target` units.

@@ -28,9 +28,12 @@
 //! more. `worst` is the largest of this over the range of c, and no more than all rows as one leaf cost:
 //! a bound that takes off so much says nothing. So similarity and child support hold here too.
 
+use std::sync::Arc;
+
+use super::stated::StatedSquares;
 use super::twofold::{Twofold, exponent, scale};
 use super::{Leaf, Scaled, Structure, Task};
-use crate::cost::{Cost, MAX_TOTAL, Scale};
+use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
 /// A regression problem, by rows.
@@ -41,6 +44,8 @@ pub struct SquaresInput {
     pub targets: Vec<f64>,
     /// Weight by row in whole units, more than 0; none if every row counts once.
     pub weights: Option<Vec<i64>>,
+    /// The weights as they were given, where whole units are rounded.
+    pub given: Option<Vec<f64>>,
     /// The point of each row.
     pub points: Vec<u32>,
     pub n_points: usize,
@@ -75,6 +80,9 @@ struct Output {
     factor: f64,
 }
 
+/// What rounding may do to a loss is less than this share of it, or nothing is known.
+const MOST_UNKNOWN: f64 = 1e-3;
+
 /// All integer sums of an output stay below this, so that differences do, too.
 const MOST_SUM: i32 = 61;
 
@@ -103,8 +111,14 @@ impl SquaresInput {
             within = within + (squares[o] - between).scale(places);
             harm += scale(round(output, &sums[o..], &weights, m, &mut rounded[o..]), places);
         }
+        // Moving a row's weight moves a loss by no more than that times the square of the range, and so it does the total.
+        let moved = 2.0 * self.moved();
+        for output in &outputs {
+            let range = 2.0 * output.radius;
+            harm += scale(moved * range * range, 2 * (output.exponent - most));
+        }
         let worst = worst(&outputs, &rounded, &weights, most);
-        Ok(self.scaled(Parts {
+        let scaled = self.scaled(Parts {
             outputs,
             weights,
             sums,
@@ -115,7 +129,27 @@ impl SquaresInput {
             within,
             harm,
             most,
-        }))
+        });
+        let unknown = scaled.scale.slack as f64 / scaled.scale.units;
+        if unknown > MOST_UNKNOWN {
+            return Err(Error::invalid(format!(
+                "row weights, or targets, are too far apart: rounding them may move the loss by a share of {unknown:.2}; \
+                 scale the small weights up, set them to 0, or bring the targets nearer to each other"
+            )));
+        }
+        Ok(scaled)
+    }
+
+    /// How many units all weights together were moved by.
+    fn moved(&self) -> f64 {
+        let (Some(given), Some(weights)) = (&self.given, &self.weights) else { return 0.0 };
+        let total: f64 = weights.iter().map(|&weight| weight as f64).sum();
+        let up = total / sum(given.iter().copied());
+        let off = |(given, &whole): (&f64, &i64)| {
+            let real = given * up;
+            (real - whole as f64).abs() + 4.0 * f64::EPSILON * real
+        };
+        given.iter().zip(weights).map(off).sum::<f64>() * (1.0 + 1e-9)
     }
 
     fn validate(&self) -> Result<()> {
@@ -133,8 +167,18 @@ impl SquaresInput {
         if self.targets.iter().any(|y| !y.is_finite()) {
             return Err(Error::invalid("targets must be finite"));
         }
+        let given = self.given.as_ref();
+        if given.is_some_and(|w| w.len() != n || w.iter().any(|w| !(w.is_finite() && *w >= 0.0))) {
+            return Err(Error::invalid("row weights must be finite and not negative"));
+        }
         if self.weights.iter().flatten().any(|&w| w <= 0) {
-            return Err(Error::invalid("row weights must be positive"));
+            return Err(Error::invalid(match given {
+                Some(_) => {
+                    "row weights are too far apart: the smallest are nothing beside the others; set them to 0, \
+                            or scale them up"
+                }
+                None => "row weights must be positive",
+            }));
         }
         if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
             return Err(Error::invalid("leaf_penalty must be finite and not negative"));
@@ -289,6 +333,14 @@ impl SquaresInput {
                 slack: (scale(harm, -unit) * (1.0 + 1e-9)).ceil() as Cost,
             },
             feature_costs: None,
+            stated: Some(Arc::new(StatedSquares {
+                n_outputs: m,
+                targets: self.targets.clone(),
+                weights: self.weights.clone(),
+                given: self.given.clone(),
+                points: self.points.clone(),
+                penalty: self.leaf_penalty,
+            })),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! target gets the class that most weight has. Dividing a leaf never raises that, since each part may answer alike.
 //! The loss is divided by the row weight and the number of targets: the mean error rate.
 
-use super::classes::integers;
+use super::class_input::integers;
 use super::{Leaf, Scaled, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl TargetsInput {
             small,
         };
         let scale = Scale { units: units as f64, offset: 0, slack: 0 };
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None })
+        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None, stated: None })
     }
 }
 

@@ -66,7 +66,13 @@ impl Task for Guessed {
 
 /// The same problem with another task.
 fn with(of: &Problem, task: Box<dyn Task>) -> Problem {
-    let scaled = Scaled { task, leaf_cost: of.leaf_cost, scale: of.scale, feature_costs: None };
+    let scaled = Scaled {
+        task,
+        leaf_cost: of.leaf_cost,
+        scale: of.scale,
+        feature_costs: None,
+        stated: None,
+    };
     Problem::new(of.columns.clone(), of.points.clone(), scaled, of.shape).expect("it was one")
 }
 

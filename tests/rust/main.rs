@@ -13,6 +13,7 @@ mod constrained_rows;
 mod contexts;
 mod corpus;
 mod engine;
+mod exactness;
 mod feature_costs;
 mod floors;
 mod front_contract;

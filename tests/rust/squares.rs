@@ -234,7 +234,16 @@ fn joining_leaves_never_saves() {
 fn build(targets: Vec<f64>, leaf_penalty: f64) -> certree::error::Result<certree::task::Scaled> {
     let n_points = targets.len();
     let points = (0..n_points as u32).collect();
-    SquaresInput { n_outputs: 1, targets, weights: None, points, n_points, leaf_penalty }.build()
+    SquaresInput {
+        n_outputs: 1,
+        targets,
+        weights: None,
+        given: None,
+        points,
+        n_points,
+        leaf_penalty,
+    }
+    .build()
 }
 
 /// Sums of the task's statistics.
@@ -303,6 +312,7 @@ fn what_cannot_be_a_target_is_refused() {
         n_outputs: 1,
         targets: vec![1.0, 2.0],
         weights: Some(vec![1, 0]),
+        given: None,
         points: vec![0, 0],
         n_points: 1,
         leaf_penalty: 0.0,

@@ -140,7 +140,7 @@ def of_squares(
 def _row_weights(training: ingest.InMemory) -> NDArray[np.float64] | None:
     if training.unit is None or training.weights is None:
         return None
-    return training.unit.restore(training.weights)
+    return training.unit.restore(training.weights, *training.finer)
 
 
 def refuse(model: Any, what: str) -> None:

@@ -270,6 +270,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             training.weights,
             *self._asked(),
             regrets,
+            located.weights if training.unit is not None and training.unit.shift is not None else None,
         )
         names = label_array(self.target_names_)
 

@@ -107,5 +107,6 @@ def count(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
     if isinstance(training, in_memory.InMemory):
         return in_memory.count(training, thresholds)
     assert isinstance(training, Streamed)
-    cuts = make_cuts(training.frame, training.columns, thresholds, training.weight_column)
+    weight = training.weight_columns[0] if training.weight_columns else ""
+    cuts = make_cuts(training.frame, training.columns, thresholds, weight)
     return list(cuts), group(training, cuts)

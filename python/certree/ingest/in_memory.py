@@ -40,6 +40,8 @@ class InMemory(Training):
     classes: np.ndarray | None
     #: In whole units.
     weights: np.ndarray | None
+    #: What that leaves of each weight, in finer and finer units.
+    finer: list[np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -71,20 +73,21 @@ def read(roles: Roles) -> InMemory:
     if "y" in roles.named or "y" in roles.values:
         labels, classes = target.classes_of(_series(roles, "y"), roles.shown("y"), roles.y)
     unit = kept = amounts = None
+    finer: list[np.ndarray] = []
     if "sample_weight" in roles.named or "sample_weight" in roles.values:
         shown = roles.shown("sample_weight")
         unit, given = weights.measure_series(_series(roles, "sample_weight"), shown)
-        amounts = unit.whole_of(given)
+        amounts, *finer = (unit.whole_of(given, part) for part in range(unit.n_parts))
         kept = given > 0
         if kept.all():
             kept = None
         else:
             ranked, table, values = _rank(columns, [_filtered(part, kept) for part in parts])
             classes = None if classes is None else classes[kept]
-            amounts = amounts[kept]
+            amounts, finer = amounts[kept], [part[kept] for part in finer]
     source = roles.source
     return InMemory(
-        ranked, source.named, labels, unit, source, kept, table, values, classes, amounts
+        ranked, source.named, labels, unit, source, kept, table, values, classes, amounts, finer
     )
 
 
@@ -165,14 +168,10 @@ def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns and group the rows."""
     assert training.classes is not None
     cuts, codes = _cut(training, thresholds)
-    points, sums = training.table.group(
-        codes,
-        [each.n_codes for each in cuts],
-        training.classes,
-        len(training.labels),
-        training.weights,
-    )
-    amounts = training.unit.restore(sums) if training.unit else sums.astype(np.float64)
+    of = (codes, [each.n_codes for each in cuts], training.classes, len(training.labels))
+    points, sums = training.table.group(*of, training.weights)
+    finer = [training.table.group(*of, part)[1] for part in training.finer]
+    amounts = training.unit.restore(sums, *finer) if training.unit else sums.astype(np.float64)
     return cuts, Points(points, amounts.reshape(-1, len(training.labels)))
 
 
@@ -183,7 +182,7 @@ def locate(training: InMemory, thresholds: Any) -> Located:
     weights = None
     amounts = core.rows.astype(np.float64)
     if training.unit is not None and training.weights is not None:
-        weights = training.unit.restore(training.weights)
+        weights = training.unit.restore(training.weights, *training.finer)
         amounts = _core.sum_by_point(point_of, len(amounts), weights[:, None])[:, 0]
     return Located(cuts, Points(core, amounts[:, None]), point_of, weights)
 

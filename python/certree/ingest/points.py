@@ -63,7 +63,8 @@ def group(training: Streamed, cuts: Sequence[CodedCuts]) -> Points:
     first = np.flatnonzero(starts)
     amount = found["rows"].to_numpy().astype(np.float64)
     if training.unit:
-        amount = training.unit.restore(found["weight"].to_numpy())
+        sums = [found[f"weight{part}"].to_numpy() for part in range(training.unit.n_parts)]
+        amount = training.unit.restore(*sums)
     weights = np.zeros((len(first), n_classes))
     weights[np.cumsum(starts) - 1, classes] = amount
     rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)
@@ -75,7 +76,8 @@ def _grouped(training: Streamed, keys: Sequence[pl.Expr]) -> pl.DataFrame:
     names = [f"key{index}" for index in range(len(keys))]
     amounts = [pl.len().alias("rows")]
     if training.unit:
-        amounts.append(engine.column(training.weight_column).sum().alias("weight"))
+        sums = (engine.column(name).sum() for name in training.weight_columns)
+        amounts.extend(each.alias(f"weight{part}") for part, each in enumerate(sums))
     if not keys:
         return engine.collect(training.frame.select(amounts))
     named = [key.alias(name) for key, name in zip(keys, names)]

@@ -42,7 +42,8 @@ class Streamed(Training):
     number of each row, and the row's weight in whole units."""
 
     class_column: str
-    weight_column: str
+    #: Of its parts (``weights.Unit``); none where every row counts once.
+    weight_columns: list[str]
 
     @property
     def frame(self) -> pl.LazyFrame:
@@ -125,12 +126,19 @@ def read_streamed(roles: Roles) -> Streamed:
         target.codes(names["y"], dtype, labels).alias(names["y"]),
     ]
     unit = None
+    weight_columns: list[str] = []
     if "sample_weight" in names:
         raw = engine.column(names["sample_weight"])
         shown = roles.shown("sample_weight")
         unit = weights.measure(lazy.select(raw.alias(shown)), shown)
         lazy = lazy.filter(raw > 0)
-        wanted.append(unit.whole(raw.cast(pl.Float64)).alias(names["sample_weight"]))
+        amount = raw.cast(pl.Float64)
+        weight_columns.append(names["sample_weight"])
+        for part in range(1, unit.n_parts):
+            weight_columns.append(_free(f"sample_weight_{part}", [*source.names, *weight_columns]))
+        wanted.extend(
+            unit.whole(amount, part).alias(name) for part, name in enumerate(weight_columns)
+        )
     return Streamed(
         columns,
         source.named,
@@ -139,7 +147,7 @@ def read_streamed(roles: Roles) -> Streamed:
         lazy.select(wanted),
         None,
         names["y"],
-        names.get("sample_weight", ""),
+        weight_columns,
     )
 
 

@@ -16,35 +16,67 @@ from certree.ingest.checks import values
 _DIGITS = 6
 
 
+#: Weights that are no short decimals are cut into so many integers at most: 2⁻²⁵⁰ of the total is told apart.
+_MOST_PARTS = 7
+
+
 @dataclass(frozen=True)
 class Unit:
     """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine grid.
 
-    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3.
+    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3. On the grid a weight is the
+    sum of several integers, its parts, the unit of each so much finer than that of the one before that nothing is left
+    over: sums over any rows then are those of the weights as they were given.
     """
 
     denominator: int
     shift: int | None = None
+    #: Binary digits from the unit of a part to that of the next one.
+    step: int = 0
+    n_parts: int = 1
 
-    def whole(self, weight: pl.Expr) -> pl.Expr:
-        shift = self.shift
-        if shift is None:
+    def whole(self, weight: pl.Expr, part: int = 0) -> pl.Expr:
+        """A part of each weight, as integers."""
+        if self.shift is None:
             return (weight * self.denominator).round().cast(pl.Int64)
 
         def grid(series: pl.Series) -> pl.Series:
-            return pl.Series(np.rint(np.ldexp(series.to_numpy(), shift)).astype(np.int64))
+            return pl.Series(self.whole_of(series.to_numpy(), part))
 
         return weight.map_batches(grid, return_dtype=pl.Int64, is_elementwise=True)
 
-    def whole_of(self, weights: np.ndarray) -> np.ndarray:
+    def whole_of(self, weights: np.ndarray, part: int = 0) -> np.ndarray:
         """``whole`` of weights in memory."""
-        scaled = weights * self.denominator if self.shift is None else np.ldexp(weights, self.shift)
-        return np.rint(scaled).astype(np.int64)
-
-    def restore(self, sums: np.ndarray) -> np.ndarray:
         if self.shift is None:
-            return sums / self.denominator
-        return np.ldexp(sums.astype(np.float64), -self.shift)
+            return np.rint(weights * self.denominator).astype(np.int64)
+        rest = weights
+        for earlier in range(part):
+            rest = rest - np.ldexp(self._rounded(rest, earlier), -self._shift(earlier))
+        return self._rounded(rest, part).astype(np.int64)
+
+    def _shift(self, part: int) -> int:
+        assert self.shift is not None
+        return self.shift + part * self.step
+
+    def _rounded(self, values: np.ndarray, part: int) -> np.ndarray:
+        return np.rint(np.ldexp(values, self._shift(part)))
+
+    def restore(self, *sums: np.ndarray) -> np.ndarray:
+        """The floats that sums of all parts stand for, each rounded once."""
+        first, *others = sums
+        if self.shift is None:
+            return first / self.denominator
+        # From the finest up, with what each sum lost: that is far below the last digit of the next one.
+        total, lost = np.zeros(len(first)), np.zeros(len(first))
+        for part in reversed(range(len(sums))):
+            low = sums[part] & 0xFFFFFFFF
+            for digits in (low, sums[part] - low):
+                value = np.ldexp(digits.astype(np.float64), -self._shift(part))
+                added = total + value
+                from_value = added - total
+                lost = lost + ((total - (added - from_value)) + (value - from_value))
+                total = added
+        return total + lost
 
 
 def read(sample_weight: Any) -> pl.Series:
@@ -66,6 +98,8 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
         negative=(weight < 0).sum(),
         least=weight.min(),
         total=weight.sum(),
+        rows=pl.len(),
+        smallest=weight.filter(weight > 0).min(),
         digits=weight.map_batches(digits, return_dtype=pl.UInt8, is_elementwise=True).max(),
     )
     return _unit(engine.collect(wanted).row(0, named=True), name)
@@ -83,6 +117,8 @@ def measure_series(series: pl.Series, name: str) -> tuple[Unit, np.ndarray]:
             "negative": int((weights < 0).sum()),
             "least": weights.min(initial=np.inf),
             "total": weights.sum(),
+            "rows": len(weights),
+            "smallest": weights[weights > 0].min(initial=np.inf),
             "digits": int(_digits(weights).max(initial=0)),
         }
     return _unit(found, name), weights
@@ -115,7 +151,22 @@ def _unit(found: Mapping[str, Any], name: str) -> Unit:
     denominator = 10 ** found["digits"]
     if found["digits"] <= _DIGITS and found["total"] * denominator < 2**53:
         return Unit(denominator)
-    return Unit(1, shift=60 - int(np.frexp(found["total"])[1]))
+    return _grid(found["total"], found["smallest"], found["rows"], name)
+
+
+def _grid(total: float, smallest: float, rows: int, name: str) -> Unit:
+    """A unit of 2⁻⁶⁰ of the total, and as many finer ones as the last digit of the smallest weight asks for."""
+    shift = 60 - int(np.frexp(total)[1])
+    # What is left over is at most half a unit for each row, and sums of it fit into 62 binary digits.
+    step = 62 - rows.bit_length()
+    finer = 53 - int(np.frexp(smallest)[1]) - shift
+    n_parts = 1 + max(0, -(-finer // step))
+    if n_parts > _MOST_PARTS:
+        raise ValueError(
+            f"sample weights in {name!r} are too far apart: the smallest is {smallest:.3g}, and all of them add up to "
+            f"{total:.3g}; set those that do not matter to 0, or scale them up"
+        )
+    return Unit(1, shift, step, n_parts)
 
 
 def _digits(values: np.ndarray) -> np.ndarray:

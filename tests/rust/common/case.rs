@@ -55,6 +55,7 @@ impl Squares {
             n_outputs: self.n_outputs,
             targets: self.targets.clone(),
             weights: (!all_ones).then(|| self.weights.clone()),
+            given: None,
             points: (0..self.weights.len()).map(|row| (row / self.per_point) as u32).collect(),
             n_points,
             leaf_penalty: self.leaf_penalty,

@@ -133,7 +133,7 @@ impl Made {
         let by_point: Vec<Cost> = (0..n).flat_map(|point| self.losses(self.stats(point))).collect();
         let n_labels = by_point.len() / n;
         let boxed = |task: Box<dyn Task>| {
-            Some(Scaled { task, leaf_cost: 0, scale: UNIT, feature_costs: None })
+            Some(Scaled { task, leaf_cost: 0, scale: UNIT, feature_costs: None, stated: None })
         };
         match which {
             // Classes: the weight that a point has in every class is an error under any label.

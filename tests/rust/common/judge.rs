@@ -7,7 +7,7 @@ use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{Found, brute};
-use certree::solve::{Answer, solve};
+use certree::solve::{Answer, exactly, grow, solve};
 use certree::tree::Tree;
 
 use super::{Case, naive, paths};
@@ -36,8 +36,8 @@ pub fn agrees_with(
 /// Status, bounds and cost are those of a proved optimum.
 pub fn proved_optimal(problem: &Problem, oracle: &Found, answer: &Answer) -> Result<(), String> {
     ensure(answer.status == Status::Optimal, || format!("status is {:?}", answer.status))?;
-    let optimum = problem.scale.objective(oracle.upper);
-    ensure(answer.objective == optimum, || {
+    let (optimum, fuzz) = (worth_of(problem, oracle), fuzz(problem));
+    ensure((answer.objective - optimum).abs() <= fuzz, || {
         format!("objective is {}, the oracle's {optimum}: {:?}", answer.objective, oracle.plan)
     })?;
     ensure(answer.lower_bound <= optimum, || {
@@ -88,19 +88,39 @@ pub fn bounds_optimum(
     oracle: &Found,
     answer: &Answer,
 ) -> Result<(), String> {
-    let optimum = problem.scale.objective(oracle.upper);
-    ensure(answer.lower_bound <= optimum && optimum <= answer.objective, || {
+    let (optimum, fuzz) = (worth_of(problem, oracle), fuzz(problem));
+    ensure(answer.lower_bound <= optimum && optimum <= answer.objective + fuzz, || {
         format!("{} <= {optimum} <= {} is false", answer.lower_bound, answer.objective)
     })?;
-    let objective = problem.scale.objective(recompute(problem, &answer.tree));
+    let objective = worth(problem, &answer.tree);
     ensure(objective == answer.objective, || {
         format!("the tree is worth {objective}, not {}", answer.objective)
     })?;
     let proved = answer.status == Status::Optimal;
-    ensure(!proved || answer.objective == optimum, || {
+    ensure(!proved || (answer.objective - optimum).abs() <= fuzz, || {
         format!("{} is called optimal, but {optimum} is", answer.objective)
     })?;
     tree_is_sound(case, problem, &answer.tree)
+}
+
+/// The objective of a tree in the caller's own numbers.
+pub fn worth(problem: &Problem, tree: &Tree) -> f64 {
+    let exact = exactly::objective(problem, tree).map(|exact| exact.nearest());
+    exact.unwrap_or_else(|| problem.scale.objective(recompute(problem, tree)))
+}
+
+/// The same of the oracle's tree, where it keeps one.
+pub fn worth_of(problem: &Problem, oracle: &Found) -> f64 {
+    let tree = grow(problem, oracle.plan.clone()).expect("a plan grows");
+    match recompute(problem, &tree) == oracle.upper {
+        true => worth(problem, &tree),
+        false => problem.scale.objective(oracle.upper),
+    }
+}
+
+/// How far two trees that cost the same in units may be apart.
+pub fn fuzz(problem: &Problem) -> f64 {
+    2.0 * problem.scale.slack as f64 / problem.scale.units
 }
 
 pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {

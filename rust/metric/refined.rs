@@ -1,0 +1,208 @@
+//! Ratios of weights that were rounded, once more in the weights as they were given.
+//!
+//! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the objective of its tree. A
+//! tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D are linear in what each point is answered:
+//! costs by point and label, in units as fine as 2⁻⁵⁶ of them all. If no tree has less than −s there, none of k leaves
+//! has an objective below U − s / D₀, with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so
+//! that one search of at most k leaves for each k answers for all.
+
+use crate::check;
+use crate::cost::INFINITE;
+use crate::error::{Error, Result};
+use crate::exact::{Ratio, Total};
+use crate::metric::loss::{Kind, Loss};
+use crate::metric::solve::{MetricInput, Scored};
+use crate::problem::{Problem, Shape};
+use crate::run::Run;
+use crate::solve::exactly::in_units;
+use crate::solve::{grow, labelled, search};
+use crate::task::Losses;
+use crate::tree::Tree;
+
+/// More levels than this are not asked about one by one.
+const MOST_LEVELS: u32 = 64;
+
+/// Each begins with a better tree than the last one.
+const ROUNDS: usize = 16;
+
+/// Positives and negatives by point, exactly: weights times the factors of their classes.
+pub struct Given {
+    weights: Vec<[f64; 2]>,
+    factors: [Ratio; 2],
+    totals: [Ratio; 2],
+}
+
+impl Given {
+    pub fn new(input: &MetricInput) -> Given {
+        let (p, classes) = (input.positive, &input.classes);
+        let weights: Vec<[f64; 2]> =
+            classes.weights.chunks_exact(2).map(|w| [w[p], w[1 - p]]).collect();
+        let sums = [0, 1].map(|side| {
+            let mut sum = Total::default();
+            weights.iter().for_each(|own| sum.add(own[side]));
+            sum.ratio()
+        });
+        let factor = |side: usize| {
+            let class = if side == 0 { p } else { 1 - p };
+            let weight = Ratio::written(classes.class_weights[class]);
+            if classes.balanced { weight.over(&sums[side]) } else { weight }
+        };
+        let factors = [factor(0), factor(1)];
+        let totals = [0, 1].map(|side| &factors[side] * &sums[side]);
+        Given { weights, factors, totals }
+    }
+
+    /// What labels miss, and how much false alarm they give; `positive` says which points are called positive.
+    fn errors(&self, positive: impl Fn(usize) -> bool) -> [Ratio; 2] {
+        let mut sums = [Total::default(), Total::default()];
+        for (point, own) in self.weights.iter().enumerate() {
+            let side = usize::from(positive(point));
+            sums[side].add(own[side]);
+        }
+        [0, 1].map(|side| &sums[side].ratio() * &self.factors[side])
+    }
+}
+
+/// The ratio in the weights as they were given: top · errors over base · positives + under · errors.
+struct Level {
+    top: [Ratio; 2],
+    under: [Ratio; 2],
+    base: Ratio,
+    /// The least denominator.
+    least: Ratio,
+}
+
+impl Level {
+    fn new(loss: &Loss, given: &Given) -> Option<Level> {
+        let Kind::Ratio(ratio) = loss.kind else { return None };
+        let whole = |w: [i64; 2]| w.map(Ratio::from);
+        let per_positive = Ratio::from(ratio.base / loss.positives);
+        let base = &per_positive * &given.totals[0];
+        // Missed positives make it smaller or leave it alone, and alarms make it larger.
+        let missed = &Ratio::from(ratio.under[0].min(0)) * &given.totals[0];
+        let least = &base + &missed;
+        Some(Level { top: whole(ratio.top), under: whole(ratio.under), base, least })
+    }
+
+    fn of(&self, errors: &[Ratio; 2]) -> Ratio {
+        let dot = |w: &[Ratio; 2]| &(&w[0] * &errors[0]) + &(&w[1] * &errors[1]);
+        dot(&self.top).over(&(&self.base + &dot(&self.under)))
+    }
+}
+
+/// The objective of a tree, and a tree that is better if one was found, with what no tree is below.
+pub struct Refined {
+    pub tree: Tree,
+    pub objective: Ratio,
+    pub lower: f64,
+}
+
+/// `lower`: what is known already. `proved`: whether it is worth to search on.
+pub fn refine(
+    scored: &Scored,
+    given: &Given,
+    tree: Tree,
+    (lower, proved): (f64, bool),
+    run: &Run,
+) -> Result<Refined> {
+    let fails = || Error::invalid("only ratios are refined");
+    let level = Level::new(&scored.loss, given).ok_or_else(fails)?;
+    let penalty = Ratio::written(scored.leaf_penalty);
+    let problem = &scored.problem;
+    let worth = |tree: &Tree| {
+        let labels = check::labels(tree, &problem.columns, &problem.points);
+        let errors = given.errors(|point| labels[point] as usize == scored.positive);
+        let leaves = Ratio::from(tree.n_leaves() as i64);
+        &level.of(&errors) + &(&penalty * &leaves)
+    };
+    let objective = worth(&tree);
+    let mut refined = Refined { tree, lower: lower.min(objective.float_below()), objective };
+    let mut rounds = if proved && level.least.is_positive() { ROUNDS } else { 0 };
+    while rounds > 0 && run.stopped().is_none() {
+        rounds -= 1;
+        let mut short = Ratio::zero();
+        let mut better = None;
+        let levels = most_leaves(scored, &refined.objective);
+        for leaves in levels.clone() {
+            let paid = &penalty * &Ratio::from(i64::from(leaves.max(1)));
+            let paid = if leaves == 0 { Ratio::zero() } else { paid };
+            let room = &refined.objective - &paid;
+            if !room.is_positive() {
+                continue;
+            }
+            let Some(asked) = ask(scored, given, &level, &room, leaves) else { return Ok(refined) };
+            let goes_on = |_: &_| run.check_time().is_none();
+            let part = run.part(asked.problem.scale, Box::new(goes_on));
+            let found = search(&asked.problem, &part, INFINITE)?;
+            run.absorb(&part);
+            // Units are a power of two, and whole numbers of them are exact.
+            let cost = Ratio::from(i128::from(found.lower) + asked.problem.scale.offset);
+            let less = &asked.most - &cost.over(&Ratio::stored(asked.problem.scale.units));
+            short = short.max(less);
+            let plan = grow(&asked.problem, found.plan.clone())?;
+            let labels: Vec<u32> = plan.leaves().map(|leaf| leaf.label).collect();
+            let tree = labelled(problem, found.plan, &labels)?;
+            let now = worth(&tree);
+            if now < refined.objective {
+                better = Some((tree, now));
+                break;
+            }
+        }
+        if let Some((tree, now)) = better {
+            (refined.tree, refined.objective) = (tree, now);
+            continue;
+        }
+        if !levels.is_empty() {
+            let bound = &refined.objective - &short.max(Ratio::zero()).over(&level.least);
+            refined.lower = refined.lower.max(bound.float_below());
+        }
+        break;
+    }
+    refined.lower = refined.lower.clamp(0.0, refined.objective.float_below().max(0.0));
+    Ok(refined)
+}
+
+/// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost nothing.
+fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
+    if scored.leaf_penalty == 0.0 {
+        return 0..1;
+    }
+    let shape = &scored.problem.shape;
+    let affordable = (objective.nearest() / scored.leaf_penalty).min(1e9) as u32 + 1;
+    let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
+    let points = scored.problem.points.len() as u32;
+    let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);
+    if most > MOST_LEVELS { 1..1 } else { 1..most + 1 }
+}
+
+struct Asked {
+    problem: Problem,
+    /// A tree is better if it costs less.
+    most: Ratio,
+}
+
+/// A − room · D, without the part of D that all trees have.
+fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32) -> Option<Asked> {
+    let rates = [0, 1].map(|side| {
+        let rate = &level.top[side] - &(room * &level.under[side]);
+        &rate * &given.factors[side]
+    });
+    let mut of = Vec::with_capacity(given.weights.len() * 2);
+    for own in &given.weights {
+        let [missed, alarm] = [0, 1].map(|side| &Ratio::stored(own[side]) * &rates[side]);
+        let losses = if scored.positive == 0 { [alarm, missed] } else { [missed, alarm] };
+        of.extend(losses);
+    }
+    let most = room * &level.base;
+    let losses = Losses { n_labels: 2, of, normalizer: Ratio::from(1), penalty: Ratio::zero() };
+    let shape = Shape {
+        max_leaves: match (scored.problem.shape.max_leaves, leaves) {
+            (most, 0) => most,
+            (None, leaves) => Some(leaves),
+            (Some(most), leaves) => Some(most.min(leaves)),
+        },
+        ..scored.problem.shape
+    };
+    let of = Problem { shape, ..scored.problem.clone() };
+    Some(Asked { problem: in_units(&of, &losses, &most)?, most })
+}

@@ -1,0 +1,209 @@
+//! What a finished tree costs in the caller's own numbers, and what rounding leaves open between the bounds.
+//!
+//! A search proves its optimum in integer units, some of which are rounded; `Scale::slack` is the one place where all of
+//! that is charged. The objective of the tree that is handed out is computed again without any rounding. If that leaves
+//! more between it and the lower bound than rounding should, the problem is *refined*, and searched once more.
+//!
+//! **Refining.** A tree whose objective is U pays, beyond what every tree pays at each point, no more than U allows for at
+//! any point. So a loss above that may as well be that: trees that are at least as good cost what they did, and no other
+//! becomes better. What is left is of one size, so that units are as fine as the answer needs: costs of 10¹⁷ that nobody
+//! pays no longer hide costs of 0.25. Losses and the penalty are rounded down there, so that all bounds hold.
+
+use std::sync::Arc;
+
+use crate::check;
+use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
+use crate::error::Result;
+use crate::exact::Ratio;
+use crate::problem::Problem;
+use crate::run::{Run, Status};
+use crate::solve::{Answer, grow, labelled, search};
+use crate::task::{Losses, Routed, RowCosts, Stated};
+use crate::tree::Tree;
+
+/// What rounding may leave between the bounds of an optimal tree, as a share of the objective's scale.
+pub const TOLERANCE: f64 = 1e-9;
+
+/// Each round begins with a better tree than the last one, and ends far below the losses that were cut.
+const ROUNDS: usize = 8;
+
+/// The objective of a tree to the nearest float, from the caller's own numbers if the problem has them.
+pub fn objective(problem: &Problem, tree: &Tree) -> Option<Ratio> {
+    let stated = problem.stated.as_deref()?;
+    Some(stated.objective(&routed(problem, tree)))
+}
+
+fn routed(problem: &Problem, tree: &Tree) -> Routed {
+    let (columns, points) = (&problem.columns, &problem.points);
+    let leaves = check::leaves(tree, columns, points);
+    let labels = leaves.iter().map(|&leaf| tree.nodes[leaf].label).collect();
+    let bought = |costs| check::bought(tree, columns, points, costs);
+    let bought = problem.feature_costs.as_ref().map_or(Vec::new(), bought);
+    Routed { leaves, labels, n_leaves: tree.n_leaves(), bought }
+}
+
+/// The answer with the objective of its tree in the caller's own numbers.
+pub fn settle(problem: &Problem, answer: Answer) -> Answer {
+    let (Some(stated), Some(exact)) = (&problem.stated, objective(problem, &answer.tree)) else {
+        return answer;
+    };
+    let answer = with_objective(answer, &exact, problem.scale.slack == 0);
+    ended(answer, tolerance(problem, stated.as_ref(), &exact).max(TOLERANCE * stated.most()))
+}
+
+/// The same, and a better tree or bound where the answer is as good as units can tell, and that is not good enough.
+pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Answer> {
+    let (Some(stated), Some(mut exact)) = (&problem.stated, objective(problem, &answer.tree))
+    else {
+        return Ok(answer);
+    };
+    let proved = answer.status == Status::Optimal;
+    let mut answer = with_objective(answer, &exact, problem.scale.slack == 0);
+    let allowed = |exact: &Ratio| tolerance(problem, stated.as_ref(), exact);
+    if !proved || gap(&answer) <= allowed(&exact) {
+        return Ok(answer);
+    }
+    let Some(losses) = stated.losses() else {
+        return Ok(ended(answer, allowed(&exact).max(TOLERANCE * stated.most())));
+    };
+    for _ in 0..ROUNDS {
+        let Some(refined) = Refined::new(problem, &losses, &exact) else { break };
+        let before = gap(&answer);
+        let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
+        let stuck = !improved && gap(&answer) > before / 2.0;
+        if gap(&answer) <= allowed(&exact) || stuck || run.stopped().is_some() {
+            break;
+        }
+    }
+    (answer.seconds, answer.work) = (run.seconds(), run.work());
+    Ok(ended(answer, allowed(&exact)))
+}
+
+fn gap(answer: &Answer) -> f64 {
+    answer.objective - answer.lower_bound
+}
+
+/// The largest gap of an optimal tree.
+fn tolerance(problem: &Problem, stated: &dyn Stated, exact: &Ratio) -> f64 {
+    let certain = problem.scale.offset as f64 / problem.scale.units;
+    TOLERANCE * exact.nearest().abs().max(certain.abs()).max(stated.certain())
+}
+
+/// `same`: nothing was rounded, so that what is proved of units is proved of the objective.
+fn with_objective(mut answer: Answer, exact: &Ratio, same: bool) -> Answer {
+    let proved = answer.status == Status::Optimal;
+    answer.objective = exact.nearest();
+    answer.lower_bound = match proved && same {
+        true => answer.objective,
+        false => answer.lower_bound.min(exact.float_below()),
+    };
+    close(&mut answer);
+    answer
+}
+
+/// Bounds along the curve end at those of the answer, and none is better before.
+pub fn close(answer: &mut Answer) {
+    for moment in &mut answer.curve {
+        moment.upper = moment.upper.max(answer.objective);
+        moment.lower = moment.lower.min(answer.lower_bound);
+    }
+    if let Some(last) = answer.curve.last_mut() {
+        (last.upper, last.lower) = (answer.objective, answer.lower_bound);
+    }
+}
+
+/// `tolerance`: the largest gap of what is called optimal.
+pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
+    if answer.status == Status::Optimal && !(gap(&answer) <= tolerance) {
+        answer.status = Status::RoundingLimit;
+    }
+    answer
+}
+
+/// The problem with losses that no good tree pays cut off.
+struct Refined {
+    problem: Problem,
+}
+
+/// A problem in whole units of these losses, rounded down, beyond the least that each point costs. Of a tree that pays more
+/// than `most` beyond that, all that is kept is that it does. `None` where there is no unit for both.
+pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> {
+    let Losses { n_labels, of: all, normalizer, penalty } = losses;
+    let leaf = penalty * normalizer;
+    let mut total = Ratio::zero();
+    let mut certain = Ratio::zero();
+    let mut regrets = Vec::with_capacity(all.len());
+    for own in all.chunks_exact(*n_labels) {
+        let (first, least) = (regrets.len(), own.iter().min()?);
+        for loss in own {
+            let regret = loss - least;
+            regrets.push(if regret > *most { most.clone() } else { regret });
+        }
+        total = &total + regrets[first..].iter().max()?;
+        certain = &certain + least;
+    }
+    let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
+    // A problem without regret still needs a unit.
+    let size = if size > 0.0 { size } else { normalizer.nearest() };
+    let places = ((MAX_TOTAL / 4) as f64 / size).log2().floor();
+    if !(places.abs() < 1000.0) {
+        return None;
+    }
+    let unit = Ratio::stored(places.exp2());
+    let floor = |x: &Ratio| (x * &unit).floor();
+    let narrow = |x: &Ratio| floor(x).and_then(|x| Cost::try_from(x).ok());
+    let regrets = regrets.iter().map(narrow).collect::<Option<Vec<_>>>()?;
+    let units = (normalizer * &unit).nearest();
+    let scale = Scale { units, offset: floor(&certain)?, slack: 1 };
+    let problem = Problem {
+        task: Arc::new(RowCosts::of_regrets(*n_labels, regrets)),
+        leaf_cost: narrow(&leaf)?,
+        scale,
+        feature_costs: None,
+        stated: None,
+        ..of.clone()
+    };
+    scale.units.is_normal().then_some(problem)
+}
+
+impl Refined {
+    /// `None` if that says no more. `objective`: that of a tree.
+    fn new(of: &Problem, losses: &Losses, objective: &Ratio) -> Option<Refined> {
+        let Losses { n_labels, of: all, normalizer, penalty } = losses;
+        let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
+        let certain = least.fold(Ratio::zero(), |sum, least| &sum + least);
+        // What a better tree may pay at a point, and at all points: every tree has a leaf.
+        let most = &(&(objective * normalizer) - &(penalty * normalizer)) - &certain;
+        Some(Refined { problem: in_units(of, losses, &most)? })
+    }
+
+    /// Whether a better tree was found. Bounds become those that are proved here.
+    fn improve(
+        &self,
+        problem: &Problem,
+        answer: &mut Answer,
+        exact: &mut Ratio,
+        run: &Run,
+    ) -> Result<bool> {
+        let goes_on = |_: &_| run.check_time().is_none();
+        let part = run.part(self.problem.scale, Box::new(goes_on));
+        let found = search(&self.problem, &part, INFINITE)?;
+        run.absorb(&part);
+        // Sums over the rows of a point are rounded once before they come here.
+        let bound = self.problem.scale.lower(found.lower);
+        let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
+        let lower = bound - 2.0 * f64::EPSILON * (bound.abs() + certain);
+        let tree = grow(&self.problem, found.plan.clone())?;
+        let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
+        let tree = labelled(problem, found.plan, &labels)?;
+        let Some(now) = objective(problem, &tree) else { return Ok(false) };
+        let improved = now < *exact;
+        if improved {
+            (answer.tree, *exact) = (tree, now);
+        }
+        answer.objective = exact.nearest();
+        answer.lower_bound = answer.lower_bound.max(lower).min(exact.float_below());
+        close(answer);
+        Ok(improved)
+    }
+}

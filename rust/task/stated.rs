@@ -1,0 +1,355 @@
+//! A problem in the numbers that the caller gave, to say exactly what a finished tree costs.
+//!
+//! Searches work on integers, some of which are rounded. What they find is a tree, and its objective is computed again
+//! from here, in fractions of any size. **How floats are read.** Costs, prices, class weights and the leaf penalty stand
+//! for the shortest decimal that is this float: 0.1 is 1/10. So do weights, where all of them are short decimals; other
+//! weights, and sums of costs over rows, stand for the float exactly as it is stored.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::FeatureCostList;
+use crate::exact::{Ratio, Total, whole};
+
+/// Where the points end in a tree, and what they pay on the way.
+#[derive(Debug, Clone, Default)]
+pub struct Routed {
+    /// By point: the leaf, as a node of the tree.
+    pub leaves: Vec<usize>,
+    /// By point: the label of that leaf.
+    pub labels: Vec<u32>,
+    pub n_leaves: usize,
+    /// By point: each test that is bought, and whether at its discounted price. Empty where nothing costs anything.
+    pub bought: Vec<Vec<(u32, bool)>>,
+}
+
+/// What was asked, exactly.
+pub trait Stated: Send + Sync {
+    /// The objective of a tree.
+    fn objective(&self, tree: &Routed) -> Ratio;
+
+    /// The size of what every tree pays at each point, as a share of the objective: numbers that may cancel each other.
+    fn certain(&self) -> f64 {
+        0.0
+    }
+
+    /// The most that any answers cost, about, as a share of the objective.
+    fn most(&self) -> f64;
+
+    /// Losses by point and label, for tasks that have them and where nothing else costs anything.
+    fn losses(&self) -> Option<Losses> {
+        None
+    }
+}
+
+/// Σ over points of the loss of the label that each gets, over `normalizer`, and `penalty` for each leaf.
+pub struct Losses {
+    pub n_labels: usize,
+    /// By point and label.
+    pub of: Vec<Ratio>,
+    pub normalizer: Ratio,
+    pub penalty: Ratio,
+}
+
+/// Weights by point and class.
+#[derive(Debug, Clone)]
+pub(super) enum Weights {
+    /// Whole numbers, so many in a weight of 1.
+    Whole(Arc<[i64]>, i64),
+    Stored(Arc<[f64]>),
+}
+
+/// Costs by class and label.
+#[derive(Debug, Clone)]
+pub(super) struct StatedClasses {
+    pub n_classes: usize,
+    pub n_labels: usize,
+    pub weights: Weights,
+    /// None where every error costs 1 and every right answer nothing.
+    pub costs: Vec<f64>,
+    /// By class: what its weight is multiplied by.
+    pub factors: Vec<Ratio>,
+    /// Σ over classes of factor · weight.
+    pub normalizer: Ratio,
+    pub penalty: f64,
+    pub prices: FeatureCostList,
+}
+
+impl StatedClasses {
+    /// `balanced`: class weights are divided by the weight of all rows of the class.
+    pub fn new(
+        weights: Weights,
+        costs: &[f64],
+        (class_weights, balanced): (&[f64], bool),
+        penalty: f64,
+        prices: &FeatureCostList,
+    ) -> StatedClasses {
+        let (k, n_labels) = (class_weights.len(), costs.len() / class_weights.len());
+        let zero_one = |at: usize| f64::from(u8::from(at / n_labels != at % n_labels));
+        let plain = (0..costs.len()).all(|at| costs[at] == zero_one(at));
+        let mut stated = StatedClasses {
+            n_classes: k,
+            n_labels,
+            weights,
+            costs: if plain { Vec::new() } else { costs.to_vec() },
+            factors: Vec::new(),
+            normalizer: Ratio::zero(),
+            penalty,
+            prices: prices.clone(),
+        };
+        let totals = stated.sums(|_, class| Some(class));
+        for (class, &weight) in class_weights.iter().enumerate() {
+            let total = totals.get(&class).cloned().unwrap_or_else(Ratio::zero);
+            let weight = Ratio::written(weight);
+            let factor = match balanced && !total.is_zero() {
+                true => weight.over(&total),
+                false => weight,
+            };
+            stated.normalizer = &stated.normalizer + &(&factor * &total);
+            stated.factors.push(factor);
+        }
+        stated
+    }
+
+    fn cost(&self, class: usize, label: usize) -> f64 {
+        match self.costs.get(class * self.n_labels + label) {
+            Some(&cost) => cost,
+            None => f64::from(u8::from(class != label)),
+        }
+    }
+
+    /// The weight that each place gets: that of which points in which classes is for `place` to say.
+    fn sums(&self, place: impl Fn(usize, usize) -> Option<usize>) -> BTreeMap<usize, Ratio> {
+        let k = self.n_classes;
+        match &self.weights {
+            Weights::Whole(weights, unit) => {
+                let mut sums: BTreeMap<usize, i128> = BTreeMap::new();
+                for (at, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0)
+                {
+                    if let Some(place) = place(at / k, at % k) {
+                        *sums.entry(place).or_default() += i128::from(weight);
+                    }
+                }
+                let unit = Ratio::from(*unit);
+                sums.into_iter().map(|(at, sum)| (at, Ratio::from(sum).over(&unit))).collect()
+            }
+            Weights::Stored(weights) => {
+                let mut sums: BTreeMap<usize, Total> = BTreeMap::new();
+                for (at, &weight) in
+                    weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0)
+                {
+                    if let Some(place) = place(at / k, at % k) {
+                        sums.entry(place).or_default().add(weight);
+                    }
+                }
+                sums.into_iter().map(|(at, sum)| (at, sum.ratio())).collect()
+            }
+        }
+    }
+
+    fn weight(&self, at: usize) -> Ratio {
+        match &self.weights {
+            Weights::Whole(weights, unit) => Ratio::from(weights[at]).over(&Ratio::from(*unit)),
+            Weights::Stored(weights) => Ratio::stored(weights[at]),
+        }
+    }
+
+    /// The weight of a point, times the factors of its classes.
+    fn mass(&self, point: usize) -> Ratio {
+        let weights = (0..self.n_classes).map(|class| self.weight(point * self.n_classes + class));
+        let parts = weights.zip(&self.factors);
+        parts.fold(Ratio::zero(), |sum, (weight, factor)| &sum + &(&weight * factor))
+    }
+}
+
+impl Stated for StatedClasses {
+    fn objective(&self, tree: &Routed) -> Ratio {
+        let paying = |point: usize, class: usize| {
+            let label = tree.labels[point] as usize;
+            Some(class * self.n_labels + label).filter(|_| self.cost(class, label) != 0.0)
+        };
+        let mut loss = Ratio::zero();
+        for (at, weight) in self.sums(paying) {
+            let (class, label) = (at / self.n_labels, at % self.n_labels);
+            let cost = Ratio::written(self.cost(class, label));
+            loss = &loss + &(&(&weight * &cost) * &self.factors[class]);
+        }
+        if !tree.bought.is_empty() {
+            loss = &loss + &spent(tree, &self.prices, |point| self.mass(point));
+        }
+        shared(&loss, &self.normalizer, self.penalty, tree)
+    }
+
+    fn most(&self) -> f64 {
+        let costs = self.costs.iter().fold(1.0, |most: f64, cost| most.max(cost.abs()));
+        costs + self.prices.everything()
+    }
+
+    fn losses(&self) -> Option<Losses> {
+        if !self.prices.is_free() {
+            return None;
+        }
+        let (k, n_labels) = (self.n_classes, self.n_labels);
+        let rates: Vec<Ratio> = (0..k * n_labels)
+            .map(|at| Ratio::written(self.cost(at / n_labels, at % n_labels)))
+            .enumerate()
+            .map(|(at, cost)| &cost * &self.factors[at / n_labels])
+            .collect();
+        let n_points = match &self.weights {
+            Weights::Whole(weights, _) => weights.len() / k,
+            Weights::Stored(weights) => weights.len() / k,
+        };
+        let mut of = vec![Ratio::zero(); n_points * n_labels];
+        for (point, losses) in of.chunks_exact_mut(n_labels).enumerate() {
+            for class in 0..k {
+                let weight = self.weight(point * k + class);
+                if weight.is_zero() {
+                    continue;
+                }
+                for (label, loss) in losses.iter_mut().enumerate() {
+                    *loss = &*loss + &(&weight * &rates[class * n_labels + label]);
+                }
+            }
+        }
+        let (normalizer, penalty) = (self.normalizer.clone(), Ratio::written(self.penalty));
+        Some(Losses { n_labels, of, normalizer, penalty })
+    }
+}
+
+/// Costs by point and label, each summed over the point's rows.
+#[derive(Debug, Clone)]
+pub(super) struct StatedRows {
+    pub n_labels: usize,
+    pub costs: Vec<f64>,
+    pub normalizer: f64,
+    pub penalty: f64,
+    /// By point: what pays for tests.
+    pub weights: Vec<f64>,
+    pub prices: FeatureCostList,
+}
+
+impl Stated for StatedRows {
+    fn objective(&self, tree: &Routed) -> Ratio {
+        let mut loss = Total::default();
+        for (point, &label) in tree.labels.iter().enumerate() {
+            loss.add(self.costs[point * self.n_labels + label as usize]);
+        }
+        let mut loss = loss.ratio();
+        if !tree.bought.is_empty() {
+            loss = &loss + &spent(tree, &self.prices, |point| Ratio::stored(self.weights[point]));
+        }
+        let normalizer = Ratio::stored(self.normalizer);
+        shared(&loss, &normalizer, self.penalty, tree)
+    }
+
+    fn certain(&self) -> f64 {
+        let least = |own: &[f64]| own.iter().copied().fold(f64::INFINITY, f64::min).abs();
+        self.costs.chunks_exact(self.n_labels).map(least).sum::<f64>() / self.normalizer
+    }
+
+    fn most(&self) -> f64 {
+        let most = |own: &[f64]| own.iter().fold(0.0, |most: f64, cost| most.max(cost.abs()));
+        let paid = self.weights.iter().sum::<f64>() * self.prices.everything();
+        let costs = self.costs.chunks_exact(self.n_labels).map(most).sum::<f64>();
+        (costs + paid) / self.normalizer
+    }
+
+    fn losses(&self) -> Option<Losses> {
+        self.prices.is_free().then(|| Losses {
+            n_labels: self.n_labels,
+            of: self.costs.iter().map(|&cost| Ratio::stored(cost)).collect(),
+            normalizer: Ratio::stored(self.normalizer),
+            penalty: Ratio::written(self.penalty),
+        })
+    }
+}
+
+/// loss / normalizer + penalty · leaves.
+fn shared(loss: &Ratio, normalizer: &Ratio, penalty: f64, tree: &Routed) -> Ratio {
+    let leaves = Ratio::from(tree.n_leaves as i64);
+    &loss.over(normalizer) + &(&Ratio::written(penalty) * &leaves)
+}
+
+/// What all points pay for the tests on their way.
+fn spent(tree: &Routed, prices: &FeatureCostList, mass: impl Fn(usize) -> Ratio) -> Ratio {
+    let price = |&(test, known): &(u32, bool)| {
+        let test = &prices.tests[test as usize];
+        Ratio::written(if known { test.discounted } else { test.full })
+    };
+    let mut all = Ratio::zero();
+    for (point, bought) in tree.bought.iter().enumerate().filter(|(_, bought)| !bought.is_empty()) {
+        let paid = bought.iter().map(price).fold(Ratio::zero(), |sum, price| &sum + &price);
+        all = &all + &(&mass(point) * &paid);
+    }
+    all
+}
+
+/// Squared errors, by row.
+#[derive(Debug, Clone)]
+pub(super) struct StatedSquares {
+    pub n_outputs: usize,
+    /// By row and output.
+    pub targets: Vec<f64>,
+    pub weights: Option<Vec<i64>>,
+    /// The weights as they were given, where they are no whole numbers.
+    pub given: Option<Vec<f64>>,
+    /// By row.
+    pub points: Vec<u32>,
+    pub penalty: f64,
+}
+
+impl StatedSquares {
+    /// The squared errors of groups of rows from their means, added up.
+    fn errors(&self, n_groups: usize, group: impl Fn(usize) -> usize) -> Ratio {
+        let m = self.n_outputs;
+        let mut weights = vec![Total::default(); n_groups];
+        let mut sums = vec![Total::default(); n_groups * m];
+        let mut squares = Total::default();
+        for (row, &point) in self.points.iter().enumerate() {
+            let group = group(point as usize);
+            // A float is a whole number of a power of two.
+            let (weight, exponent) = match (&self.given, &self.weights) {
+                (Some(given), _) => whole(given[row]),
+                (None, Some(weights)) => (weights[row], 0),
+                (None, None) => (1, 0),
+            };
+            weights[group].add_whole(weight, exponent);
+            for (output, &y) in self.targets[row * m..(row + 1) * m].iter().enumerate() {
+                sums[group * m + output].add_weighed((weight, exponent), y);
+                squares.add_weighed_square((weight, exponent), y);
+            }
+        }
+        let weights: Vec<Ratio> = weights.iter().map(Total::ratio).collect();
+        let mut errors = squares.ratio();
+        for (at, sum) in sums.iter().enumerate().filter(|(at, _)| weights[at / m].is_positive()) {
+            let sum = sum.ratio();
+            errors = &errors - &(&sum * &sum).over(&weights[at / m]);
+        }
+        errors
+    }
+}
+
+impl Stated for StatedSquares {
+    fn objective(&self, tree: &Routed) -> Ratio {
+        let mut number = vec![usize::MAX; tree.leaves.iter().max().map_or(0, |most| most + 1)];
+        let mut n_leaves = 0;
+        for &leaf in &tree.leaves {
+            if number[leaf] == usize::MAX {
+                number[leaf] = n_leaves;
+                n_leaves += 1;
+            }
+        }
+        let errors = self.errors(n_leaves, |point| number[tree.leaves[point]]);
+        let all = self.errors(1, |_| 0);
+        let normalizer = if all.is_zero() { Ratio::from(1) } else { all };
+        shared(&errors, &normalizer, self.penalty, tree)
+    }
+
+    fn certain(&self) -> f64 {
+        1.0
+    }
+
+    fn most(&self) -> f64 {
+        1.0
+    }
+}

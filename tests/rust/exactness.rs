@@ -1,0 +1,209 @@
+//! Objectives and bounds in fractions: every tree is tried in the caller's own numbers, and no rounding is left out.
+
+use std::collections::HashMap;
+
+use crate::common::judge::agrees_with_oracle;
+use crate::common::problems::{LossKind, Options};
+use crate::common::{Case, Loss, Random, for_all, for_seeds, sets};
+use certree::cost::{INFINITE, Scale};
+use certree::exact::Ratio;
+use certree::problem::Problem;
+use certree::run::{Limits, Run, Status};
+use certree::solve::{exactly, solve};
+use certree::task::{ClassInput, Losses, RowCosts};
+
+/// The best trees of all sets of points.
+struct Best<'a> {
+    problem: &'a Problem,
+    losses: &'a Losses,
+    leaf: Ratio,
+    known: HashMap<(u64, u32, u32), Ratio>,
+}
+
+impl Best<'_> {
+    fn of(&mut self, set: u64, depth: u32, leaves: u32) -> Ratio {
+        if let Some(known) = self.known.get(&(set, depth, leaves)) {
+            return known.clone();
+        }
+        let n = self.losses.n_labels;
+        let cost = |label: usize| {
+            let of = |p: usize| &self.losses.of[p * n + label];
+            sets::points(set).fold(self.leaf.clone(), |sum, p| &sum + of(p))
+        };
+        let mut best = (0..n).map(cost).min().expect("there is a label");
+        if depth > 0 && leaves > 1 {
+            for [a, b] in self.splits(set) {
+                for left in 1..leaves.min(set.count_ones()) {
+                    let both = &self.of(a, depth - 1, left) + &self.of(b, depth - 1, leaves - left);
+                    best = best.min(both);
+                }
+            }
+        }
+        self.known.insert((set, depth, leaves), best.clone());
+        best
+    }
+
+    fn splits(&self, set: u64) -> Vec<[u64; 2]> {
+        let problem = self.problem;
+        let least = problem.shape.min_leaf_rows.max(1);
+        let enough = |&side: &u64| side != 0 && sets::rows(problem, side) >= least;
+        let mut found = Vec::new();
+        for index in 0..problem.features.len() {
+            let feature = problem.features.get(index);
+            for cut in 0..feature.cuts {
+                let left = |&p: &usize| feature.goes_left(&problem.points, p, cut);
+                let left = sets::points(set).filter(left).fold(0, |set, p| set | 1 << p);
+                let sides = [left, set & !left];
+                if sides.iter().all(enough) && !found.contains(&sides) {
+                    found.push(sides);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The objective of the best tree.
+fn optimum(problem: &Problem) -> Ratio {
+    let losses = problem.stated.as_ref().and_then(|stated| stated.losses()).expect("losses");
+    let leaf = &losses.penalty * &losses.normalizer;
+    let mut best = Best { problem, losses: &losses, leaf, known: HashMap::new() };
+    let n = problem.points.len() as u32;
+    let depth = problem.shape.max_depth.unwrap_or(n).min(n);
+    let leaves = problem.shape.max_leaves.unwrap_or(n).min(n);
+    best.of(sets::all(problem), depth, leaves).over(&losses.normalizer)
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+/// The answer's objective is that of its tree, its bound holds, and an optimum is one.
+fn holds(problem: &Problem) -> Result<(), String> {
+    let run = Run::new(Limits { threads: 1, ..Limits::default() }, problem.scale, None);
+    let answer = solve(problem, &run).map_err(|e| e.to_string())?;
+    let best = optimum(problem);
+    let own = exactly::objective(problem, &answer.tree).expect("numbers are stated");
+    ensure(own.nearest() == answer.objective, || {
+        format!("the tree is worth {:e}, not {:e}", own.nearest(), answer.objective)
+    })?;
+    // Where nothing is rounded, both bounds are the optimum to the nearest float.
+    let bound = Ratio::stored(answer.lower_bound);
+    let same = problem.scale.slack == 0 && answer.lower_bound == best.nearest();
+    ensure(same || bound <= best, || {
+        format!("the bound {:e} is above {:e}", answer.lower_bound, best.nearest())
+    })?;
+    let size = problem.scale.offset as f64 / problem.scale.units;
+    let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
+    let allowed = 1e-9 * best.nearest().abs().max(size.abs()).max(certain);
+    let gap = answer.objective - answer.lower_bound;
+    let more = (&own - &best).nearest();
+    ensure(answer.status == Status::Optimal, || {
+        format!("{:?} at a gap of {gap:e}", answer.status)
+    })?;
+    ensure(gap <= allowed && more <= allowed, || {
+        format!("called optimal at a gap of {gap:e}, and {more:e} above {:e}", best.nearest())
+    })
+}
+
+fn cases(usual: u64) -> u64 {
+    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
+}
+
+/// Numbers of any kind and of any size.
+fn number(rng: &mut Random, orders: f64) -> f64 {
+    match rng.below(4) {
+        0 => rng.range(1, 9) as f64,
+        1 => rng.range(1, 99) as f64 / 7.0,
+        2 => rng.range(1, 999) as f64 / 1000.0,
+        _ => 10f64.powf((rng.unit() - 0.5) * orders),
+    }
+}
+
+fn small() -> Options {
+    Options { max_points: 8, max_columns: 3, ..Options::default() }
+}
+
+/// Costs, weights, class weights and penalties over 60 orders of magnitude. More: `CERTREE_CASES=20000`.
+#[test]
+fn numbers_of_any_size() {
+    for_all(0..cases(2_000), |seed| {
+        let rng = &mut Random::new(seed);
+        let rows = rng.chance(0.4);
+        let loss = if rows { LossKind::Rows } else { LossKind::Weighted };
+        let mut case = crate::common::random_problem(seed, &Options { loss, ..small() });
+        let orders = rng.pick(&[2.0, 15.0, 30.0, 60.0]);
+        scatter(rng, &mut case, orders);
+        match case.problem() {
+            Ok(problem) => holds(&problem),
+            // The weights of all classes may be too small for numbers.
+            Err(error) if error.to_string().contains("too far apart") => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+}
+
+fn scatter(rng: &mut Random, case: &mut Case, orders: f64) {
+    let mut change = |x: &mut f64| {
+        if *x != 0.0 && rng.chance(0.7) {
+            *x = number(rng, orders).copysign(*x);
+        }
+    };
+    match &mut case.loss {
+        Loss::Classes(ClassInput { weights, costs, class_weights, leaf_penalty, .. }) => {
+            let all = weights.iter_mut().chain(costs).chain(class_weights).chain([leaf_penalty]);
+            all.for_each(&mut change);
+        }
+        Loss::Rows { costs, leaf_penalty, .. } => {
+            costs.iter_mut().chain([leaf_penalty]).for_each(&mut change);
+        }
+        Loss::Squares(_) => {}
+    }
+}
+
+/// Rows are counted whatever the penalty and the factors of classes are, and in any unit of weight.
+#[test]
+fn counts_stay_counts() {
+    let options = Options { loss: LossKind::Accuracy, ..small() };
+    for_seeds(cases(600), &options, |case| {
+        let mut case = case.clone();
+        let rng = &mut Random::new(case.codes.iter().flatten().map(|&c| u64::from(c) + 3).sum());
+        let Loss::Classes(input) = &mut case.loss else { return Ok(()) };
+        input.leaf_penalty = 10f64.powf(-4.0 * rng.unit());
+        if rng.chance(0.5) {
+            input.class_weights.iter_mut().for_each(|weight| *weight = 0.1 + rng.unit());
+        }
+        let unit = rng.pick(&[1.0, 1.0 / 7.0, 1.0 / 3.0, 1e-9 / 7.0]);
+        input.weights.iter_mut().for_each(|weight| *weight *= unit);
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        ensure(problem.task.structure().classes().is_some(), || "rows are not counted".into())?;
+        holds(&problem)?;
+        agrees_with_oracle(&case, 1)
+    });
+}
+
+/// A gap limit speaks of the caller's numbers, so that what rounding may hide counts, too.
+#[test]
+fn a_gap_limit_is_less_by_what_rounding_may_hide() {
+    let scale = Scale { units: 100.0, offset: 0, slack: 5 };
+    let run = || Run::new(Limits { gap: 0.1, ..Limits::default() }, scale, None);
+    assert_eq!(run().report(10, 16), None);
+    assert_eq!(run().report(10, 20), None);
+    assert_eq!(run().report(10, 15), Some(Status::GapLimit));
+}
+
+/// Costs that are all rounded up add up to more than they are, by half a unit for each point at most.
+#[test]
+fn every_point_may_be_rounded() {
+    let mut tried = 0;
+    for n in 1_000..1_400usize {
+        let costs: Vec<f64> = (0..2 * n).map(|at| (at % 2) as f64).collect();
+        let scaled = RowCosts::build(2, &costs, n as f64, 0.0, None).expect("costs");
+        let labels = scaled.task.structure().labelled().expect("labels");
+        let cost: i64 = (0..n).map(|point| labels.loss(point, 1)).sum();
+        assert!(cost < INFINITE);
+        tried += usize::from(cost as f64 > scaled.scale.units + 200.0);
+        assert!(scaled.scale.lower(cost) <= 1.0, "{n} points: {cost} of {}", scaled.scale.units);
+    }
+    assert!(tried > 5, "only {tried} problems round up at all");
+}
