@@ -85,7 +85,7 @@ def odd_dates(frame: pl.DataFrame | pl.LazyFrame) -> list[str]:
     for series in frame.get_columns():
         if series.dtype != pl.String:
             continue
-        known = series.drop_nulls()
+        known = engine.unnamed(series).drop_nulls()
         for form in (*_DATES, *_MOMENTS):
             # A column of words shows it in its first values.
             if known.head(100).str.to_datetime(form, strict=False).null_count() > 50:

@@ -239,3 +239,78 @@ def test_demo_proves_a_tree_and_compares_it_with_cart(capsys):
     assert "Proved: no such tree has a lower objective." in out
     wrong = [int(found) for found in re.findall(r": (\d+) (?:of 569 rows )?wrong", out)]
     assert len(wrong) == 2 and wrong[0] < wrong[1]
+
+
+def test_paths_are_literal(people, capsys, monkeypatch):
+    """Polars would expand patterns and the tilde, and look into folders."""
+    (people / "g").mkdir()
+    (people / "~").mkdir()
+    other = PEOPLE.replace(",no", ",NO").replace(",yes", ",YES")
+    for name in ("g/t1.csv", "g/ta.csv"):
+        (people / name).write_text(other)
+    for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
+        (people / name).write_text(PEOPLE)
+        pl.read_csv(people / name, glob=False).write_parquet(people / name.replace("csv", "parquet"))
+    monkeypatch.setenv("HOME", str(people / "g"))
+    (people / "g" / "t.csv").write_text(other)
+    for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
+        for path in (name, name.replace("csv", "parquet")):
+            line = ["fit", path, "--target", "ill", "--drop", "id", "--max-depth", "1", "--quiet"]
+            assert cli.main(line) == 0, capsys.readouterr().err
+            out = capsys.readouterr().out
+            assert "→ no" in out and "NO" not in out
+    assert run("fit g/t[2].csv --target ill") == 2
+    assert "g/t[2].csv: there is no such file" in capsys.readouterr().err
+    (people / "folder.csv").mkdir()
+    (people / "folder.parquet").mkdir()
+    for name in ("folder.csv", "folder.parquet"):
+        assert run(f"fit {name} --target ill") == 2
+        assert f"{name}: is a folder, not a table" in capsys.readouterr().err
+
+
+def test_output_paths_are_literal(people, capsys):
+    assert run("fit people.csv --target ill --drop id --model m.json --quiet") == 0
+    (people / "~").mkdir()
+    for name in ("~/out.csv", "out[1].parquet"):
+        assert run(f"predict m.json people.csv --output {name}") == 0
+        assert (people / name).exists()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["1999-02-30", "unknown", "30/02/1999", "1-2-1999", "12.5.3", "99999-01-01", "9" * 60],
+)
+def test_one_odd_date_makes_a_column_of_text_and_a_note(people, capsys, odd):
+    (people / "odd.csv").write_text(PEOPLE.replace("1999-03-05", odd))
+    assert run("fit odd.csv --target ill --drop id --quiet --model m.json") == 0
+    tree = Tree.from_json((people / "m.json").read_text())
+    kinds = {column.name: column.kind for column in tree.columns}
+    assert kinds["born"] == "category" and kinds["age"] == "number" and kinds["smoker"] == "boolean"
+    err = capsys.readouterr().err
+    assert "certree: note: column 'born' is read as text" in err and repr(odd) in err
+    assert run("predict m.json odd.csv") == 0
+
+
+def test_a_number_too_long_for_any_type_is_text(people, capsys):
+    (people / "long.csv").write_text(PEOPLE.replace("\n1,22", "\n1," + "9" * 60))
+    assert run("fit long.csv --target ill --drop id --quiet") == 0
+
+
+def test_a_panic_is_one_clear_error(people, capsys, monkeypatch):
+    class PanicException(BaseException):
+        pass
+
+    def panics(*_, **__):
+        raise PanicException("index out of bounds: the len is 0\nmore")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pl.LazyFrame, "collect_schema", panics)
+        assert run("fit people.parquet --target ill") == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "people.parquet is not a .parquet table: polars cannot read" in err
+    monkeypatch.setattr(pl.LazyFrame, "collect", panics)
+    assert run("fit people.parquet --target ill") == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "panics: index out of bounds: the len is 0; a file" in err
+    with pytest.raises(ValueError, match="may be damaged"):
+        OptimalTreeClassifier().fit(pl.scan_parquet(people / "people.parquet"), "ill")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import midpoints, numbers, read_weights, sources, target
+from certree.ingest import engine, midpoints, numbers, read_weights, sources, target
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.kinds import kind_of
 from certree.ingest.slots import values_of
@@ -95,6 +95,7 @@ def _is_real(source: sources.Source, y: Any) -> bool:
     if not series.dtype.is_float():
         return False
     # What is missing or infinite is an error of either kind.
+    series = engine.unnamed(series)
     known = series.filter(series.is_finite())
     return bool((known != known.floor()).any())
 
@@ -118,6 +119,7 @@ def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | Non
     columns, values, ranks = [], [], []
     for series in frame.get_columns():
         column = Column(series.name, kind_of(series.name, series.dtype), str(series.dtype))
+        series = engine.unnamed(series)
         if column.kind == "category":
             text = series.cast(pl.String)
             known = text.unique().sort()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from certree.ingest import engine
 from certree.ingest.in_memory import InMemory
 
 
@@ -13,7 +14,7 @@ def design_matrix(training: InMemory) -> np.ndarray:
     source = training.source
     frame = source.frame(source.places(column.name for column in training.columns))
     parts = []
-    for column, series in zip(training.columns, frame.get_columns()):
+    for column, series in zip(training.columns, map(engine.unnamed, frame.get_columns())):
         if column.kind == "category":
             text = series.cast(pl.String)
             # Of two values one column says all.

@@ -29,6 +29,11 @@ def columns(names: Iterable[str]) -> list[pl.Expr]:
     return [column(name) for name in names]
 
 
+def unnamed(series: pl.Series) -> pl.Series:
+    """The series under a name that is no pattern: many of its methods look for themselves by name."""
+    return series.alias("values")
+
+
 def collect(frame: pl.LazyFrame) -> pl.DataFrame:
     """The rows of a lazy frame."""
     return _asked(lambda: frame.collect(engine="streaming"))

@@ -42,10 +42,10 @@ def _strings(column: Any) -> list[str | None]:
 def _masked(name: str, column: Any, dtype: np.dtype) -> pl.Series:
     missing = column.isna().to_numpy()
     values = column.to_numpy(dtype=dtype, na_value=dtype.type(0))
-    found = pl.Series(name, values)
-    if missing.any():
-        found = found.to_frame().select(pl.when(~pl.Series(missing)).then(pl.col(name)))[name]
-    return found
+    if not missing.any():
+        return pl.Series(name, values)
+    dtype = pl.Series(values[:0]).dtype
+    return pl.Series(name, [None if gone else v for v, gone in zip(values.tolist(), missing)], dtype=dtype)
 
 
 def _category(name: str, column: Any) -> pl.Series:
@@ -58,5 +58,5 @@ def _category(name: str, column: Any) -> pl.Series:
 
 def _zoned(name: str, column: Any) -> pl.Series:
     values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    found = arrays.series(name, values).dt.replace_time_zone("UTC")
-    return found.dt.convert_time_zone(str(column.dt.tz))
+    found = arrays.series("values", values).dt.replace_time_zone("UTC")
+    return found.dt.convert_time_zone(str(column.dt.tz)).alias(name)

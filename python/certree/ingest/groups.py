@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import in_memory, sources
+from certree.ingest import engine, in_memory, sources
 from certree.ingest.checks import values
 from certree.ingest.in_memory import InMemory
 from certree.ingest.training import assign, check_some, column_named
@@ -83,6 +83,8 @@ def without(X: Any, names: Sequence[str]) -> Any:
 
 def _sides(name: str, series: pl.Series, kept: np.ndarray | None) -> np.ndarray:
     """0 or 1 for each row."""
+    engine.check_threads()
+    series = engine.unnamed(series)
     missing = series.null_count()
     if series.dtype.is_float():
         missing += int(series.is_nan().sum())

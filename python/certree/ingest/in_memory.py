@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.ingest import arrays, midpoints, sources, strings, target, weights
+from certree.ingest import arrays, engine, midpoints, sources, strings, target, weights
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.cuts import Cuts, asked, choose, codes_of_values, read_wishes
 from certree.ingest.kinds import kind_of
@@ -138,6 +138,7 @@ def _columns(names: Sequence[str], dtypes: Sequence[pl.DataType]) -> list[Column
 
 
 def _part(column: Column, series: pl.Series) -> Part:
+    series = engine.unnamed(series)
     return series.cast(pl.String) if column.kind == "category" else values_of(column, series)
 
 

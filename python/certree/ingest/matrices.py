@@ -109,7 +109,7 @@ def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
                 f"{role} must be numbers, but column {column.name!r} has the type {column.dtype}; cast it"
             )
     # Missing values become NaN, and are counted below.
-    floats = [column.cast(pl.Float64).to_numpy() for column in frame.get_columns()]
+    floats = [engine.unnamed(column).cast(pl.Float64).to_numpy() for column in frame.get_columns()]
     return np.column_stack(floats) if floats else np.empty((frame.height, 0)), labels
 
 

@@ -100,7 +100,7 @@ def _floats(column: pl.Series) -> np.ndarray:
             f"target {column.name!r} has the type {dtype}, but a regression tree needs numbers: cast it, or use "
             "OptimalTreeClassifier to predict labels"
         )
-    return column.cast(pl.Float64).to_numpy()
+    return engine.unnamed(column).cast(pl.Float64).to_numpy()
 
 
 def _check_finite(columns: list[pl.Series], found: list[np.ndarray]) -> None:

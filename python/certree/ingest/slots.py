@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources
+from certree.ingest import engine, sources
 from certree.ingest.kinds import check_kind, in_unit, machine, time_unit
 from certree.schema import Column
 
@@ -32,7 +32,7 @@ def slot_arrays(
     if not used:
         return [], sources.height(source)
     frame = source.frame([places[column] for column in used])
-    series = dict(zip(used, frame.get_columns()))
+    series = dict(zip(used, map(engine.unnamed, frame.get_columns())))
     for index in used:
         check_kind(columns[index], series[index].dtype)
     _refuse_missing([(columns[index], series[index]) for index in used])

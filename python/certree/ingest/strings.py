@@ -14,6 +14,7 @@ FEW = 16
 def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
     """The distinct strings in order, and the number of each row's; there are no missing ones."""
     engine.check_threads()
+    series = engine.unnamed(series)
     distinct = series.unique().sort()
     return distinct, numbers(series, distinct)
 
@@ -21,6 +22,7 @@ def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
 def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:
     """Where each row's string stands among the distinct ones."""
     engine.check_threads()
+    series = engine.unnamed(series)
     if len(distinct) > FEW:
         places = pl.Series(range(len(distinct)), dtype=pl.UInt32)
         return series.replace_strict(distinct, places, return_dtype=pl.UInt32).to_numpy()

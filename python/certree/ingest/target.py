@@ -78,6 +78,7 @@ def labels_of(frame: pl.LazyFrame, name: str, y: Any) -> np.ndarray:
 
 def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The distinct labels of a target in memory, and the class number of each row."""
+    series = engine.unnamed(series)
     _check_type(name, series.dtype)
     if (ranked := _ranked(series)) is not None:
         return _labels(ranked[0], y), ranked[1]

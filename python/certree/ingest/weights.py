@@ -109,7 +109,7 @@ def measure_series(series: pl.Series, name: str) -> tuple[Unit, np.ndarray]:
     """``measure`` of weights in memory, and the weights as floats: by numpy, since a small problem is solved in less
     time than polars' engine takes, and a forked process has no engine."""
     _check_type(series.dtype, name)
-    weights = series.cast(pl.Float64).to_numpy()
+    weights = engine.unnamed(series).cast(pl.Float64).to_numpy()
     with np.errstate(over="ignore", invalid="ignore"):
         found = {
             "missing": int(np.isnan(weights).sum()),

@@ -1,0 +1,139 @@
+"""Values that numpy or Python can hold and tables rarely do: masks, bytes, decimals; and messages that fit in a line."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from certree import Capacity, DemographicParity, OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
+
+X = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 5)
+Y = X[:, 0] & X[:, 1]
+
+
+def fit(X=X, y=Y, weights=None, **parameters):
+    return OptimalTreeClassifier(max_depth=2, **parameters).fit(X, y, weights)
+
+
+def masked(values):
+    values = np.asarray(values)
+    mask = np.zeros(values.shape, dtype=bool)
+    mask[3] = True
+    return np.ma.masked_array(values, mask)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, bool, object, "U3", "datetime64[D]"])
+def test_a_masked_feature_is_missing(dtype):
+    given = np.arange(40).reshape(20, 2).astype("int64").astype(dtype)
+    message = "column 'x0' has 1 value missing .null or NaN., column 'x1' has 1 value missing"
+    for table in (masked(given), list(masked(given))):
+        with pytest.raises(ValueError, match=message):
+            fit(table)
+    model = fit(given)
+    assert np.array_equal(model.predict(np.ma.masked_array(given)), model.predict(given))
+    with pytest.raises(ValueError, match=message):
+        model.predict(masked(given))
+
+
+def test_masked_targets_weights_and_costs_are_missing():
+    for y in (masked(Y), masked(Y)[:, None], list(masked(Y)), masked(Y.astype("U1"))):
+        with pytest.raises(ValueError, match="target 'y' has 1 value missing"):
+            fit(y=y)
+    with pytest.raises(ValueError, match="'sample_weight' has 1 value missing"):
+        fit(weights=masked(np.ones(20)))
+    for y in (masked(np.arange(20.0)), masked(np.ones((20, 2)))):
+        with pytest.raises(ValueError, match="has 1 value missing"):
+            OptimalTreeRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="column 0 has 1 value missing"):
+        OptimalCostTree().fit(X, masked(np.ones((20, 2))))
+
+
+@pytest.mark.parametrize("labels", [[b"no", b"yes"], [b"a", b"a\0"], [b"\xc3\xbc", b"z"], ["a", "a\0"]])
+def test_labels_come_back_as_they_were(labels):
+    y = [labels[k] for k in Y]
+    holders = [y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)]
+    if not any(label[-1:] in (b"\0", "\0") for label in labels):
+        holders.append(np.array(y))
+    for given in holders:
+        model = fit(y=given)
+        assert model.predict(X).tolist() == y and type(model.predict(X)[0]) in (type(y[0]), np.bytes_)
+        assert model.classes_.tolist() == sorted(labels)
+        again = type(model.tree_).from_json(model.tree_.to_json())
+        assert again == model.tree_ and again.predict(X).tolist() == y
+        assert model.tree_.to_text() and model.tree_.to_dot() and model.tree_.rules()
+
+
+def test_bytes_are_text_or_named():
+    model = fit(np.array([[b"u"], [b"v"]] * 10), [0, 1] * 10)
+    assert model.predict(pl.DataFrame({"x0": ["u", "v"]})).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="column 'x0' holds bytes that are not UTF-8 text"):
+        fit(np.array([[b"\xff"], [b"v"]] * 10), [0, 1] * 10)
+    with pytest.raises(ValueError, match="column 'y' holds bytes that are not UTF-8 text"):
+        fit(y=[b"\xff" if k else b"v" for k in Y])
+
+
+def test_objects_of_decimal_are_decimals():
+    third = Decimal(1) / 3
+    given = np.array([[Decimal(int(a)), int(b) * third] for a, b in X], dtype=object)
+    frame = pl.DataFrame({"x0": given[:, 0].tolist(), "x1": given[:, 1].tolist()})
+    tree = fit(frame).tree_
+    for table in (given, given.tolist(), pd.DataFrame(given, columns=["x0", "x1"])):
+        assert fit(table).predict(table).tolist() == Y.tolist()
+        assert fit(table).tree_.nodes[0].test == tree.nodes[0].test
+    mixed = given.copy()
+    mixed[0, 0], mixed[1, 1] = 0, 0.5
+    assert fit(mixed).score(mixed, Y) == 1
+    wide = [[Decimal("1e30")], [Decimal("1e-30")], [Decimal("0e500")], [Decimal(-3)]] * 5
+    assert fit(wide, [1, 0, 0, 0] * 5).score(wide, [1, 0, 0, 0] * 5) == 1
+    for bad, what in ((Decimal("NaN"), "missing"), (Decimal("sNaN"), "missing"), (Decimal("Infinity"), "infinite")):
+        for other in (Decimal(1), 2.5):
+            with pytest.raises(ValueError, match=f"column 'x0' has 1 value {what}"):
+                fit([[bad], [other]], [0, 1])
+    assert OptimalTreeRegressor().fit(X, [Decimal(int(k)) for k in Y]).score(X, Y) == 1
+    assert fit(weights=[Decimal("0.5")] * 20).score(X, Y) == 1
+
+
+def refused(call, *parts, error=ValueError):
+    with pytest.raises(error) as found:
+        call()
+    message = str(found.value)
+    assert all(part in message for part in parts), message
+    assert len(message) < 600, message
+
+
+def test_messages_advise_what_is_possible():
+    refused(
+        lambda: fit(constraints=(DemographicParity("x0", 0.1),)),
+        "sensitive='x0' names a column, but X is an array without names; pass a data frame",
+    )
+    frame = pl.DataFrame({"a": [1, 2, 3], "s": ["x", "y", "z"]})
+    with pytest.raises(ValueError, match="make it a column of two values$"):
+        fit(frame, [0, 1, 0], constraints=(DemographicParity("s", 0.1),))
+    rows = [{"x0": 1, "x1": 0}] * 3
+    refused(lambda: fit().predict(rows), "a list of dicts", "polars.DataFrame(X)", error=TypeError)
+    refused(lambda: fit(rows, [0, 1, 0]), "a list of dicts", error=TypeError)
+    refused(lambda: fit([{1, 2}, {3, 4}], [0, 1]), "no order", error=TypeError)
+    refused(lambda: fit({"a": [1, 2]}, [0, 1]), "X is a dict", "polars.DataFrame(X)", error=TypeError)
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_messages_do_not_repeat_hundreds_of_digits(digits):
+    huge = 10**digits
+    for name in ("leaf_penalty", "gap_limit", "time_limit", "n_jobs"):
+        refused(lambda: fit(**{name: huge}), f"{name}=")
+    for name in ("max_depth", "max_leaf_nodes", "min_samples_leaf", "thresholds"):
+        refused(lambda: OptimalTreeClassifier(**{name: -huge}).fit(X, Y), f"{name}=")
+    refused(lambda: fit(class_weight={0: huge}), "class_weight[0]=")
+    refused(lambda: fit(constraints=(Capacity(1, huge),)), "max_fraction=")
+    refused(lambda: OptimalTreeClassifier("accuracy" * 200).fit(X, Y), "objective='accuracy")
+
+
+def test_any_number_of_quantiles_is_all_of_them():
+    rng = np.random.default_rng(0)
+    numbers, y = rng.normal(size=(40, 1)), rng.integers(0, 2, 40)
+    every = OptimalTreeClassifier(max_depth=2).fit(numbers, y)
+    for many in (1_000, 10**6 + 1, 10**12, 10**30):
+        model = OptimalTreeClassifier(max_depth=2, thresholds=many).fit(numbers, y)
+        assert model.certificate_.n_cuts == 39 and model.tree_ == every.tree_
