@@ -24,7 +24,7 @@ pub use deviance::{Deviance, RateInput};
 pub use formula::{Formula, FormulaInput};
 pub use grouped::Grouped;
 pub use impurity::Impurity;
-pub use rows::{RowCosts, Weighed};
+pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
 pub use summed::Summed;
 pub use targets::TargetsInput;

@@ -13,6 +13,10 @@ use crate::error::{Error, Result};
 /// Total regret is scaled to about this many units.
 const TARGET: f64 = (1u64 << 56) as f64;
 
+/// By which part of what all rows' costs add up to in size their sums by point may be rounded: each product of a cost
+/// and a weight, and each sum, twice over.
+pub const ROUNDED_SUMS: f64 = 1.0 / (1u64 << 50) as f64;
+
 /// What the rows of points cost in real numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed<'a> {

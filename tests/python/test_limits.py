@@ -128,11 +128,15 @@ INTERRUPTED = """
     rng = np.random.default_rng(0)
     X, y = rng.random(({n}, {columns})), rng.integers(0, 2, {n})
     print("ready", flush=True)
+    model = OptimalTreeClassifier({parameters})
     try:
-        model = OptimalTreeClassifier({parameters}).fit(X, y)
-        print(model.status_, 0 <= model.lower_bound_ <= model.objective_ < 0.6)
+        model.fit(X, y)
+        print("swallowed")
     except KeyboardInterrupt:
-        print("nothing yet")
+        if hasattr(model, "tree_"):
+            print(model.status_, 0 <= model.lower_bound_ <= model.objective_ < 0.6)
+        else:
+            print("nothing yet")
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from certree import _core, ingest, progress
+from certree import _core, combinations, ingest, progress
 from certree.estimators import _reference, parameters
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 from certree.tree import Tree
@@ -148,36 +149,56 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
+        combinations.check(self, "Squares", f"objective={self.objective!r}")
+        return self._solve((X, y, sample_weight), started)
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        X, y, sample_weight = data
         read = ingest.read_targets(X, y)
         training = open_rows(X, len(read.values), "y", sample_weight, read.named)
         kept = read.values if training.kept is None else read.values[training.kept]
-        thresholds = self._guess(
-            ingest.without(X, read.named), read.values, sample_weight, n_targets=read.values.shape[1]
-        )
+        thresholds = known
+        if thresholds is None:
+            features = ingest.without(X, read.named)
+            n_targets = read.values.shape[1]
+            thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
         regrets = reference = None
-        if self.reference is not None:
+        if self.reference is not None and known is None:
             features = features_as_given(X, training)
-            regrets, reference = _reference.of_squares(self, features, training, located, kept)
-        answer = _core.solve_squares(
-            *as_core_takes(located.cuts, located.points),
+            regrets, reference = _reference.of_squares(
+                self, features, training, thresholds, located, kept
+            )
+        points = located.points
+        goal = _core.Squares(
             np.ascontiguousarray(kept),
             located.point_of,
+            points.n_points,
             training.weights,
-            *self._asked(),
-            regrets,
+            float(self.leaf_penalty),
+        )
+        problem = _core.Problem(
+            *as_core_takes(located.cuts, points), goal, self._shape(), regrets=regrets
         )
         names = np.array(read.names)
 
         def show(tree: Tree) -> Tree:
             return Tree(tree._core, tree.columns, names, "regression")
 
-        loss = loss_in_words(len(names))
-        self._keep(answer, training, located.cuts, located.points, names, loss, show, reference=reference)
-        self.target_names_ = read.names
-        self.n_outputs_ = len(names)
-        return self
+        return Posed(
+            problem,
+            training,
+            located.cuts,
+            points,
+            names,
+            loss_in_words(len(names)),
+            thresholds,
+            reference,
+            show,
+            attributes={"target_names_": read.names, "n_outputs_": len(names)},
+        )
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The mean of the leaf that each row ends in: a vector, or rows × targets if there are several."""
