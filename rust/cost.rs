@@ -45,8 +45,8 @@ impl Scale {
     /// A cost that no tree is below if no tree's true objective is below `objective`.
     pub fn cost_above(&self, objective: f64) -> Cost {
         let units = objective * self.units;
-        // The product is off by at most half a step. The slack is taken off because a cost may be that far from its
-        // true value.
+        // The product is off by at most half a step. The slack is taken off because a cost may be
+        // that far from its true value.
         let least = (units - units.abs() * f64::EPSILON).floor() as i128 - 1;
         let least = least - self.offset - i128::from(self.slack);
         least.clamp(0, i128::from(INFINITE)) as Cost

@@ -1,7 +1,7 @@
 """Which parameters go together: the one table that every refusal reads.
 
-What a goal can be combined with is the core's table (``_core.COMBINATIONS`` and ``_core.APART``); what a classifier's
-other parameters need is added here. ``docs/combinations.md`` prints it all.
+What a goal can be combined with is the core's table (``_core.COMBINATIONS`` and ``_core.APART``);
+what a classifier's other parameters need is added here. ``docs/combinations.md`` prints it all.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ PARAMETERS = {
     "class_weight": ("Classes", "Metric"),
 }
 
-#: The core's parts of a problem, and what they are called where something cannot be combined with them.
+#: The core's parts of a problem, and what they are called where something cannot be combined with
+#: them.
 _PARTS = {"constraints": "constraints", "feature_costs": "feature_costs", "reference": "reference="}
 
 
 def check(model: Any, goal: str, named: str) -> None:
-    """One error for the first thing that does not go together. ``named``: what the goal is called in it."""
+    """One error for the first thing that does not go together. ``named``: what the goal is called
+    in it."""
     given = [name for name in (*_PARTS, *PARAMETERS) if _is_given(model, name)]
     for first, second in _core.APART:
         if first in given and second in given:
@@ -85,7 +87,8 @@ def _refused(name: str, goal: str, named: str) -> str:
     if goal == "RankingArea" and name != "feature_costs":
         none = () if name == "constraints" else None
         return (
-            f"{name} cannot be combined with {named}, which ranks rows instead of labelling them; leave it at {none!r}"
+            f"{name} cannot be combined with {named}, which ranks rows instead of labelling them; "
+            f"leave it at {none!r}"
         )
     if name == "cost_matrix":
         return f"{named} has no costs: leave cost_matrix out, or take class_weight"
@@ -94,5 +97,6 @@ def _refused(name: str, goal: str, named: str) -> str:
 
 def _no_sum(what: str) -> str:
     return (
-        f"reference= guesses lower bounds of losses that add up over rows, which {what} does not: leave it at None"
+        f"reference= guesses lower bounds of losses that add up over rows, which {what} does not: "
+        "leave it at None"
     )

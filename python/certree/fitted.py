@@ -1,4 +1,5 @@
-"""What a tree was fitted to, frozen: ``certify()`` and the certificate read it, and never what was set since."""
+"""What a tree was fitted to, frozen: ``certify()`` and the certificate read it, and never what was
+set since."""
 
 from __future__ import annotations
 
@@ -9,31 +10,33 @@ from typing import Any
 
 import numpy as np
 
-#: Parameters of the run, which may change between a fit and ``certify()``. All others define the problem.
+#: Parameters of the run, which may change between a fit and ``certify()``. All others define the
+#: problem.
 OF_RUNS = ("time_limit", "memory_limit", "gap_limit", "n_jobs", "verbose", "callback")
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """The problem that a tree was fitted to: the parameters that define it, and a digest of its data."""
+    """The problem that a tree was fitted to: the parameters that define it, and a digest of its
+    data."""
 
     #: By name, as ``frozen`` makes them.
     parameters: tuple[tuple[str, Any], ...]
-    #: Of the cuts, the groups of rows, their weights and targets, and of what columns cost and constraints count.
+    #: Of the cuts, the groups of rows, their weights and targets, and of what columns cost and
+    #: constraints count.
     digest: str
-    #: Whether its loss adds up over rows, so that a search can go on from a tree.
-    adds_up: bool
     leaf_penalty: float
     max_depth: int | None
     max_leaf_nodes: int | None
     min_samples_leaf: int
+    #: Whether its loss adds up over rows, so that a search can go on from a tree.
+    adds_up: bool = False
 
     @classmethod
-    def of(cls, model: Any, digest: str, adds_up: bool) -> Fitted:
+    def of(cls, model: Any, digest: str) -> Fitted:
         return cls(
             _defining(model),
             digest,
-            adds_up,
             float(model.leaf_penalty),
             model.max_depth,
             model.max_leaf_nodes,
@@ -53,23 +56,26 @@ class Fitted:
                 was = f"was {_shown(then[name])}" if name in then else "was not there"
                 value = f"is {_shown(now[name])}" if name in now else "is gone"
                 raise ValueError(
-                    f"{name} {was} when the tree was fitted and {value} now, but certify() goes on with the problem "
-                    f"that was fitted: set it back, or fit again; only {', '.join(OF_RUNS[:-1])} and {OF_RUNS[-1]} "
-                    "may change"
+                    f"{name} {was} when the tree was fitted and {value} now, but certify() goes on "
+                    "with the problem that was fitted: set it back, or fit again; only "
+                    f"{', '.join(OF_RUNS[:-1])} and {OF_RUNS[-1]} may change"
                 )
 
     def check_data(self, digest: str, given: bool) -> None:
-        """An error if the rows are not those of the fit. ``given``: whether they were passed again."""
+        """An error if the rows are not those of the fit. ``given``: whether they were passed
+        again."""
         if digest == self.digest:
             return
         if given:
             raise ValueError(
-                "these are not the rows that the tree was fitted to: features, targets or weights differ, so its "
-                "certificate says nothing about them; pass the data of the fit, or fit again"
+                "these are not the rows that the tree was fitted to: features, targets or weights "
+                "differ, so its certificate says nothing about them; pass the data of the fit, or "
+                "fit again"
             )
         raise ValueError(
-            "the training data have changed since the fit: the arrays or frames that fit() was given, or the files "
-            "behind them, now hold other rows, which the certificate says nothing about; restore them, or fit again"
+            "the training data have changed since the fit: the arrays or frames that fit() was "
+            "given, or the files behind them, now hold other rows, which the certificate says "
+            "nothing about; restore them, or fit again"
         )
 
 
@@ -79,9 +85,10 @@ def _defining(model: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def frozen(value: Any) -> Any:
-    """A copy that is equal to another one if the values are: tables and lists by their content, models by their
-    identity, because their parameters are looked at one by one, under their own names."""
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+    """A copy that is equal to another one if the values are: tables and lists by their content,
+    models by their identity, because their parameters are looked at one by one, under their own
+    names."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes, type)):
         return value
     if isinstance(value, Mapping):
         return _Known("mapping", tuple((frozen(key), frozen(each)) for key, each in value.items()))
@@ -91,6 +98,8 @@ def frozen(value: Any) -> Any:
         return value.item()
     if hasattr(value, "__array__") and hasattr(value, "shape"):
         array = np.asarray(value)
+        if array.ndim == 0:
+            return _Same(value)
         names = tuple(map(str, getattr(value, "columns", ())))
         # Objects are compared as such, other values by their bytes: NaN is then equal to itself.
         of_objects = array.dtype == object

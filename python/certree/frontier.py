@@ -49,8 +49,9 @@ def frontier(
         - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
           ``constraints`` limits, from its ``max_difference`` down.
     time_limit : float or None, default=None
-        Seconds for all rows together, reading included; each row also has the estimator's own. Where they end before the
-        last row, the trees that are missing are beyond the rows that there are, and a ``ConvergenceWarning`` says so.
+        Seconds for all rows together, reading included; each row also has the estimator's own. Where
+        they end before the last row, the trees that are missing are beyond the rows that there are,
+        and a ``ConvergenceWarning`` says so.
 
     Returns
     -------
@@ -82,7 +83,9 @@ def frontier(
             "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
         )
     if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
-        raise ValueError(f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None")
+        raise ValueError(
+            f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None"
+        )
     model = clone(estimator).set_params(leaf_penalty=0)
     search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
     rows: list[Row] = []
@@ -121,8 +124,8 @@ class Clock:
         if self.end is None or monotonic() < self.end:
             return False
         warnings.warn(
-            f"the time limit of the frontier was reached: trees beyond the last row, which has an objective of "
-            f"{last.objective_:.6g}, are missing",
+            "the time limit of the frontier was reached: trees beyond the last row, which has an "
+            f"objective of {last.objective_:.6g}, are missing",
             ConvergenceWarning,
             stacklevel=4,
         )

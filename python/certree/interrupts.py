@@ -1,4 +1,5 @@
-"""Ctrl-C while a tree is searched and kept: it ends the search, and is raised once the tree is kept."""
+"""Ctrl-C while a tree is searched and kept: it ends the search, and is raised once the tree is
+kept."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ Handler = Callable[[int, FrameType | None], Any]
 
 
 class Held:
-    """Within ``with Held() as held:`` Ctrl-C is noted, and handled as it would have been at the end: mostly by a
-    ``KeyboardInterrupt``. A second Ctrl-C is not held back.
+    """Within ``with Held() as held:`` Ctrl-C is noted, and handled as it would have been at the
+    end: mostly by a ``KeyboardInterrupt``. A second Ctrl-C is not held back.
 
-    Signals reach the main thread alone, so elsewhere nothing is held back. A handler that is not Python's, such as
-    that of a process which ignores Ctrl-C, stays as it is.
+    Signals reach the main thread alone, so elsewhere nothing is held back. A handler that is not
+    Python's, such as that of a process which ignores Ctrl-C, stays as it is.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,8 @@
-//! Which goals can be combined with constraints, feature costs and a reference: the one table that every refusal reads.
+//! Which goals can be combined with constraints, feature costs and a reference: the one table that
+//! every refusal reads.
 //!
-//! Python reads it as `_core.COMBINATIONS` and `_core.APART`, refuses by it before it reads any data, and
-//! `docs/combinations.md` prints it.
+//! Python reads it as `_core.COMBINATIONS` and `_core.APART`, refuses by it before it reads any
+//! data, and `docs/combinations.md` prints it.
 
 use crate::error::{Error, Result};
 
@@ -17,8 +18,8 @@ pub(super) const COMBINATIONS: [(&str, &[&str]); 5] = [
     ("RankingArea", &[]),
 ];
 
-/// Parts that no goal can be combined with at once: fronts of sums have no context and no floors, and floors do not
-/// know what was bought on the way.
+/// Parts that no goal can be combined with at once: fronts of sums have no context and no floors,
+/// and floors do not know what was bought on the way.
 pub(super) const APART: [(&str, &str); 3] = [
     ("constraints", "feature_costs"),
     ("constraints", "reference"),

@@ -1,6 +1,8 @@
-//! A digest of numbers and names: equal on every machine for equal data, and different where one of them differs.
+//! A digest of numbers and names: equal on every machine for equal data, and different where one of
+//! them differs.
 
-/// Two independent chains of multiplications, of 64 bits each. It is no secret: it finds changes by accident.
+/// Two independent chains of multiplications, of 64 bits each. It is no secret: it finds changes by
+/// accident.
 pub(super) struct Digest([u64; 2]);
 
 const START: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344];

@@ -1,7 +1,8 @@
-//! What a tree is asked to do well: one frozen class for each goal, and [`Goal`], which is one of them.
+//! What a tree is asked to do well: one frozen class for each goal, and [`Goal`], which is one of
+//! them.
 //!
-//! To add a goal: write its class here, give it an arm in [`Goal`] and in `Posed::new` (`problem.rs`), and a row in
-//! `combinations.rs` that says what it can be combined with.
+//! To add a goal: write its class here, give it an arm in [`Goal`] and in `Posed::new`
+//! (`problem.rs`), and a row in `combinations.rs` that says what it can be combined with.
 
 use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -11,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput};
 use crate::task::{ClassInput, SquaresInput};
 
-/// Row weight by point and class (point-major), cost by class and label (class-major), and a factor for each class.
-/// `balanced`: the factors are also divided by the weight of their class.
+/// Row weight by point and class (point-major), cost by class and label (class-major), and a factor
+/// for each class. `balanced`: the factors are also divided by the weight of their class.
 #[pyclass(frozen, module = "certree._core", name = "Classes")]
 pub(super) struct Classes {
     pub(super) input: ClassInput,
@@ -44,9 +45,9 @@ impl Classes {
     }
 }
 
-/// Costs by point and label (point-major), each summed over the point's rows, and row weight by point, which pays for
-/// tests. `size`: what the sizes of all rows' costs add up to, which tells how far rounding can take their sums. The
-/// objective is divided by `normalizer`.
+/// Costs by point and label (point-major), each summed over the point's rows, and row weight by
+/// point, which pays for tests. `size`: what the sizes of all rows' costs add up to, which tells
+/// how far rounding can take their sums. The objective is divided by `normalizer`.
 #[pyclass(frozen, module = "certree._core", name = "RowCosts")]
 pub(super) struct RowCosts {
     pub(super) n_labels: usize,
@@ -73,7 +74,8 @@ impl RowCosts {
     }
 }
 
-/// Squared error: targets by row and output, and the point and the weight, in whole units, of each row.
+/// Squared error: targets by row and output, and the point and the weight, in whole units, of each
+/// row.
 #[pyclass(frozen, module = "certree._core", name = "Squares")]
 pub(super) struct Squares {
     pub(super) input: SquaresInput,
@@ -102,9 +104,9 @@ impl Squares {
     }
 }
 
-/// A metric of two classes: "fbeta" (with beta), "jaccard" or "mcc", where class `positive` is the positive one. Weights
-/// and factors are as for `Classes`; classes that are cut into groups stand one after the other, so that the first half
-/// of them is of the first class.
+/// A metric of two classes: "fbeta" (with beta), "jaccard" or "mcc", where class `positive` is the
+/// positive one. Weights and factors are as for `Classes`; classes that are cut into groups stand
+/// one after the other, so that the first half of them is of the first class.
 #[pyclass(frozen, module = "certree._core", name = "Metric")]
 pub(super) struct MetricGoal {
     pub(super) input: MetricInput,
@@ -151,8 +153,8 @@ fn metric_named(name: &str, beta: f64) -> Result<Metric> {
     }
 }
 
-/// The area under the ROC convex hull up to a false positive rate. `weights` by point: of both classes, of which
-/// `positive` is the number of the positive one.
+/// The area under the ROC convex hull up to a false positive rate. `weights` by point: of both
+/// classes, of which `positive` is the number of the positive one.
 #[pyclass(frozen, module = "certree._core", name = "RankingArea")]
 pub(super) struct RankingArea {
     pub(super) weights: Vec<f64>,

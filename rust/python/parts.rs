@@ -1,5 +1,5 @@
-//! The parts of a problem beside its goal: columns, the shape of trees, limits of a run, constraints, and what features
-//! cost.
+//! The parts of a problem beside its goal: columns, the shape of trees, limits of a run,
+//! constraints, and what features cost.
 
 use std::time::Duration;
 
@@ -55,15 +55,16 @@ pub(super) struct ShareLimit {
 
 #[pymethods]
 impl ShareLimit {
-    /// `among` are the classes, or groups of rows, whose rows count; with `against`, their share is subtracted.
+    /// `among` are the classes, or groups of rows, whose rows count; with `against`, their share is
+    /// subtracted.
     #[new]
     fn new(name: String, label: u32, among: Vec<u32>, against: Vec<u32>, most: f64) -> Self {
         ShareLimit { input: LimitInput { name, label, among, against, most } }
     }
 }
 
-/// Limits on shares of rows. They count classes, which are cut into groups (`class_of` then gives the user's class of
-/// each), or row weights by point and group.
+/// Limits on shares of rows. They count classes, which are cut into groups (`class_of` then gives
+/// the user's class of each), or row weights by point and group.
 #[pyclass(frozen, module = "certree._core", name = "Constraints")]
 pub(super) struct Constraints {
     pub(super) limits: Vec<LimitInput>,
@@ -150,7 +151,8 @@ pub(super) fn read_columns(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult
     (columns.into_iter()).map(|(name, kind)| Ok(Column { name, kind: read_kind(&kind)? })).collect()
 }
 
-/// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats: cuts.
+/// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats:
+/// cuts.
 fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
     if kind.is_none() {
         return Ok(ColumnKind::Boolean);

@@ -21,8 +21,9 @@ use crate::run::{self, Pulse, Run};
 use crate::solve::{Answer, Known};
 use crate::task::{CountedInput, PriceList, ROUNDED_SUMS, RowCosts, Scaled, Weighed};
 
-/// Data, a goal, what trees may be, and what they must keep to. It never changes, and neither does its digest, which
-/// differs where anything that the problem holds does, but for `shape` and `regrets`.
+/// Data, a goal, what trees may be, and what they must keep to. It never changes, and neither does
+/// its digest, which differs where anything that the problem holds does, but for `shape` and
+/// `regrets`.
 #[pyclass(frozen, module = "certree._core", name = "Problem")]
 pub(super) struct PyProblem {
     posed: Posed,
@@ -51,8 +52,8 @@ struct Given<'a> {
 
 #[pymethods]
 impl PyProblem {
-    /// `regrets`: by point, what a reference loses beyond the least, as a share of the objective; the tree is then the
-    /// best if no tree is better than the reference anywhere.
+    /// `regrets`: by point, what a reference loses beyond the least, as a share of the objective;
+    /// the tree is then the best if no tree is better than the reference anywhere.
     #[new]
     #[pyo3(signature = (columns, points, goal, shape, constraints=None, feature_costs=None, regrets=None))]
     #[allow(clippy::too_many_arguments)]
@@ -230,8 +231,8 @@ impl Given<'_> {
     }
 }
 
-/// Search for the best tree. With `incumbent`, a tree that is known already and what no tree's objective is below, the
-/// search is for a better one, without any guess of a reference.
+/// Search for the best tree. With `incumbent`, a tree that is known already and what no tree's
+/// objective is below, the search is for a better one, without any guess of a reference.
 #[pyfunction]
 #[pyo3(signature = (problem, limits, pulse=None, incumbent=None))]
 pub(super) fn solve(

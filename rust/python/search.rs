@@ -55,14 +55,15 @@ impl PyAnswer {
         self.open.is_some()
     }
 
-    /// What a signal raised, such as KeyboardInterrupt, that ended the search. Whoever has kept the tree raises it.
+    /// What a signal raised, such as KeyboardInterrupt, that ended the search. Whoever has kept the
+    /// tree raises it.
     #[getter]
     fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.interrupt.as_ref().map(|error| error.value(py).clone().into_any().unbind())
     }
 
-    /// The best of the trees with at most so many leaves, fewer than this search allowed. What it proved of nodes goes
-    /// over to the answer.
+    /// The best of the trees with at most so many leaves, fewer than this search allowed. What it
+    /// proved of nodes goes over to the answer.
     #[pyo3(signature = (most, limits, pulse=None))]
     fn with_most_leaves(
         &self,
@@ -165,9 +166,10 @@ pub(super) fn search<T: Send>(
     }
 }
 
-/// Polls for signals, such as Ctrl-C, which end the search with the best tree so far, and calls the user's callback
-/// with (seconds, objective, lower_bound, nodes, kernel_calls, peak_bytes). A callback that returns
-/// False, of Python or numpy, ends the search likewise; one that raises ends it with its error.
+/// Polls for signals, such as Ctrl-C, which end the search with the best tree so far, and calls the
+/// user's callback with (seconds, objective, lower_bound, nodes, kernel_calls, peak_bytes). A
+/// callback that returns False, of Python or numpy, ends the search likewise; one that raises ends
+/// it with its error.
 fn beat(callback: Option<Py<PyAny>>, raised: Arc<Mutex<Raised>>) -> Pulse<'static> {
     let raise = move |error: PyErr, by: fn(&mut Raised) -> &mut Option<PyErr>| {
         *by(&mut raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner())) = Some(error);

@@ -196,7 +196,8 @@ impl ClassInput {
         })
     }
 
-    /// By class: the factor on its rows, which is divided by their weight if classes are balanced, and that weight.
+    /// By class: the factor on its rows, which is divided by their weight if classes are balanced,
+    /// and that weight.
     pub fn factors(&self) -> (Vec<f64>, Vec<f64>) {
         let of = |class| self.weights.iter().skip(class).step_by(self.n_classes).copied();
         let totals: Vec<f64> = (0..self.n_classes).map(|class| sum(of(class))).collect();

@@ -161,6 +161,8 @@ def test_frozen_values_are_equal_if_the_values_are():
         ({"a": [1, (2, 3)]}, {"a": [1, (2, 3)]}),
         (np.array(["a", None], dtype=object), np.array(["a", None], dtype=object)),
         (DemographicParity("x", 0.1), DemographicParity("x", 0.1)),
+        (np.float64, np.float64),
+        (np.float64(0.5), 0.5),
     ]
     for one, other in pairs:
         assert frozen(one) == frozen(other)
@@ -168,6 +170,7 @@ def test_frozen_values_are_equal_if_the_values_are():
         np.array([1, 2]), np.array([1, 2.0]), np.array([[1, 2]]), pl.Series([1, 3]),
         pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"b": [1, 2]}), [1, 2], {1: 2}, "1", 1, None,
         DemographicParity("x", 0.2), RandomForestClassifier(), RandomForestClassifier(), len,
+        np.float64, np.float32, np.array(object(), dtype=object),
     ]  # fmt: skip
     for at, one in enumerate(different):
         for other in different[:at]:
@@ -352,3 +355,37 @@ def test_what_was_fitted_cannot_be_changed():
     assert isinstance(model._fitted, Fitted)
     with pytest.raises(AttributeError):
         model._fitted.max_depth = 4
+
+
+def test_a_callback_that_sets_parameters_changes_nothing_of_what_is_fitted():
+    X, y = data(1500, 10)
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        model.set_params(max_depth=9, leaf_penalty=0.5)
+        return False
+
+    model = OptimalTreeClassifier(
+        max_depth=6, thresholds=15, leaf_penalty=1e-4, time_limit=None, callback=callback
+    )
+    model.fit(X, RNG.integers(0, 2, 1500))
+    assert seen and model.certificate_.max_depth == 6 and model.certificate_.leaf_penalty == 1e-4
+    with pytest.raises(ValueError, match="^leaf_penalty was 0.0001 .* is 0.5 now"):
+        model.certify()
+
+
+def test_data_that_a_callback_changes_under_the_search_are_found():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((1500, 10)), rng.integers(0, 2, 1500)
+
+    def callback(progress):
+        X[:] = 2 * X
+        return False
+
+    model = OptimalTreeClassifier(
+        max_depth=6, thresholds=15, leaf_penalty=1e-4, time_limit=None, callback=callback
+    )
+    with pytest.raises(ValueError, match="training data have changed"):
+        model.fit(X, y)
+    assert not hasattr(model, "tree_")

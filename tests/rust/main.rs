@@ -15,6 +15,7 @@ mod feature_costs;
 mod floors;
 mod fronts_larger;
 mod guess;
+mod incumbents;
 mod intervals;
 mod judge_rejects;
 mod larger;

@@ -1,5 +1,5 @@
-"""Factors that make all classes weigh the same, for who cannot leave that to the core: its ``balanced`` is about the
-classes that it is given, and those may be cut into groups."""
+"""Factors that make all classes weigh the same, for who cannot leave that to the core: its
+``balanced`` is about the classes that it is given, and those may be cut into groups."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ MOST_WHOLE = 2**53
 def factors(
     given: Sequence[float], weights: NDArray[np.float64], n_groups: int = 1
 ) -> list[float]:
-    """Each factor divided by the weight of its class. Where weights are short decimals, all factors are multiplied by one
-    number that makes the quotients whole, if floats hold them. ``weights`` are by point, class and group."""
+    """Each factor divided by the weight of its class. Where weights are short decimals, all factors
+    are multiplied by one number that makes the quotients whole, if floats hold them. ``weights``
+    are by point, class and group."""
     totals = weights.sum(axis=0).reshape(-1, n_groups).sum(axis=1).tolist()
     if are_short(weights):
         whole = [int(round(total * 10**DECIMALS)) or 1 for total in totals]

@@ -64,8 +64,8 @@ class TreeEstimator(BaseEstimator):
     _keeps_search = False
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
-        """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of the fit, where the
-        problem is posed again; lower bounds are not guessed then."""
+        """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of
+        the fit, where the problem is posed again; lower bounds are not guessed then."""
         raise NotImplementedError
 
     def _shape(self) -> _core.Shape:
@@ -87,8 +87,8 @@ class TreeEstimator(BaseEstimator):
         class_weight: Any = None,
         n_targets: int | None = None,
     ) -> Any:
-        """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target is real, even if its
-        numbers are whole."""
+        """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target is
+        real, even if its numbers are whole."""
         given = self.thresholds
         if isinstance(given, str) and given == "guess":
             # scikit-learn's ensembles are slow to import, so only when they are used.
@@ -105,12 +105,15 @@ class TreeEstimator(BaseEstimator):
         return guesser.fit(X, y, sample_weight)
 
     def _solve(self, data: Any, started: float) -> Self:
-        """Pose the problem of these data, search for its best tree, and keep that: also where Ctrl-C ends the search."""
+        """Pose the problem of these data, search for its best tree, and keep that: also where Ctrl-C
+        ends the search."""
         posed = self._pose(data)
+        # Before the search, because a callback may set parameters.
+        fitted = Fitted.of(self, posed.problem.digest)
         with Held() as held:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
-            fitted = Fitted.of(self, posed.problem.digest, answer.is_of_nodes)
+            fitted = replace(fitted, adds_up=answer.is_of_nodes)
             self._keep(answer, posed, fitted, data)
         return self
 
@@ -122,11 +125,17 @@ class TreeEstimator(BaseEstimator):
         data: Any,
         before: Certificate | None = None,
     ) -> None:
-        """Take over what the search found, all at once, after checking that prediction routes as it did. ``before``:
-        of the search that this one goes on from. What a signal raised meanwhile is raised at the end."""
+        """Take over what the search found, all at once, after checking that prediction routes as it
+        did. ``before``: of the search that this one goes on from. What a signal raised meanwhile is
+        raised at the end."""
         columns = [each.column for each in posed.cuts]
         tree = Tree(answer.tree, columns, posed.labels)
-        check_routing(tree, posed.training)
+        try:
+            check_routing(tree, posed.training)
+        except RuntimeError:
+            # A callback, or another thread, may have changed the data under the search.
+            fitted.check_data(self._pose(data, posed.thresholds).problem.digest, False)
+            raise
         if posed.show is not None:
             tree = posed.show(tree)
         certificate = self._certificate(answer, posed, fitted, tree)
@@ -150,6 +159,7 @@ class TreeEstimator(BaseEstimator):
             kept["feature_names_in_"] = np.array(names, dtype=object)
         if parameters.is_guesser(posed.thresholds) and posed.thresholds is not self.thresholds:
             kept["guesser_"] = posed.thresholds
+        # Together, so that no error in between leaves half of another tree.
         for name in ("feature_names_in_", "guesser_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(kept)
@@ -161,7 +171,8 @@ class TreeEstimator(BaseEstimator):
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 warnings.warn(
                     f"{ENDINGS[self.status_]} before the tree was proved optimal: its objective is "
-                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} (gap {self.gap_:.3g})",
+                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} "
+                    f"(gap {self.gap_:.3g})",
                     ConvergenceWarning,
                     stacklevel=4,
                 )
@@ -172,7 +183,8 @@ class TreeEstimator(BaseEstimator):
     def _certificate(
         self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
     ) -> Certificate:
-        """What is certified is read from what was fitted; of the estimator only the limits of this run are."""
+        """What is certified is read from what was fitted; of the estimator only the limits of this
+        run are."""
         reference = posed.reference
         return Certificate(
             status=answer.status,
@@ -203,30 +215,35 @@ class TreeEstimator(BaseEstimator):
             ],
             constraints=posed.met(answer.attained) if posed.met else [],
             reference=reference,
-            # What is taken for granted says something of this tree only once the search with it is complete.
+            # What is taken for granted says something of this tree only once the search with it
+            # is complete.
             guessed=(
                 self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
             ),
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search on, without a guess, until the tree is proved to be the best or a better one that is takes its place.
+        """Search on, without a guess, until the tree is proved to be the best or a better one that is
+        takes its place.
 
-        Everything known so far is kept: the tree, the lower bound, and where the search stood. The limits of the run hold as they are
-        now, for this search alone: ``model.set_params(time_limit=None).certify()`` goes on until it is done. The other
-        parameters define the problem that was fitted, so that one which was changed is an error. Where
-        a limit or Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
+        Everything known so far is kept: the tree, the lower bound, and where the search stood. The
+        limits of the run hold as they are now, for this search alone:
+        ``model.set_params(time_limit=None).certify()`` goes on until it is done. The other parameters
+        define the problem that was fitted, so that one which was changed is an error. Where a limit or
+        Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
         and it can be called again. Of a tree that is proved already nothing changes.
 
-        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a larger limit.
+        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a
+        larger limit.
 
         Parameters
         ----------
         X, y, sample_weight : default=None
-            The data of the fit, as they were given to it. They are needed by a model that was pickled or copied, which
-            has left its training rows and its search behind: the search then starts again, from the tree and the lower
-            bound. Without them, the data are those that ``fit`` was given, which are read again. Either way a digest
-            tells whether they are still the same; if not, it is an error.
+            The data of the fit, as they were given to it. They are needed by a model that was pickled
+            or copied, which has left its training rows and its search behind: the search then starts
+            again, from the tree and the lower bound. Without them, the data are those that ``fit`` was
+            given, which are read again. Either way a digest tells whether they are still the same; if
+            not, it is an error.
 
         Returns
         -------
@@ -244,7 +261,8 @@ class TreeEstimator(BaseEstimator):
         return self._go_on(None if X is None else (X, y, sample_weight))
 
     def _go_on(self, data: Any) -> Self:
-        """What ``certify`` does; ``data`` are as ``_solve`` takes them, or None for those of the fit."""
+        """What ``certify`` does; ``data`` are as ``_solve`` takes them, or None for those of the
+        fit."""
         check_is_fitted(self)
         self._fitted.check_parameters(self)
         if self.status_ == "optimal" and data is None:
@@ -252,13 +270,13 @@ class TreeEstimator(BaseEstimator):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows; fit again, with a larger "
-                "time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
+                "with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
-                "certify() cannot go on from here without the data: a model that was pickled or copied has left them "
-                "behind; pass them, as they were given to fit"
+                "certify() cannot go on from here without the data: a model that was pickled or copied "
+                "has left them behind; pass them, as they were given to fit"
             )
         given = data is not None
         data = data if given else earlier[2]
@@ -280,8 +298,9 @@ class TreeEstimator(BaseEstimator):
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
-        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what was proved of nodes is
-        handed over to it. ``None`` where the search had no nodes that it could."""
+        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what
+        was proved of nodes is handed over to it. ``None`` where the search had no nodes that it
+        could."""
         if getattr(self, "_open", None) is None:
             return None
         answer, posed, data = self._open

@@ -38,8 +38,8 @@ def core(
     row_costs: NDArray[np.float64],
     sides: Mapping[str, NDArray[np.uint32]],
 ) -> tuple[_core.Constraints, Callable[[Sequence[float]], list[Met]]]:
-    """The constraints as limits on groups of rows, and what they are in a tree, from what the core says of the limits.
-    ``row_costs`` are by row, ``sides`` by sensitive column and row."""
+    """The constraints as limits on groups of rows, and what they are in a tree, from what the core
+    says of the limits. ``row_costs`` are by row, ``sides`` by sensitive column and row."""
     known = labels.tolist()
     counts = Counts(located, row_costs, sides)
     limited = [counts.limits(each, known) for each in constraints]

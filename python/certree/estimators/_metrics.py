@@ -14,9 +14,14 @@ NAMES = {"f1": "fbeta", "fbeta": "fbeta", "jaccard": "jaccard", "mcc": "mcc"}
 
 
 def goal(
-    model: Any, labels: NDArray[Any], points: ingest.Points, factors: Sequence[float], balanced: bool
+    model: Any,
+    labels: NDArray[Any],
+    points: ingest.Points,
+    factors: Sequence[float],
+    balanced: bool,
 ) -> _core.Metric:
-    """The model's metric of these points. ``factors`` are of the classes, which may be cut into groups."""
+    """The model's metric of these points. ``factors`` are of the classes, which may be cut into
+    groups."""
     known = labels.tolist()
     if len(known) != 2:
         raise ValueError(

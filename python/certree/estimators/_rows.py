@@ -54,7 +54,8 @@ class RowTreeEstimator(TreeEstimator):
         return [name for name, used in columns.items() if not used]
 
     def _pose_rows(self, rows: Rows, known: Any) -> Posed:
-        """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean of ``given``."""
+        """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean of
+        ``given``."""
         training, labels = rows.training, rows.labels
         kept = rows.given if training.kept is None else rows.given[training.kept]
         costs = rows.sign * kept
@@ -94,7 +95,8 @@ class RowTreeEstimator(TreeEstimator):
         def show(tree: Tree) -> Tree:
             leaves = tree.apply(training.source)
             leaves = leaves if training.kept is None else leaves[training.kept]
-            return with_means(tree, leaves, kept, weights, rows.task)
+            # A copy of what was given, which may change while the search goes on.
+            return with_means(tree, leaves, rows.sign * costs, weights, rows.task)
 
         return Posed(
             problem,

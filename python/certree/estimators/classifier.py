@@ -246,7 +246,8 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         return "RankingArea" if self.objective in _ranking.LOSSES else "Classes"
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
-        return self._pose_constrained(data, known) if self.constraints else self._pose_free(data, known)
+        pose = self._pose_constrained if self.constraints else self._pose_free
+        return pose(data, known)
 
     def _pose_free(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data
@@ -268,10 +269,11 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         else:
             costs = cost_list(self.cost_matrix, labels)
             factors = class_factors(self.class_weight, labels)
-            balanced = self._is_balanced()
-            goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, float(self.leaf_penalty))
+            balanced, leaf_penalty = self._is_balanced(), float(self.leaf_penalty)
+            goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, leaf_penalty)
             if isinstance(training, ingest.InMemory) and guesses:
-                features = ingest.without(X, [name for name in (y, sample_weight) if isinstance(name, str)])
+                named = [name for name in (y, sample_weight) if isinstance(name, str)]
+                features = ingest.without(X, named)
                 regrets, reference = _reference.of_classes(
                     self, features, training, thresholds, costs, factors, balanced
                 )

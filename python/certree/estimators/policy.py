@@ -252,10 +252,11 @@ class OptimalPolicyTree(RowTreeEstimator):
         rewards: Any = None,
         sample_weight: Any = None,
     ) -> OptimalPolicyTree:
-        """Search on until the tree is proved to be the best, as :meth:`OptimalTreeClassifier.certify` does.
+        """Search on until the tree is proved to be the best, as
+        :meth:`OptimalTreeClassifier.certify` does.
 
-        The arguments are those of ``fit``, for a model that was pickled or copied; scores are then made again, and have
-        to be those of the fit. Without them, the scores of the fit hold.
+        The arguments are those of ``fit``, for a model that was pickled or copied; scores are then
+        made again, and have to be those of the fit. Without them, the scores of the fit hold.
         """
         if X is None:
             return self._go_on(None)
@@ -265,8 +266,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._go_on(self._scored(X, seen, rewards, sample_weight))
 
     def _scored(self, X: Any, seen_as: tuple[Any, ...], rewards: Any, sample_weight: Any) -> Scored:
-        """What treatments brought each row, by the teacher or as it was given. ``seen_as``: treatment, outcome, propensity and
-        predicted."""
+        """What treatments brought each row, by the teacher or as it was given. ``seen_as``:
+        treatment, outcome, propensity and predicted."""
         treatment, outcome, propensity, predicted = seen_as
         if rewards is not None:
             self._refuse_beside_rewards(*seen_as)
