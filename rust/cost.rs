@@ -42,6 +42,16 @@ impl Scale {
         quotient.next_down().next_down()
     }
 
+    /// A cost that no tree is below if no tree's true objective is below `objective`.
+    pub fn cost_above(&self, objective: f64) -> Cost {
+        let units = objective * self.units;
+        // The product is off by at most half a step. The slack is taken off because a cost may be
+        // that far from its true value.
+        let least = (units - units.abs() * f64::EPSILON).floor() as i128 - 1;
+        let least = least - self.offset - i128::from(self.slack);
+        least.clamp(0, i128::from(INFINITE)) as Cost
+    }
+
     /// The number of units that is surely at least this much objective (for gap limits: rounded down).
     pub fn units_of(&self, objective: f64) -> Cost {
         (objective * self.units).clamp(0.0, INFINITE as f64).floor() as Cost
@@ -115,6 +125,17 @@ mod tests {
         let scale = Scale { units: 3.0, offset: 0, slack: 0 };
         for cost in 1..100 {
             assert!(scale.lower(cost) <= scale.objective(cost));
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_read_back_is_never_above() {
+        for (units, offset) in [(3.0, 0), (1e-3, -70), (2f64.powi(52), 1 << 40), (7e16, 12345)] {
+            let scale = Scale { units, offset, slack: 0 };
+            for cost in (0..100).map(|step| step * step * step * 1_000_003) {
+                let back = scale.cost_above(scale.lower(cost));
+                assert!(back <= cost && cost - back <= 3 + cost.abs() / (1 << 48), "{back} {cost}");
+            }
         }
     }
 }

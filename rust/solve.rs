@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::{Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
 use crate::search::{Found, intervals, separate};
-use crate::tree::{Plan, Tree};
+use crate::tree::{Plan, Split, Tree};
 
 /// A tree and what is known about it.
 #[derive(Debug, Clone)]
@@ -47,6 +47,18 @@ pub enum Rest {
 impl Known {
     pub fn new(tree: Tree, (lower, upper): (Cost, Cost), rest: Option<Rest>) -> Known {
         Known { tree, upper, lower: lower.min(upper), rest: Mutex::new(rest) }
+    }
+
+    /// A tree of this very problem that was found elsewhere, and what no tree's objective is below.
+    pub fn of_tree(problem: &Problem, tree: Tree, lower_bound: f64) -> Result<Known> {
+        let fits = |split: &Split| split.column.index() < problem.columns.len();
+        if !tree.nodes.iter().filter_map(|node| node.split.as_ref()).all(fits)
+            || !is_allowed(problem, &tree)
+        {
+            return Err(Error::invalid("the tree to go on from is none of this problem"));
+        }
+        let upper = cost_of(problem, &tree);
+        Ok(Known::new(tree, (problem.scale.cost_above(lower_bound), upper), None))
     }
 
     /// What is known of smaller trees: that none costs less, and all of the nodes.
@@ -158,11 +170,38 @@ fn takes_relaxation(problem: &Problem) -> bool {
 
 /// An error unless the tree costs what the search said.
 pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
+    check::confirm(claimed, cost_of(problem, tree))?;
+    problem.context.as_ref().map_or(Ok(()), |context| check::allowed(tree, context.as_ref()))
+}
+
+/// Whether the shape allows the tree: its depth, its leaves, and the rows in each leaf of a split.
+fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
+    let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
+    let mut depths = vec![0u32; tree.nodes.len()];
+    for (at, node) in tree.nodes.iter().enumerate() {
+        if let Some(split) = &node.split {
+            depths[split.left.index()] = depths[at] + 1;
+            depths[split.right.index()] = depths[at] + 1;
+        }
+    }
+    let mut rows = vec![0; tree.nodes.len()];
+    for (point, leaf) in
+        check::leaves(tree, &problem.columns, &problem.points).into_iter().enumerate()
+    {
+        rows[leaf] += problem.points.rows(point);
+    }
+    let is_full = |at: usize| tree.nodes[at].split.is_some() || rows[at] >= min_leaf_rows;
+    max_depth.is_none_or(|most| depths.iter().all(|&depth| depth <= most))
+        && max_leaves.is_none_or(|most| tree.n_leaves() <= most as usize)
+        && (tree.nodes.len() == 1 || (0..tree.nodes.len()).all(is_full))
+}
+
+/// What the tree costs by its own tests and labels.
+fn cost_of(problem: &Problem, tree: &Tree) -> Cost {
     let (points, task) = (&problem.points, problem.task.as_ref());
     let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);
     let spent = |costs| check::spent(tree, &problem.columns, points, costs);
-    check::confirm(claimed, cost + problem.feature_costs.as_ref().map_or(0, spent))?;
-    problem.context.as_ref().map_or(Ok(()), |context| check::allowed(tree, context.as_ref()))
+    cost + problem.feature_costs.as_ref().map_or(0, spent)
 }
 
 /// On a stack that is deep enough for any tree: plans are walked, and dropped, by recursion.

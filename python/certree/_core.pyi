@@ -7,37 +7,44 @@ from numpy.typing import NDArray
 from certree.options import Status
 
 __all__ = [
+    "APART",
     "Answer",
+    "COMBINATIONS",
+    "ClassShares",
+    "Classes",
+    "Constraints",
+    "Custom",
+    "FeatureCosts",
+    "Limits",
+    "Metric",
     "Points",
+    "Problem",
+    "RankingArea",
+    "Rates",
+    "RowCosts",
+    "Shape",
+    "ShareLimit",
+    "Squares",
     "Table",
+    "Targets",
     "Tree",
     "__version__",
     "count_rows",
     "description_bits",
-    "solve_classes",
-    "solve_custom",
-    "solve_impurity",
-    "solve_limited",
-    "solve_limited_metric",
-    "solve_limited_rows",
-    "solve_metric",
-    "solve_rates",
-    "solve_roc",
-    "solve_rows",
-    "solve_squares",
-    "solve_targets",
+    "solve",
     "sum_by_point",
 ]
 
 __version__: str
 
+#: The parts of a problem that each goal can be combined with, and pairs of parts that no goal can at once.
+COMBINATIONS: dict[str, list[str]]
+APART: list[tuple[str, str]]
+
 _Test = bool | str | int | float
 _Split = tuple[int, _Test, int, int]
 _Node = tuple[_Split | None, int, int, list[float], float]
-_Shape = tuple[int | None, int | None, int]
-_Limits = tuple[float | None, int | None, float, int]
 _Columns = Sequence[tuple[str, NDArray[np.float64] | list[str] | list[int] | list[float] | None]]
-_Prices = tuple[Sequence[tuple[float, float, int | None]], Sequence[int | None]]
 _Pulse = Callable[[float, float, float, int, int, int], object]
 
 @final
@@ -103,114 +110,190 @@ class Answer:
     def is_open(self) -> bool: ...
     @property
     def is_of_nodes(self) -> bool: ...
-    def go_on(self, limits: _Limits, pulse: _Pulse | None = None) -> Answer: ...
-    def with_most_leaves(self, most: int, limits: _Limits, pulse: _Pulse | None = None) -> Answer: ...
+    @property
+    def attained(self) -> list[float]: ...
+    @property
+    def interrupt(self) -> BaseException | None: ...
+    def go_on(self, limits: Limits, pulse: _Pulse | None = None) -> Answer: ...
+    def with_most_leaves(
+        self, most: int, limits: Limits, pulse: _Pulse | None = None
+    ) -> Answer: ...
 
-def solve_classes(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    costs: Sequence[float],
-    class_weights: Sequence[float],
-    balanced: bool,
-    prices: _Prices | None,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
+@final
+class Classes:
+    def __new__(
+        cls,
+        weights: NDArray[np.float64],
+        costs: Sequence[float],
+        class_weights: Sequence[float],
+        balanced: bool,
+        leaf_penalty: float,
+    ) -> Classes: ...
+
+@final
+class RowCosts:
+    def __new__(
+        cls,
+        costs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        size: float,
+        normalizer: float,
+        leaf_penalty: float,
+    ) -> RowCosts: ...
+
+@final
+class Squares:
+    def __new__(
+        cls,
+        targets: NDArray[np.float64],
+        point_of: NDArray[np.uint32],
+        n_points: int,
+        weights: NDArray[np.int64] | None,
+        leaf_penalty: float,
+        given: NDArray[np.float64] | None = None,
+    ) -> Squares: ...
+
+@final
+class Metric:
+    def __new__(
+        cls,
+        name: str,
+        weights: NDArray[np.float64],
+        class_weights: Sequence[float],
+        balanced: bool,
+        positive: int,
+        leaf_penalty: float,
+        beta: float = 1.0,
+    ) -> Metric: ...
+
+@final
+class RankingArea:
+    def __new__(
+        cls,
+        weights: NDArray[np.float64],
+        positive: int,
+        max_fpr: float,
+        leaf_penalty: float,
+    ) -> RankingArea: ...
+
+@final
+class ClassShares:
+    def __new__(
+        cls,
+        impurity: str,
+        weights: NDArray[np.float64],
+        class_weights: Sequence[float],
+        balanced: bool,
+        n_cuts: int,
+        leaf_penalty: float,
+    ) -> ClassShares: ...
+
+@final
+class Rates:
+    def __new__(
+        cls,
+        deviance: str,
+        targets: NDArray[np.float64],
+        exposures: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,
+        point_of: NDArray[np.uint32],
+        n_points: int,
+        leaf_penalty: float,
+    ) -> Rates: ...
+
+@final
+class Targets:
+    def __new__(
+        cls, n_classes: Sequence[int], weights: NDArray[np.float64], leaf_penalty: float
+    ) -> Targets: ...
+
+@final
+class Custom:
+    def __new__(
+        cls,
+        task: tuple[Any, int | None, Sequence[float], bool, bool, float | None],
+        stats: NDArray[np.int64],
+        normalizer: float,
+        leaf_penalty: float,
+    ) -> Custom: ...
+
+@final
+class Shape:
+    def __new__(
+        cls,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_leaf_rows: int = 1,
+    ) -> Shape: ...
+
+@final
+class Limits:
+    def __new__(
+        cls,
+        time: float | None = None,
+        memory: int | None = None,
+        gap: float = 0.0,
+        threads: int = 1,
+    ) -> Limits: ...
+
+@final
+class ShareLimit:
+    def __new__(
+        cls,
+        name: str,
+        label: int,
+        among: Sequence[int],
+        against: Sequence[int],
+        most: float,
+    ) -> ShareLimit: ...
+
+@final
+class Constraints:
+    def __new__(
+        cls,
+        limits: Sequence[ShareLimit],
+        class_of: Sequence[int] | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Constraints: ...
+
+@final
+class FeatureCosts:
+    def __new__(
+        cls,
+        tests: Sequence[tuple[float, float, int | None]],
+        test_of: Sequence[int | None],
+    ) -> FeatureCosts: ...
+
+@final
+class Problem:
+    def __new__(
+        cls,
+        columns: _Columns,
+        points: Points,
+        goal: (
+            Classes
+            | RowCosts
+            | Squares
+            | Metric
+            | RankingArea
+            | ClassShares
+            | Rates
+            | Targets
+            | Custom
+        ),
+        shape: Shape,
+        constraints: Constraints | None = None,
+        feature_costs: FeatureCosts | None = None,
+        regrets: NDArray[np.float64] | None = None,
+    ) -> Problem: ...
+    @property
+    def digest(self) -> str: ...
+
+def solve(
+    problem: Problem,
+    limits: Limits,
     pulse: _Pulse | None = None,
-    regrets: NDArray[np.float64] | None = None,
-) -> Answer: ...
-def solve_metric(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    class_weights: Sequence[float],
-    balanced: bool,
-    metric: str,
-    beta: float,
-    positive: int,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
-def solve_impurity(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    class_weights: Sequence[float],
-    balanced: bool,
-    impurity: str,
-    n_cuts: int,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
-def description_bits(
-    weights: NDArray[np.float64], n_classes: int, n_cuts: int
-) -> tuple[float, float]: ...
-def solve_rates(
-    columns: _Columns,
-    points: Points,
-    deviance: str,
-    targets: NDArray[np.float64],
-    exposures: NDArray[np.float64] | None,
-    weights: NDArray[np.float64] | None,
-    point_of: NDArray[np.uint32],
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
-def solve_targets(
-    columns: _Columns,
-    points: Points,
-    n_classes: Sequence[int],
-    weights: NDArray[np.float64],
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
-def solve_custom(
-    columns: _Columns,
-    points: Points,
-    task: tuple[Any, int | None, Sequence[float], bool, bool, float | None],
-    stats: NDArray[np.int64],
-    normalizer: float,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
-def solve_rows(
-    columns: _Columns,
-    points: Points,
-    costs: NDArray[np.float64],
-    n_labels: int,
-    error: float,
-    normalizer: float,
-    weights: Sequence[float],
-    prices: _Prices | None,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-    regrets: NDArray[np.float64] | None = None,
-) -> Answer: ...
-def solve_squares(
-    columns: _Columns,
-    points: Points,
-    targets: NDArray[np.float64],
-    point_of: NDArray[np.uint32],
-    weights: NDArray[np.int64] | None,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-    regrets: NDArray[np.float64] | None = None,
-    given: NDArray[np.float64] | None = None,
+    incumbent: tuple[Tree, float] | None = None,
 ) -> Answer: ...
 def count_rows(
     nodes: NDArray[np.uint32], n_nodes: int, kept: NDArray[np.bool_] | None = None
@@ -221,57 +304,6 @@ def sum_by_point(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
-def solve_limited(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    costs: Sequence[float],
-    class_weights: Sequence[float],
-    leaf_penalty: float,
-    class_of: Sequence[int],
-    limited: Sequence[tuple[str, int, Sequence[int], Sequence[int], float]],
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> tuple[Answer, list[float]]: ...
-def solve_limited_metric(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    class_weights: Sequence[float],
-    class_of: Sequence[int],
-    metric: str,
-    beta: float,
-    positive: int,
-    leaf_penalty: float,
-    limited: Sequence[tuple[str, int, Sequence[int], Sequence[int], float]],
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> tuple[Answer, list[float]]: ...
-def solve_limited_rows(
-    columns: _Columns,
-    points: Points,
-    costs: NDArray[np.float64],
-    n_labels: int,
-    error: float,
-    normalizer: float,
-    weights: NDArray[np.float64],
-    n_groups: int,
-    leaf_penalty: float,
-    limited: Sequence[tuple[str, int, Sequence[int], Sequence[int], float]],
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> tuple[Answer, list[float]]: ...
-def solve_roc(
-    columns: _Columns,
-    points: Points,
-    weights: NDArray[np.float64],
-    max_fpr: float,
-    first_is_positive: bool,
-    leaf_penalty: float,
-    shape: _Shape,
-    limits: _Limits,
-    pulse: _Pulse | None = None,
-) -> Answer: ...
+def description_bits(
+    weights: NDArray[np.float64], n_classes: int, n_cuts: int
+) -> tuple[float, float]: ...

@@ -65,7 +65,7 @@ class Certificate:
     constraints: list[Met] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved nevertheless.
     reference: str | None = None
-    #: What was taken for granted then, as a sentence's part.
+    #: What was taken for granted then, as a sentence's part; None where the search with the guess is not complete.
     guessed: str | None = None
 
     @property
@@ -121,13 +121,16 @@ class Certificate:
         return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
 
     def after(self, before: Certificate) -> Certificate:
-        """The same, with the work of an earlier part of the search."""
+        """The same, with the work of an earlier part of the search and what it proved."""
+        lower_bound = min(max(before.lower_bound, self.lower_bound), self.objective)
         moments = [
             (before.seconds + seconds, min(upper, before.objective), max(lower, before.lower_bound))
             for seconds, upper, lower in self.curve
         ]
         return replace(
             self,
+            lower_bound=lower_bound,
+            guessed=self.guessed or before.guessed,
             seconds=before.seconds + self.seconds,
             nodes=before.nodes + self.nodes,
             kernel_calls=before.kernel_calls + self.kernel_calls,

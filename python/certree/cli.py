@@ -237,17 +237,26 @@ def fit(options: argparse.Namespace) -> None:
         "costs": OptimalCostTree,
     }
     model = estimators[task](**search, verbose=not quiet)
+    interrupt = None
     with warnings.catch_warnings():
         # The certificate says it, too.
         warnings.simplefilter("ignore", ConvergenceWarning)
         goals = named[0] if task == "classification" else named
-        model.fit(frame.select(engine.columns(kept)), goals, sample_weight=given.get("weight"))
+        try:
+            model.fit(frame.select(engine.columns(kept)), goals, sample_weight=given.get("weight"))
+        except KeyboardInterrupt as error:
+            # Before the search there is no tree to show.
+            if not hasattr(model, "tree_"):
+                raise
+            interrupt = error
     if not quiet and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
     if "model" in given:
         save(model, options.model)
     print(model.tree_.to_text())
-    print(printable(str(model.certificate_)))
+    print(printable(str(model.certificate_)), flush=True)
+    if interrupt is not None:
+        raise interrupt
 
 
 def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> None:

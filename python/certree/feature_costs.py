@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree import _core
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -49,7 +50,7 @@ class Prices:
     test_of: tuple[int | None, ...]
 
     def parts(self) -> PriceParts:
-        """As the core takes them."""
+        """By number instead of name."""
         groups = list(dict.fromkeys(test.group for test in self.tests if test.group is not None))
         return [
             (
@@ -60,10 +61,8 @@ class Prices:
             for test in self.tests
         ], list(self.test_of)
 
-    @property
-    def everything(self) -> float:
-        """What a row pays that is asked for all there is."""
-        return float(sum(test.cost for test in self.tests))
+    def core(self) -> _core.FeatureCosts:
+        return _core.FeatureCosts(*self.parts())
 
     def by_node(self, tree: Tree) -> NDArray[np.float64]:
         """What a row has paid that arrives at each node."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import polars as pl
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
+from certree.estimators.parameters import is_number
 from certree.tree import Tree
 
 AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
@@ -26,6 +30,7 @@ def frontier(
     *,
     axes: tuple[str, str] = ("loss", "leaves"),
     sample_weight: Any = None,
+    time_limit: float | None = None,
 ) -> pl.DataFrame:
     """Every tree that no other one is better than on both axes.
 
@@ -43,6 +48,10 @@ def frontier(
           if there are any.
         - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
           ``constraints`` limits, from its ``max_difference`` down.
+    time_limit : float or None, default=None
+        Seconds for all rows together, reading included; each row also has the estimator's own. Where
+        they end before the last row, the trees that are missing are beyond the rows that there are,
+        and a ``ConvergenceWarning`` says so.
 
     Returns
     -------
@@ -52,8 +61,8 @@ def frontier(
 
     Notes
     -----
-    Each row has a limit on the second axis just below what the last tree had, and the time limit for itself. For leaves, and
-    losses that add up over rows, it goes on from what was proved of nodes for the rows before, so that all of them take
+    Each row has a limit on the second axis just below what the last tree had, and the estimator's time limit for itself. For
+    leaves, and losses that add up over rows, it goes on from what was proved of nodes for the rows before, so that all of them take
     little more than one. Else it is a search of its own.
 
     Examples
@@ -73,10 +82,15 @@ def frontier(
         raise ValueError(
             "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
         )
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
+        raise ValueError(
+            f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None"
+        )
     model = clone(estimator).set_params(leaf_penalty=0)
     search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
     rows: list[Row] = []
-    for row in search(model, X, y, sample_weight):
+    clock = Clock(time_limit, model.time_limit)
+    for row in search(model, X, y, sample_weight, clock):
         # As good on the first axis, and better on the second: the last one is not among the best.
         while rows and rows[-1][0] >= row[0]:
             rows.pop()
@@ -91,47 +105,82 @@ def frontier(
     )
 
 
-def _fit(model: Any, X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
-    model = clone(model).set_params(**parameters)
+class Clock:
+    """What is left of the time for all rows, and the estimator's own limit for each of them."""
+
+    def __init__(self, total: float | None, each: float | None) -> None:
+        self.end = None if total is None else monotonic() + total
+        self.each = each
+
+    def limit(self) -> float | None:
+        """For the next row; hardly anything where all is over."""
+        if self.end is None:
+            return self.each
+        left = max(self.end - monotonic(), 1e-9)
+        return left if self.each is None else min(left, self.each)
+
+    def is_over(self, last: Any) -> bool:
+        """Whether the time has ended before the row that would come after this last one."""
+        if self.end is None or monotonic() < self.end:
+            return False
+        warnings.warn(
+            "the time limit of the frontier was reached: trees beyond the last row, which has an "
+            f"objective of {last.objective_:.6g}, are missing",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return True
+
+
+def _fit(model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, **parameters: Any) -> Any:
+    model = clone(model).set_params(time_limit=clock.limit(), **parameters)
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
 def _fit_within(
-    model: Any, X: Any, y: Any, sample_weight: Any, tightened: bool, **parameters: Any
+    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, tightened: bool, **parameters: Any
 ) -> Any | None:
-    """The same; ``None`` where a limit that was tightened leaves no tree."""
+    """A fit, or ``None`` where a limit that was tightened leaves no tree."""
     try:
-        return _fit(model, X, y, sample_weight, **parameters)
+        return _fit(model, X, y, sample_weight, clock, **parameters)
     except ValueError as error:
         if tightened and str(error).startswith(NO_TREE):
             return None
         raise
 
 
-def _by_leaves(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+def _by_leaves(
+    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
+) -> Iterator[Row]:
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
             "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
         )
     model = clone(model)
     model._keeps_search = True
+    model.set_params(time_limit=clock.limit())
     found = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
     while True:
         leaves = found.get_n_leaves()
         yield found.objective_, leaves, found
-        if leaves == 1:
+        if leaves == 1 or clock.is_over(found):
             return
+        found.set_params(time_limit=clock.limit())
         smaller = found._with_most_leaves(leaves - 1)
-        found = smaller or _fit(model, X, y, sample_weight, max_leaf_nodes=leaves - 1)
+        found = smaller or _fit(model, X, y, sample_weight, clock, max_leaf_nodes=leaves - 1)
 
 
-def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+def _by_errors(
+    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
+) -> Iterator[Row]:
     _classifier(model, "false_negatives against false_positives")
     if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(
             "false_negatives against false_positives is for a classifier without cost_matrix and class_weight"
         )
-    least = _fit(model, X, y, sample_weight, objective="accuracy", max_depth=0, constraints=())
+    least = _fit(
+        model, X, y, sample_weight, clock, objective="accuracy", max_depth=0, constraints=()
+    )
     labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
@@ -150,6 +199,7 @@ def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
             X,
             y,
             sample_weight,
+            clock,
             limit < 1,
             objective="accuracy",
             cost_matrix=costs,
@@ -158,10 +208,14 @@ def _by_errors(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
         if found is None:
             return
         yield *_errors(found.tree_, labels, positive), found
+        if clock.is_over(found):
+            return
         limit = _below(found.certificate_.constraints[0].attained)
 
 
-def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Row]:
+def _by_disparity(
+    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
+) -> Iterator[Row]:
     _classifier(model, "loss against disparity")
     kinds = (DemographicParity, EqualOpportunity)
     first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
@@ -176,11 +230,15 @@ def _by_disparity(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Ro
         constraints = list(model.constraints)
         constraints[first] = replace(own, max_difference=limit)
         tightened = limit < own.max_difference
-        found = _fit_within(model, X, y, sample_weight, tightened, constraints=tuple(constraints))
+        found = _fit_within(
+            model, X, y, sample_weight, clock, tightened, constraints=tuple(constraints)
+        )
         if found is None:
             return
         attained = found.certificate_.constraints[first].attained
         yield found.objective_, attained, found
+        if clock.is_over(found):
+            return
         limit = _below(attained)
 
 

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from certree.interrupts import Held
+
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a running search. A callback gets it and may return False to stop the search,
+    """The state of a running search. A callback gets it and may return False (or numpy's) to stop the search,
     which then keeps the best tree so far."""
 
     seconds: float
@@ -30,13 +32,15 @@ Callback = Callable[[Progress], object]
 Pulse = Callable[[float, float, float, int, int, int], object]
 
 
-def pulse(callback: Callback | None, verbose: bool) -> Pulse | None:
-    """What the core calls now and then."""
-    if callback is None and not verbose:
-        return None
+def pulse(callback: Callback | None, verbose: bool, held: Held) -> Pulse:
+    """What the core calls now and then: it answers False where the search should end."""
     show = _Line() if verbose else None
 
     def beat(*values: float) -> object:
+        if held.noted:
+            return False
+        if callback is None and show is None:
+            return None
         progress = Progress(*values)  # type: ignore[arg-type]
         if show:
             show(progress)

@@ -29,14 +29,10 @@ impl Rounded {
     /// On the finest grid that there is room for; `None` if there is none, and for Matthews' correlation, whose
     /// slopes have no bound.
     pub fn new(input: &MetricInput) -> Option<Rounded> {
-        let ClassInput { weights, class_weights, balanced, leaf_penalty, .. } = &input.classes;
-        let total = |class: usize| sum(weights.iter().skip(class).step_by(2).copied());
-        let factor = |class: usize| match balanced {
-            true => class_weights[class] / total(class),
-            false => class_weights[class],
-        };
+        let ClassInput { weights, leaf_penalty, .. } = &input.classes;
+        let (by_class, _) = input.classes.factors();
         let (p, n) = (input.positive, 1 - input.positive);
-        let factors = [factor(p), factor(n)];
+        let factors = [by_class[p], by_class[n]];
         let weights: Vec<[f64; 2]> =
             weights.chunks_exact(2).map(|w| [w[p] * factors[0], w[n] * factors[1]]).collect();
         let totals = [0, 1].map(|side| sum(weights.iter().map(|w| w[side])));

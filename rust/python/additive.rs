@@ -1,123 +1,174 @@
-//! Tasks whose leaf costs are any function of summed statistics, on their way to a search: impurities, rates, several
-//! targets, and tasks of the user's own.
+//! Goals whose leaf costs are any function of summed statistics: impurities, rates, several targets, and tasks of
+//! the user's own.
 
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::search::{
-    LimitParts, PyAnswer, Raised, ShapeParts, keep_raised, read_columns, solve, solve_raising,
-};
-use super::table::PyPoints;
+use super::digest::Digest;
 use crate::bits::call_leaf_cost;
 use crate::error::{Error, Result};
 use crate::task::{
     ClassInput, Deviance, Formula, FormulaInput, Impurity, RateInput, Scaled, TargetsInput,
 };
 
-type ColumnParts = Vec<(String, Py<PyAny>)>;
+/// The first exception that a callback of a task raised. It ends a search, and goes to the caller as it is.
+pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// A goal that is built into a task in one step.
+pub(super) trait AdditiveGoal {
+    fn build(&self) -> Result<Scaled>;
+
+    /// Everything that the goal holds.
+    fn digest(&self, digest: &mut Digest);
+
+    /// Where callbacks leave their exception.
+    fn raised(&self) -> Option<Raised> {
+        None
+    }
+}
 
 /// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is given the number of
 /// cuts that a split can name.
-#[pyfunction]
-#[pyo3(signature = (columns, points, weights, class_weights, balanced, impurity, n_cuts, leaf_penalty, shape, limits, pulse=None))]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn solve_impurity(
-    py: Python<'_>,
-    columns: ColumnParts,
-    points: &Bound<'_, PyPoints>,
-    weights: PyReadonlyArray1<'_, f64>,
-    class_weights: Vec<f64>,
-    balanced: bool,
-    impurity: &str,
+#[pyclass(frozen, module = "certree._core", name = "ClassShares")]
+pub(super) struct ClassShares {
+    input: ClassInput,
+    impurity: Option<Impurity>,
     n_cuts: u64,
-    leaf_penalty: f64,
-    shape: ShapeParts,
-    limits: LimitParts,
-    pulse: Option<Py<PyAny>>,
-) -> PyResult<PyAnswer> {
-    let n_classes = class_weights.len();
-    let input = ClassInput {
-        n_classes,
-        n_labels: n_classes,
-        weights: weights.to_vec()?,
-        costs: vec![0.0; n_classes * n_classes],
-        class_weights,
-        balanced,
-        leaf_penalty,
-    };
-    let impurity = match impurity {
-        "gini" => Some(Impurity::Gini),
-        "entropy" => Some(Impurity::Entropy),
-        "mdl" => None,
-        other => return Err(PyValueError::new_err(format!("there is no impurity {other:?}"))),
-    };
-    let build = || match impurity {
-        Some(impurity) => input.build_impurity(impurity),
-        None => input.build_description(n_cuts),
-    };
-    let data = (read_columns(py, columns)?, points.get().points.clone());
-    solve(py, data, build, None, shape, limits, pulse)
+}
+
+#[pymethods]
+impl ClassShares {
+    #[new]
+    fn new(
+        impurity: &str,
+        weights: PyReadonlyArray1<'_, f64>,
+        class_weights: Vec<f64>,
+        balanced: bool,
+        n_cuts: u64,
+        leaf_penalty: f64,
+    ) -> PyResult<Self> {
+        let n_classes = class_weights.len();
+        let input = ClassInput {
+            n_classes,
+            n_labels: n_classes,
+            weights: weights.to_vec()?,
+            costs: vec![0.0; n_classes * n_classes],
+            class_weights,
+            balanced,
+            leaf_penalty,
+        };
+        let impurity = match impurity {
+            "gini" => Some(Impurity::Gini),
+            "entropy" => Some(Impurity::Entropy),
+            "mdl" => None,
+            other => return Err(PyValueError::new_err(format!("there is no impurity {other:?}"))),
+        };
+        Ok(ClassShares { input, impurity, n_cuts })
+    }
+}
+
+impl AdditiveGoal for ClassShares {
+    fn build(&self) -> Result<Scaled> {
+        match self.impurity {
+            Some(impurity) => self.input.build_impurity(impurity),
+            None => self.input.clone().build_description(self.n_cuts),
+        }
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.floats(&self.input.weights);
+        digest.floats(&self.input.class_weights);
+        digest.floats(&[self.input.leaf_penalty]);
+        digest.word(u64::from(self.input.balanced));
+        digest.word(self.n_cuts);
+        digest.text(&format!("{:?}", self.impurity));
+    }
 }
 
 /// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure, weight and point.
-#[pyfunction]
-#[pyo3(signature = (columns, points, deviance, targets, exposures, weights, point_of, leaf_penalty, shape, limits, pulse=None))]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn solve_rates(
-    py: Python<'_>,
-    columns: ColumnParts,
-    points: &Bound<'_, PyPoints>,
-    deviance: &str,
-    targets: PyReadonlyArray1<'_, f64>,
-    exposures: Option<PyReadonlyArray1<'_, f64>>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-    point_of: PyReadonlyArray1<'_, u32>,
-    leaf_penalty: f64,
-    shape: ShapeParts,
-    limits: LimitParts,
-    pulse: Option<Py<PyAny>>,
-) -> PyResult<PyAnswer> {
-    let deviance = match deviance {
-        "poisson" => Deviance::Poisson,
-        "gamma" => Deviance::Gamma,
-        other => return Err(PyValueError::new_err(format!("there is no deviance {other:?}"))),
-    };
-    let points = points.get().points.clone();
-    let input = RateInput {
-        deviance,
-        targets: targets.to_vec()?,
-        exposures: exposures.map(|exposures| exposures.to_vec()).transpose()?,
-        weights: weights.map(|weights| weights.to_vec()).transpose()?,
-        points: point_of.to_vec()?,
-        n_points: points.len(),
-        leaf_penalty,
-    };
-    let data = (read_columns(py, columns)?, points);
-    solve(py, data, || input.build(), None, shape, limits, pulse)
+#[pyclass(frozen, module = "certree._core", name = "Rates")]
+pub(super) struct Rates {
+    input: RateInput,
+}
+
+#[pymethods]
+impl Rates {
+    #[new]
+    #[pyo3(signature = (deviance, targets, exposures, weights, point_of, n_points, leaf_penalty))]
+    fn new(
+        deviance: &str,
+        targets: PyReadonlyArray1<'_, f64>,
+        exposures: Option<PyReadonlyArray1<'_, f64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        point_of: PyReadonlyArray1<'_, u32>,
+        n_points: usize,
+        leaf_penalty: f64,
+    ) -> PyResult<Self> {
+        let deviance = match deviance {
+            "poisson" => Deviance::Poisson,
+            "gamma" => Deviance::Gamma,
+            other => return Err(PyValueError::new_err(format!("there is no deviance {other:?}"))),
+        };
+        let input = RateInput {
+            deviance,
+            targets: targets.to_vec()?,
+            exposures: exposures.map(|exposures| exposures.to_vec()).transpose()?,
+            weights: weights.map(|weights| weights.to_vec()).transpose()?,
+            points: point_of.to_vec()?,
+            n_points,
+            leaf_penalty,
+        };
+        Ok(Rates { input })
+    }
+}
+
+impl AdditiveGoal for Rates {
+    fn build(&self) -> Result<Scaled> {
+        self.input.build()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.text(&format!("{:?}", self.input.deviance));
+        digest.floats(&self.input.targets);
+        digest.floats(self.input.exposures.as_deref().unwrap_or_default());
+        digest.floats(self.input.weights.as_deref().unwrap_or_default());
+        digest.words(self.input.points.iter().map(|&point| u64::from(point)));
+        digest.floats(&[self.input.leaf_penalty]);
+    }
 }
 
 /// Several targets: the number of classes of each, and row weight by point, then target and class.
-#[pyfunction]
-#[pyo3(signature = (columns, points, n_classes, weights, leaf_penalty, shape, limits, pulse=None))]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn solve_targets(
-    py: Python<'_>,
-    columns: ColumnParts,
-    points: &Bound<'_, PyPoints>,
-    n_classes: Vec<usize>,
-    weights: PyReadonlyArray1<'_, f64>,
-    leaf_penalty: f64,
-    shape: ShapeParts,
-    limits: LimitParts,
-    pulse: Option<Py<PyAny>>,
-) -> PyResult<PyAnswer> {
-    let input = TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty };
-    let data = (read_columns(py, columns)?, points.get().points.clone());
-    solve(py, data, || input.build(), None, shape, limits, pulse)
+#[pyclass(frozen, module = "certree._core", name = "Targets")]
+pub(super) struct Targets {
+    input: TargetsInput,
+}
+
+#[pymethods]
+impl Targets {
+    #[new]
+    fn new(
+        n_classes: Vec<usize>,
+        weights: PyReadonlyArray1<'_, f64>,
+        leaf_penalty: f64,
+    ) -> PyResult<Self> {
+        Ok(Targets { input: TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty } })
+    }
+}
+
+impl AdditiveGoal for Targets {
+    fn build(&self) -> Result<Scaled> {
+        self.input.build()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.words(self.input.n_classes.iter().map(|&n| n as u64));
+        digest.floats(&self.input.weights);
+        digest.floats(&[self.input.leaf_penalty]);
+    }
 }
 
 /// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled function, in how
@@ -126,47 +177,78 @@ pub(super) fn solve_targets(
 type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Option<f64>);
 
 /// A task of the user's own: statistics by point, in whole units. The objective is divided by `normalizer`.
-#[pyfunction]
-#[pyo3(signature = (columns, points, task, stats, normalizer, leaf_penalty, shape, limits, pulse=None))]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn solve_custom(
-    py: Python<'_>,
-    columns: ColumnParts,
-    points: &Bound<'_, PyPoints>,
-    task: CustomParts,
-    stats: PyReadonlyArray1<'_, i64>,
+#[pyclass(frozen, module = "certree._core", name = "Custom")]
+pub(super) struct Custom {
+    source: Arc<Source>,
+    per_one: Vec<f64>,
+    has_least: bool,
+    rounding: Option<f64>,
+    stats: Vec<i64>,
     normalizer: f64,
     leaf_penalty: f64,
-    shape: ShapeParts,
-    limits: LimitParts,
-    pulse: Option<Py<PyAny>>,
-) -> PyResult<PyAnswer> {
-    let (cost, address, per_one, whole, has_least, rounding) = task;
-    let raised = Raised::default();
-    let source = match address {
-        Some(address) => Source::Compiled { address, _owner: cost },
-        None => Source::Callable { cost, whole, raised: raised.clone() },
-    };
-    let stats = stats.to_vec()?;
-    let counts = !has_least && stats.iter().all(|s| (0..=MOST_COUNT).contains(s));
-    let (width, last) = (per_one.len(), per_one.len() - 1);
-    let units = stats.iter().skip(last).step_by(width).map(|&s| i128::from(s)).sum::<i128>();
-    let least = if has_least { units as f64 / per_one[last] } else { 0.0 };
-    let formula = Custom { source, per_one, has_least, counts, rounding, failed: OnceLock::new() };
-    let input = FormulaInput {
-        formula: Box::new(formula),
-        stats,
-        normalizer: Some(normalizer),
-        leaf_penalty,
-        slack: 0.0,
-    };
-    let build = move || {
-        let mut scaled: Scaled = input.build()?;
-        scaled.scale.offset += (least * (scaled.scale.units / normalizer)).floor() as i128;
+    raised: Raised,
+}
+
+#[pymethods]
+impl Custom {
+    #[new]
+    fn new(
+        task: CustomParts,
+        stats: PyReadonlyArray1<'_, i64>,
+        normalizer: f64,
+        leaf_penalty: f64,
+    ) -> PyResult<Self> {
+        let (cost, address, per_one, whole, has_least, rounding) = task;
+        let raised = Raised::default();
+        let source = match address {
+            Some(address) => Source::Compiled { address, _owner: cost },
+            None => Source::Callable { cost, whole, raised: raised.clone() },
+        };
+        let (source, stats) = (Arc::new(source), stats.to_vec()?);
+        Ok(Custom { source, per_one, has_least, rounding, stats, normalizer, leaf_penalty, raised })
+    }
+}
+
+impl AdditiveGoal for Custom {
+    fn build(&self) -> Result<Scaled> {
+        let (width, last) = (self.per_one.len(), self.per_one.len() - 1);
+        let counts = !self.has_least && self.stats.iter().all(|s| (0..=MOST_COUNT).contains(s));
+        let units =
+            self.stats.iter().skip(last).step_by(width).map(|&s| i128::from(s)).sum::<i128>();
+        let least = if self.has_least { units as f64 / self.per_one[last] } else { 0.0 };
+        let formula = CustomFormula {
+            source: self.source.clone(),
+            per_one: self.per_one.clone(),
+            has_least: self.has_least,
+            counts,
+            rounding: self.rounding,
+            failed: OnceLock::new(),
+        };
+        let input = FormulaInput {
+            formula: Box::new(formula),
+            stats: self.stats.clone(),
+            normalizer: Some(self.normalizer),
+            leaf_penalty: self.leaf_penalty,
+            slack: 0.0,
+        };
+        let mut scaled = input.build()?;
+        scaled.scale.offset += (least * (scaled.scale.units / self.normalizer)).floor() as i128;
         Ok(scaled)
-    };
-    let data = (read_columns(py, columns)?, points.get().points.clone());
-    solve_raising(py, data, build, raised, shape, limits, pulse)
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.floats(&self.per_one);
+        digest.words(self.stats.iter().map(|&s| s as u64));
+        digest.floats(&[self.normalizer, self.leaf_penalty]);
+    }
+
+    fn raised(&self) -> Option<Raised> {
+        Some(self.raised.clone())
+    }
+}
+
+fn keep_raised(raised: &Raised, error: PyErr) {
+    raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
 }
 
 /// Larger statistics are added up, because to count their bits would take as many rows of bits.
@@ -183,8 +265,8 @@ enum Source {
     Compiled { address: NonZeroUsize, _owner: Py<PyAny> },
 }
 
-struct Custom {
-    source: Source,
+struct CustomFormula {
+    source: Arc<Source>,
     per_one: Vec<f64>,
     has_least: bool,
     counts: bool,
@@ -192,7 +274,7 @@ struct Custom {
     failed: OnceLock<Error>,
 }
 
-impl Custom {
+impl CustomFormula {
     /// Statistics that the user gave.
     fn own(&self) -> usize {
         self.per_one.len() - usize::from(self.has_least)
@@ -235,7 +317,7 @@ impl Custom {
     }
 }
 
-impl Formula for Custom {
+impl Formula for CustomFormula {
     fn width(&self) -> usize {
         self.per_one.len()
     }
@@ -251,7 +333,7 @@ impl Formula for Custom {
         }
         let n = losses.len();
         let (own, least) = sums.split_at(self.own() * n);
-        match &self.source {
+        match &*self.source {
             Source::Compiled { address, .. } => {
                 call_leaf_cost(*address, &self.floats(own, n), losses);
             }

@@ -3,15 +3,18 @@
 
 mod additive;
 mod arrays;
-mod pareto;
+mod combinations;
+mod digest;
+mod goals;
+mod parts;
+mod problem;
 mod search;
-mod squares;
 mod table;
-mod tasks;
 mod tree;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::Error;
 
@@ -35,20 +38,30 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::PyTable>()?;
     module.add_class::<table::PyPoints>()?;
     module.add_class::<search::PyAnswer>()?;
-    module.add_function(wrap_pyfunction!(tasks::solve_classes, module)?)?;
-    module.add_function(wrap_pyfunction!(tasks::solve_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(squares::solve_squares, module)?)?;
-    module.add_function(wrap_pyfunction!(additive::solve_impurity, module)?)?;
-    module.add_function(wrap_pyfunction!(additive::solve_rates, module)?)?;
-    module.add_function(wrap_pyfunction!(additive::solve_targets, module)?)?;
-    module.add_function(wrap_pyfunction!(additive::solve_custom, module)?)?;
+    module.add_class::<goals::Classes>()?;
+    module.add_class::<goals::RowCosts>()?;
+    module.add_class::<goals::Squares>()?;
+    module.add_class::<goals::MetricGoal>()?;
+    module.add_class::<goals::RankingArea>()?;
+    module.add_class::<additive::ClassShares>()?;
+    module.add_class::<additive::Rates>()?;
+    module.add_class::<additive::Targets>()?;
+    module.add_class::<additive::Custom>()?;
     module.add_function(wrap_pyfunction!(additive::description_bits, module)?)?;
-    module.add_function(wrap_pyfunction!(tasks::solve_metric, module)?)?;
+    module.add_class::<parts::Shape>()?;
+    module.add_class::<parts::Limits>()?;
+    module.add_class::<parts::ShareLimit>()?;
+    module.add_class::<parts::Constraints>()?;
+    module.add_class::<parts::FeatureCosts>()?;
+    module.add_class::<problem::PyProblem>()?;
+    module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(pareto::solve_limited, module)?)?;
-    module.add_function(wrap_pyfunction!(pareto::solve_limited_metric, module)?)?;
-    module.add_function(wrap_pyfunction!(pareto::solve_limited_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(pareto::solve_roc, module)?)?;
+    let combinations = PyDict::new(module.py());
+    for (goal, parts) in combinations::COMBINATIONS {
+        combinations.set_item(goal, parts.to_vec())?;
+    }
+    module.add("COMBINATIONS", combinations)?;
+    module.add("APART", combinations::APART.to_vec())?;
     Ok(())
 }

@@ -244,17 +244,24 @@ impl ClassInput {
         })
     }
 
+    /// By class: the factor on its rows, which is divided by their weight if classes are balanced,
+    /// and that weight.
+    pub fn factors(&self) -> (Vec<f64>, Vec<f64>) {
+        let of = |class| self.weights.iter().skip(class).step_by(self.n_classes).copied();
+        let totals: Vec<f64> = (0..self.n_classes).map(|class| sum(of(class))).collect();
+        let mut factors = self.class_weights.clone();
+        if self.balanced {
+            for (factor, &total) in factors.iter_mut().zip(&totals) {
+                *factor /= if total > 0.0 { total } else { 1.0 };
+            }
+        }
+        (factors, totals)
+    }
+
     /// Costs by point in real numbers: label k costs a point Σ_c weight · factor · M[c][k].
     pub(super) fn real(&self) -> Result<Real> {
         let (k, l) = (self.n_classes, self.n_labels);
-        let mut factors = self.class_weights.clone();
-        let totals: Vec<f64> =
-            (0..k).map(|c| sum(self.weights.iter().skip(c).step_by(k).copied())).collect();
-        if self.balanced {
-            for (factor, total) in factors.iter_mut().zip(&totals) {
-                *factor /= if *total > 0.0 { *total } else { 1.0 };
-            }
-        }
+        let (factors, totals) = self.factors();
         let normalizer = sum(factors.iter().zip(&totals).map(|(f, t)| f * t));
         if normalizer <= 0.0 {
             return Err(Error::invalid("the total class weight of the rows must be positive"));

@@ -33,7 +33,7 @@ impl FeatureCostList {
     }
 
     /// What a row pays that is asked for everything.
-    pub(super) fn everything(&self) -> f64 {
+    pub fn everything(&self) -> f64 {
         self.tests.iter().map(|price| price.full).sum()
     }
 

@@ -50,17 +50,8 @@ impl ClassInput {
                 (whole, unit, self.weights.len() as f64 * unit * 64.0)
             }
         };
-        let mut factors = self.class_weights.clone();
-        if self.balanced {
-            for (class, factor) in factors.iter_mut().enumerate() {
-                let weight = sum(self.weights.iter().skip(class).step_by(k).copied());
-                *factor /= if weight > 0.0 { weight } else { 1.0 };
-            }
-        }
-        let weighed = |class: usize| {
-            factors[class] * sum(self.weights.iter().skip(class).step_by(k).copied())
-        };
-        let normalizer = sum((0..k).map(weighed));
+        let (factors, totals) = self.factors();
+        let normalizer = sum(factors.iter().zip(&totals).map(|(factor, total)| factor * total));
         if normalizer <= 0.0 {
             return Err(Error::invalid("the total class weight of the rows must be positive"));
         }

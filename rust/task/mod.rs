@@ -31,7 +31,7 @@ pub use formula::{Formula, FormulaInput};
 pub use front_task::FrontTask;
 pub use grouped::Grouped;
 pub use impurity::Impurity;
-pub use rows::{RowCosts, Weighed};
+pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
 pub use stated::{Losses, Routed, Stated};
 pub use summed::Summed;

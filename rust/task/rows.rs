@@ -16,6 +16,10 @@ use crate::error::{Error, Result};
 /// Total regret is scaled to about this many units.
 const TARGET: f64 = (1u64 << 56) as f64;
 
+/// Sums by point of all rows' costs may be rounded by this part of what the sizes of these costs add
+/// up to: each product of a cost and a weight is, and each sum. It is twice what both can do.
+pub const ROUNDED_SUMS: f64 = 1.0 / (1u64 << 50) as f64;
+
 /// What the rows of points cost in real numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed<'a> {

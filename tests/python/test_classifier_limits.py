@@ -92,11 +92,15 @@ def test_verbose_writes_lines_to_stderr(capfd):
 def test_an_interrupt_keeps_the_best_tree():
     timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
+    model = search()
     try:
-        with pytest.warns(
-            ConvergenceWarning, match="interrupted before the tree was proved optimal"
+        with (
+            pytest.warns(
+                ConvergenceWarning, match="interrupted before the tree was proved optimal"
+            ),
+            pytest.raises(KeyboardInterrupt),
         ):
-            model = search().fit(*hard())
+            model.fit(*hard())
     finally:
         timer.cancel()
     check_stopped(model, "interrupted")

@@ -1,8 +1,12 @@
 """Frontiers: every tree on them is the best for what it has, and all best trees are there."""
 
+import time
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from certree import (
     Capacity,
@@ -159,3 +163,27 @@ def test_three_classes_have_no_false_positives():
         frontier(
             OptimalTreeClassifier(), X, X["a"].to_numpy() % 3, axes=("false_negatives", "false_positives")
         )
+
+
+@pytest.mark.parametrize("axes", [("loss", "leaves"), ("false_negatives", "false_positives")])
+def test_one_time_limit_for_all_rows(axes):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((1000, 10)), rng.integers(0, 2, 1000)
+    model = OptimalTreeClassifier(max_depth=5, thresholds=10, time_limit=None)
+    start = time.monotonic()
+    with pytest.warns(ConvergenceWarning, match="time limit of the frontier was reached"):
+        front = frontier(model, X, y, axes=axes, time_limit=1.0)
+    assert time.monotonic() - start < 4
+    assert len(front) >= 1 and set(front["status"]) <= {"optimal", "time_limit"}
+    # The estimator's own limit holds for each row.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.set_params(time_limit=0.05)
+        front = frontier(model, X, y, axes=axes, time_limit=30 if axes[1] == "leaves" else 1.0)
+    assert "time_limit" in set(front["status"])
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, "1", float("nan"), True])
+def test_a_time_limit_that_is_none(limit):
+    with pytest.raises(ValueError, match="time_limit=.* a positive number of seconds"):
+        frontier(OptimalTreeClassifier(), *table(), time_limit=limit)

@@ -295,7 +295,7 @@ def test_certify_says_where_it_cannot_go_on():
     model = OptimalTreeClassifier(max_depth=3, thresholds=5, reference="guess").fit(X, y)
     copy = pickle.loads(pickle.dumps(model))
     assert copy.status_ == "optimal_given_guess" and (copy.predict(X) == model.predict(X)).all()
-    with pytest.raises(ValueError, match="fit it again"):
+    with pytest.raises(ValueError, match="pass them, as they were given to fit"):
         copy.certify()
     with pytest.warns(ConvergenceWarning):
         model = OptimalTreeClassifier(objective="f1", max_depth=4, time_limit=1e-9).fit(X, y)

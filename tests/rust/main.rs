@@ -20,6 +20,7 @@ mod front_contract;
 mod front_tasks;
 mod fronts_larger;
 mod guess;
+mod incumbents;
 mod intervals;
 mod judge_rejects;
 mod larger;

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import partial
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from certree.certificate import ENDINGS, Certificate
 from certree.constraints import Met
 from certree.estimators import parameters
 from certree.options import Status
+from certree.fitted import Fitted
+from certree.interrupts import Held
 from certree.tree import Tree
 
 if TYPE_CHECKING:
@@ -29,8 +32,29 @@ LONGEST = 1e9
 MOST = 2**32 - 1
 
 
-#: Leaf penalty, shape, limits and pulse, as the core takes them.
-Asked = tuple[float, tuple[Any, ...], tuple[Any, ...], Any]
+@dataclass(frozen=True)
+class Posed:
+    """A problem that is ready to be solved, and what shows its answer."""
+
+    problem: _core.Problem
+    training: ingest.Training
+    cuts: Sequence[ingest.Cuts]
+    points: ingest.Points
+    labels: NDArray[Any]
+    #: The loss in words.
+    loss: str
+    #: The thresholds that were asked for: a guesser is fitted.
+    thresholds: Any
+    #: The reference that lower bounds are guessed from, in words.
+    reference: str | None = None
+    #: Gives the tree whose nodes hold what the user is to see.
+    show: Callable[[Tree], Tree] | None = None
+    #: What the constraints and their limits are, from what the core says that they attain.
+    met: Callable[[list[float]], list[Met]] | None = None
+    #: What a leaf adds, where the parameter of this name does not say it.
+    leaf_penalty: float | None = None
+    #: What the fitted estimator has beside its tree.
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class TreeEstimator(BaseEstimator):
@@ -50,15 +74,21 @@ class TreeEstimator(BaseEstimator):
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
 
-    def _shape(self) -> tuple[int | None, int | None, int]:
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of
+        the fit, where the problem is posed again; lower bounds are not guessed then."""
+        raise NotImplementedError
+
+    def _shape(self) -> _core.Shape:
         depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
-        return depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1)
+        return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
-    def _limits(self) -> tuple[float | None, int | None, float, int]:
-        time = None if self.time_limit is None else min(float(self.time_limit), LONGEST)
+    def _limits(self, spent: float) -> _core.Limits:
+        """The limits of a search, of whose time so many seconds were spent on the way to it."""
+        time = None if self.time_limit is None else max(0.0, min(self.time_limit, LONGEST) - spent)
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
-        return time, memory, float(self.gap_limit), parameters.threads(self.n_jobs)
+        return _core.Limits(time, memory, float(self.gap_limit), parameters.threads(self.n_jobs))
 
     def _guess(
         self,
@@ -68,10 +98,8 @@ class TreeEstimator(BaseEstimator):
         class_weight: Any = None,
         n_targets: int | None = None,
     ) -> Any:
-        """``thresholds``, or the fitted guesser that it stands for, which is kept as ``guesser_``. With
-        ``n_targets`` the target is real, even if its numbers are whole."""
-        if hasattr(self, "guesser_"):
-            del self.guesser_
+        """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target is
+        real, even if its numbers are whole."""
         given = self.thresholds
         if isinstance(given, str) and given == "guess":
             # scikit-learn's ensembles are slow to import, so only when they are used.
@@ -85,63 +113,107 @@ class TreeEstimator(BaseEstimator):
             from certree.guess import references
 
             guesser.set_params(reference=references.regression(n_targets))
-        self.guesser_ = guesser.fit(X, y, sample_weight)
-        return self.guesser_
+        return guesser.fit(X, y, sample_weight)
 
-    def _asked(self) -> Asked:
-        """What is asked of every search, whatever the task."""
-        pulse = progress.pulse(self.callback, bool(self.verbose))
-        return float(self.leaf_penalty), self._shape(), self._limits(), pulse
+    def _solve(self, data: Any, started: float) -> Self:
+        """Pose the problem of these data, search for its best tree, and keep that: also where Ctrl-C
+        ends the search."""
+        posed = self._pose(data)
+        # Before the search, because a callback may set parameters.
+        fitted = Fitted.of(self, posed.problem.digest)
+        with Held() as held:
+            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
+            fitted = replace(fitted, adds_up=answer.is_of_nodes)
+            self._keep(answer, posed, fitted, data)
+        return self
 
     def _keep(
         self,
         answer: _core.Answer,
-        training: ingest.Training,
-        cuts: Sequence[ingest.Cuts],
-        points: ingest.Points,
-        labels: NDArray[Any],
-        loss: str,
-        show: Callable[[Tree], Tree] | None = None,
-        constraints: Sequence[Met] = (),
-        reference: str | None = None,
+        posed: Posed,
+        fitted: Fitted,
+        data: Any,
         before: Certificate | None = None,
         leaf_penalty: float | None = None,
     ) -> None:
-        """Take over what the search found, after checking that prediction routes as it did. ``show`` gives the
-        tree whose nodes hold what the user is to see. ``before``: of the search that this one goes on from. ``leaf_penalty``: what a leaf
-        adds, where the parameter of this name does not say it."""
-        self._open = None
-        if answer.is_open or self._keeps_search and answer.is_of_nodes:
-            more = {"constraints": constraints, "reference": reference, "leaf_penalty": leaf_penalty}
-            self._open = answer, partial(
-                self._keep, training=training, cuts=cuts, points=points, labels=labels, loss=loss, show=show, **more
-            )
-        columns = [each.column for each in cuts]
-        tree = Tree(answer.tree, columns, labels)
-        check_routing(tree, training)
-        if show is not None:
-            tree = show(tree)
-        self.tree_ = tree
-        self.n_features_in_ = len(columns)
-        if training.named:
-            self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        limits = self._limits()
-        self.certificate_ = Certificate(
+        """Take over what the search found, all at once, after checking that prediction routes as it
+        did. ``before``: of the search that this one goes on from. What a signal raised meanwhile is
+        raised at the end."""
+        columns = [each.column for each in posed.cuts]
+        tree = Tree(answer.tree, columns, posed.labels)
+        try:
+            check_routing(tree, posed.training)
+        except RuntimeError:
+            # A callback, or another thread, may have changed the data under the search.
+            fitted.check_data(self._pose(data, posed.thresholds).problem.digest, False)
+            raise
+        if posed.show is not None:
+            tree = posed.show(tree)
+        certificate = self._certificate(answer, posed, fitted, tree)
+        if before is not None:
+            certificate = certificate.after(before)
+        stays_open = answer.is_open or self._keeps_search and answer.is_of_nodes
+        kept: dict[str, Any] = {
+            **posed.attributes,
+            "_fitted": fitted,
+            "_open": (answer, posed, data) if stays_open else None,
+            "tree_": tree,
+            "certificate_": certificate,
+            "n_features_in_": len(columns),
+            "objective_": certificate.objective,
+            "lower_bound_": certificate.lower_bound,
+            "gap_": certificate.gap,
+            "status_": certificate.status,
+        }
+        if posed.training.named:
+            names = [column.name for column in columns]
+            kept["feature_names_in_"] = np.array(names, dtype=object)
+        if parameters.is_guesser(posed.thresholds) and posed.thresholds is not self.thresholds:
+            kept["guesser_"] = posed.thresholds
+        # Together, so that no error in between leaves half of another tree.
+        for name in ("feature_names_in_", "guesser_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(kept)
+        if self.verbose:
+            work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
+            bounds = (self.objective_, self.lower_bound_)
+            progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
+        try:
+            if self.status_ in ("time_limit", "memory_limit", "interrupted"):
+                warnings.warn(
+                    f"{ENDINGS[self.status_]} before the tree was proved optimal: its objective is "
+                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} "
+                    f"(gap {self.gap_:.3g})",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+        finally:
+            if answer.interrupt is not None:
+                raise answer.interrupt
+
+    def _certificate(
+        self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
+    ) -> Certificate:
+        """What is certified is read from what was fitted; of the estimator only the limits of this
+        run are."""
+        reference = posed.reference
+        return Certificate(
             status=answer.status,
             objective=answer.objective,
             lower_bound=answer.lower_bound,
             n_leaves=tree.n_leaves,
-            loss=loss,
-            leaf_penalty=float(self.leaf_penalty if leaf_penalty is None else leaf_penalty),
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            thresholds=thresholds_in_words(getattr(self, "guesser_", self.thresholds)),
-            cuts={each.column.name: each.count for each in cuts},
-            n_rows=points.n_rows,
-            n_points=points.n_points,
+            loss=posed.loss,
+            leaf_penalty=(
+                fitted.leaf_penalty if posed.leaf_penalty is None else posed.leaf_penalty
+            ),
+            max_depth=fitted.max_depth,
+            max_leaf_nodes=fitted.max_leaf_nodes,
+            min_samples_leaf=fitted.min_samples_leaf,
+            thresholds=thresholds_in_words(posed.thresholds),
+            cuts={each.column.name: each.count for each in posed.cuts},
+            n_rows=posed.points.n_rows,
+            n_points=posed.points.n_points,
             time_limit=self.time_limit,
             memory_limit=self.memory_limit,
             gap_limit=float(self.gap_limit),
@@ -149,44 +221,43 @@ class TreeEstimator(BaseEstimator):
             nodes=answer.nodes,
             kernel_calls=answer.kernel_calls,
             peak_bytes=answer.peak_bytes,
-            threads=limits[3],
+            threads=parameters.threads(self.n_jobs),
             # The search rounds its bounds down; the last moment is what was certified.
             curve=[
                 *answer.curve[:-1],
                 (answer.seconds, answer.objective, answer.lower_bound),
             ],
-            constraints=list(constraints),
+            constraints=posed.met(answer.attained) if posed.met else [],
             reference=reference,
-            guessed=None if reference is None else self._guessed.format(reference),
+            # What is taken for granted says something of this tree only once the search with it
+            # is complete.
+            guessed=(
+                self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
+            ),
         )
-        if before is not None:
-            self.certificate_ = self.certificate_.after(before)
-        if self.verbose:
-            work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
-            bounds = (answer.objective, answer.lower_bound)
-            progress.finish(progress.Progress(answer.seconds, *bounds, *work), answer.status)
-        self.objective_ = answer.objective
-        self.lower_bound_ = answer.lower_bound
-        self.gap_ = self.certificate_.gap
-        self.status_ = answer.status
-        if answer.status in ("time_limit", "memory_limit", "interrupted"):
-            warnings.warn(
-                f"{ENDINGS[answer.status]} before the tree was proved optimal: its objective is "
-                f"{answer.objective:.6g}, no tree is below {answer.lower_bound:.6g} (gap {self.gap_:.3g})",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
-    def certify(self) -> Self:
-        """Search on, without a guess, until the tree is proved to be the best or a better one that is takes its place.
+    def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Search on, without a guess, until the tree is proved to be the best or a better one that is
+        takes its place.
 
-        Everything known so far is kept: the tree, the lower bound, and where the search stood. The parameters of the limits hold as they are
-        now, each for this search alone: ``model.set_params(time_limit=None).certify()`` goes on until it is done. Where
-        a limit or Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
+        Everything known so far is kept: the tree, the lower bound, and where the search stood. The
+        limits of the run hold as they are now, for this search alone:
+        ``model.set_params(time_limit=None).certify()`` goes on until it is done. The other parameters
+        define the problem that was fitted, so that one which was changed is an error. Where a limit or
+        Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
         and it can be called again. Of a tree that is proved already nothing changes.
 
-        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a larger limit. A
-        model that was pickled or copied has left the training rows behind, and has to be fitted again.
+        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a
+        larger limit.
+
+        Parameters
+        ----------
+        X, y, sample_weight : default=None
+            The data of the fit, as they were given to it. They are needed by a model that was pickled
+            or copied, which has left its training rows and its search behind: the search then starts
+            again, from the tree and the lower bound. Without them, the data are those that ``fit`` was
+            given, which are read again. Either way a digest tells whether they are still the same; if
+            not, it is an error.
 
         Returns
         -------
@@ -201,29 +272,57 @@ class TreeEstimator(BaseEstimator):
         >>> model.status_, model.certify().status_
         ('optimal_given_guess', 'optimal')
         """
+        return self._go_on(None if X is None else (X, y, sample_weight))
+
+    def _go_on(self, data: Any) -> Self:
+        """What ``certify`` does; ``data`` are as ``_solve`` takes them, or None for those of the
+        fit."""
         check_is_fitted(self)
+        self._fitted.check_parameters(self)
+        if self.status_ == "optimal" and data is None:
+            return self
+        earlier: Any = getattr(self, "_open", None)
+        if not self._fitted.adds_up:
+            raise ValueError(
+                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
+                "with a larger time_limit"
+            )
+        if data is None and earlier is None:
+            raise ValueError(
+                "certify() cannot go on from here without the data: a model that was pickled or copied "
+                "has left them behind; pass them, as they were given to fit"
+            )
+        given = data is not None
+        data = data if given else earlier[2]
+        posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
+        self._fitted.check_data(posed.problem.digest, given)
         if self.status_ == "optimal":
             return self
-        if getattr(self, "_open", None) is None:
-            raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows, of a model that was not "
-                "pickled or copied since its fit; fit it again, with a larger time_limit"
-            )
-        answer, keep = self._open
         before = self.certificate_
-        *_, limits, pulse = self._asked()
-        keep(answer.go_on(limits, pulse), before=before)
+        posed = replace(posed, reference=before.reference)
+        with Held() as held:
+            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            limits = self._limits(0.0)
+            if earlier is not None:
+                answer = earlier[0].go_on(limits, pulse)
+            else:
+                incumbent = self.tree_._core, self.lower_bound_
+                answer = _core.solve(posed.problem, limits, pulse, incumbent)
+            self._keep(answer, posed, self._fitted, data, before)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
-        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what was proved of nodes is
-        handed over to it. ``None`` where the search had no nodes that it could."""
+        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what
+        was proved of nodes is handed over to it. ``None`` where the search had no nodes that it
+        could."""
         if getattr(self, "_open", None) is None:
             return None
-        answer, keep = self._open
+        answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
-        *_, limits, pulse = smaller._asked()
-        partial(smaller._keep, **keep.keywords)(answer.with_most_leaves(most, limits, pulse))
+        with Held() as held:
+            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            answer = answer.with_most_leaves(most, smaller._limits(0.0), pulse)
+            smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
         return smaller
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,15 +18,7 @@ from certree.constraints import (
     Met,
 )
 from certree.estimators import _metrics
-from certree.estimators._base import as_core_takes
 from certree.estimators.parameters import Rule, is_number, shown
-
-#: (name, label, classes counted, classes counted against, most)
-Limit = tuple[str, int, list[int], list[int], float]
-
-
-#: Weights of at most so many decimals are counted exactly.
-DECIMALS = 6
 
 #: What the limit of a constraint is called, if it is no difference.
 NAMES: dict[type, str] = {Capacity: "max_fraction", FalsePositiveRate: "max_rate"}
@@ -58,43 +49,37 @@ def place(
     return known.index(label)
 
 
-def solve(
+def goal(
     model: Any,
     read: ingest.Grouped,
     points: ingest.Points,
-    cuts: Sequence[ingest.Cuts],
     costs: Sequence[float],
     factors: Sequence[float],
-    balanced: bool,
-) -> tuple[_core.Answer, list[Met]]:
-    """Search under the model's constraints. ``costs`` and ``factors`` are by the user's classes."""
+) -> _core.Classes | _core.Metric:
+    """The model's goal by class and group. ``costs`` and ``factors`` are by the user's classes."""
     labels, n_groups = read.labels, read.n_groups
-    if balanced:
-        factors = _balanced(factors, points.weights, n_groups)
-    leaf_penalty, *limits = model._asked()
-    data = (*as_core_takes(cuts, points), points.weights.ravel())
-    class_of = np.repeat(np.arange(len(labels)), n_groups).tolist()
     by_group = np.repeat(factors, n_groups).tolist()
-    is_metric = model.objective in _metrics.NAMES
-    metric = _metrics.asked(model, labels.tolist()) if is_metric else None
-    limited = [_limit(model, each, read, points.weights) for each in model.constraints]
-    if metric is not None:
-        answer, attained = _core.solve_limited_metric(
-            *data, by_group, class_of, *metric, leaf_penalty, limited, *limits
-        )
-    else:
-        by_class = np.asarray(costs).reshape(len(labels), -1)
-        answer, attained = _core.solve_limited(
-            *data,
-            np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
-            by_group,
-            leaf_penalty,
-            class_of,
-            limited,
-            *limits,
-        )
-    found = zip(model.constraints, attained)
-    return answer, [Met(each, most_of(each), abs(value)) for each, value in found]
+    if model.objective in _metrics.NAMES:
+        return _metrics.goal(model, labels, points, by_group, False)
+    by_class = np.asarray(costs).reshape(len(labels), -1)
+    return _core.Classes(
+        points.weights.ravel(),
+        np.repeat(by_class, n_groups, axis=0).ravel().tolist(),
+        by_group,
+        False,
+        float(model.leaf_penalty),
+    )
+
+
+def core(model: Any, read: ingest.Grouped, points: ingest.Points) -> _core.Constraints:
+    """The model's constraints, as limits on classes that are cut into groups."""
+    limits = [_limit(model, each, read, points.weights) for each in model.constraints]
+    return _core.Constraints(limits, np.repeat(np.arange(len(read.labels)), read.n_groups).tolist())
+
+
+def met(constraints: Sequence[Constraint], attained: Sequence[float]) -> list[Met]:
+    """What each of the constraints is in a tree."""
+    return [Met(each, most_of(each), abs(value)) for each, value in zip(constraints, attained)]
 
 
 def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
@@ -120,13 +105,13 @@ def most_of(constraint: Constraint) -> float:
 
 def _limit(
     model: Any, constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]
-) -> Limit:
+) -> _core.ShareLimit:
     most = most_of(constraint)
     known = read.labels.tolist()
     classes = np.arange(len(known) * read.n_groups)
     if isinstance(constraint, Capacity):
         label = place(constraint, known, "classes in y are")
-        return repr(constraint), label, classes.tolist(), [], most
+        return _core.ShareLimit(repr(constraint), label, classes.tolist(), [], most)
     named = None if isinstance(constraint, FalsePositiveRate) else constraint.label
     if named is None and len(known) != 2:
         raise ValueError(
@@ -137,7 +122,7 @@ def _limit(
     if isinstance(constraint, FalsePositiveRate):
         positive = _metrics.positive_of(model, known)
         negatives = classes[classes // read.n_groups != positive]
-        return repr(constraint), positive, negatives.tolist(), [], most
+        return _core.ShareLimit(repr(constraint), positive, negatives.tolist(), [], most)
     if named is None:
         positive = _metrics.positive_of(model, known)
     else:
@@ -150,7 +135,7 @@ def _limit(
         if weights[:, counts & (side == value)].sum() == 0:
             raise ValueError(nobody(constraint, f"whose label is {known[positive]!r}"))
     groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
-    return repr(constraint), positive, groups[0], groups[1], most
+    return _core.ShareLimit(repr(constraint), positive, groups[0], groups[1], most)
 
 
 def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:
@@ -159,16 +144,3 @@ def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:
         f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no row {which}, so "
         "it has no rate to compare"
     )
-
-
-def _balanced(
-    factors: Sequence[float], weights: NDArray[np.float64], n_groups: int
-) -> list[float]:
-    """Factors that make all classes weigh the same, as whole numbers where weights are."""
-    totals = weights.sum(axis=0).reshape(-1, n_groups).sum(axis=1)
-    if not (np.round(weights, DECIMALS) == weights).all():
-        return [factor / (total or 1.0) for factor, total in zip(factors, totals.tolist())]
-    whole = [int(round(total * 10**DECIMALS)) or 1 for total in totals]
-    common = math.lcm(*whole)
-    divisor = math.gcd(*(common // total for total in whole))
-    return [factor * (common // total // divisor) for factor, total in zip(factors, whole)]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.constraints import Capacity, DemographicParity, EqualOpportunity, Met
-from certree.estimators._base import as_core_takes
-from certree.estimators._constrained import DECIMALS, Limit, most_of, nobody, place, rule_of
+from certree.constraints import Capacity, Constraint, DemographicParity, EqualOpportunity, Met
+from certree.estimators._constrained import most_of, nobody, place, rule_of
+from certree.ingest.weights import are_short, shortened
 
 #: The core takes no more.
 MOST_LIMITS = 8
@@ -31,50 +31,35 @@ OF_REWARDS = rule_of(
 )
 
 
-def solve(
-    model: Any,
+def core(
+    constraints: Sequence[Constraint],
     located: ingest.Located,
     labels: NDArray[Any],
     row_costs: NDArray[np.float64],
     sides: Mapping[str, NDArray[np.uint32]],
-    costs: NDArray[np.float64],
-    error: float,
-    normalizer: float,
-) -> tuple[_core.Answer, list[Met]]:
-    """Search for labels by their costs, by point, that keep to the model's constraints. ``row_costs`` are by row,
-    ``sides`` by sensitive column and row."""
-    weights, points = located.weights, located.points
+) -> tuple[_core.Constraints, Callable[[Sequence[float]], list[Met]]]:
+    """The constraints as limits on groups of rows, and what they are in a tree, from what the core
+    says of the limits. ``row_costs`` are by row, ``sides`` by sensitive column and row."""
     known = labels.tolist()
     counts = Counts(located, row_costs, sides)
-    limited = [counts.limits(each, known) for each in model.constraints]
-    n_limits = sum(map(len, limited))
-    if n_limits > MOST_LIMITS:
+    limited = [counts.limits(each, known) for each in constraints]
+    n_limits = [len(limits) for limits in limited]
+    if sum(n_limits) > MOST_LIMITS:
         raise ValueError(
-            f"constraints set {n_limits} limits, one for each label where none is named, but at most {MOST_LIMITS} "
-            "are possible: name labels with label="
+            f"constraints set {sum(n_limits)} limits, one for each label where none is named, but at most "
+            f"{MOST_LIMITS} are possible: name labels with label="
         )
     counted = np.column_stack(counts.weights)
-    if weights is None or (np.round(weights, DECIMALS) == weights).all():
-        # Sums of short decimals are short decimals, which the core counts exactly.
-        counted = np.round(counted, DECIMALS)
-    leaf_penalty, *limits = model._asked()
-    answer, attained = _core.solve_limited_rows(
-        *as_core_takes(located.cuts, points),
-        costs.ravel(),
-        len(known),
-        error,
-        normalizer,
-        counted.ravel(),
-        counted.shape[1],
-        leaf_penalty,
-        [limit for each in limited for limit in each],
-        *limits,
-    )
-    found = iter(attained)
-    worst = [max(abs(next(found)) for _ in each) for each in limited]
-    return answer, [
-        Met(each, most_of(each), value) for each, value in zip(model.constraints, worst)
-    ]
+    if located.weights is None or are_short(located.weights):
+        counted = shortened(counted)
+
+    def met(attained: Sequence[float]) -> list[Met]:
+        found = iter(attained)
+        worst = [max(abs(next(found)) for _ in range(n)) for n in n_limits]
+        return [Met(each, most_of(each), value) for each, value in zip(constraints, worst)]
+
+    limits = [limit for each in limited for limit in each]
+    return _core.Constraints(limits, weights=np.ascontiguousarray(counted)), met
 
 
 class Counts:
@@ -92,12 +77,13 @@ class Counts:
         self.weights: list[NDArray[np.float64]] = []
         self.places: dict[tuple[Any, ...], int] = {}
 
-    def limits(self, constraint: Any, known: list[Any]) -> list[Limit]:
+    def limits(self, constraint: Any, known: list[Any]) -> list[_core.ShareLimit]:
         most = most_of(constraint)
         if isinstance(constraint, Capacity):
             everybody = np.ones(len(self.row_costs), dtype=bool)
             among = self._place((), everybody)
-            return [(repr(constraint), place(constraint, known, "labels are"), [among], [], most)]
+            label = place(constraint, known, "labels are")
+            return [_core.ShareLimit(repr(constraint), label, [among], [], most)]
         if constraint.label is not None:
             return [self._apart(constraint, known, place(constraint, known, "labels are"), most)]
         # Of two labels both shares are equally far apart.
@@ -105,7 +91,7 @@ class Counts:
         labels: Sequence[int] = [1] if parity and len(known) == 2 else range(len(known))
         return [self._apart(constraint, known, label, most) for label in labels]
 
-    def _apart(self, constraint: Any, known: list[Any], label: int, most: float) -> Limit:
+    def _apart(self, constraint: Any, known: list[Any], label: int, most: float) -> _core.ShareLimit:
         side = self.sides[constraint.sensitive]
         counts, of = np.ones(len(side), dtype=bool), None
         if isinstance(constraint, EqualOpportunity):
@@ -117,7 +103,8 @@ class Counts:
             if self.weights[at].sum() == 0:
                 raise ValueError(nobody(constraint, f"that {known[label]!r} costs least for"))
             places.append(at)
-        return f"{constraint!r} of {known[label]!r}", label, places[:1], places[1:], most
+        name = f"{constraint!r} of {known[label]!r}"
+        return _core.ShareLimit(name, label, places[:1], places[1:], most)
 
     def _place(self, key: tuple[Any, ...], rows: NDArray[np.bool_]) -> int:
         if key not in self.places:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core
-from certree.estimators import _paying, _reference
+from certree import _core, combinations
 from certree.tree import Tree
 
 LOSSES = {
@@ -30,16 +29,7 @@ def check(model: Any) -> None:
     if model.objective not in LOSSES:
         return
     objective = f"objective={model.objective!r}"
-    _reference.refuse(model, objective)
-    _paying.refuse(model, objective)
-    if model.cost_matrix is not None:
-        raise ValueError(
-            f"{objective} has no costs of labels: leave cost_matrix out, or take class_weight"
-        )
-    if len(model.constraints):
-        raise ValueError(
-            f"constraints cannot be combined with {objective}, which measures shares instead of labels; leave it at ()"
-        )
+    combinations.check(model, "ClassShares", objective)
     if model.objective == "mdl" and model.leaf_penalty not in _UNSET:
         raise ValueError(
             f"leaf_penalty={model.leaf_penalty!r} cannot be combined with {objective}, where a leaf costs what its "
@@ -47,19 +37,15 @@ def check(model: Any) -> None:
         )
 
 
-def solve(
-    model: Any,
-    data: tuple[Any, Any, NDArray[np.float64]],
-    factors: Sequence[float],
-    n_cuts: int,
-    limits: tuple[Any, Any, Any, Any],
-) -> _core.Answer:
-    """Search for the best tree."""
-    penalty, *others = limits
-    penalty = 0.0 if model.objective == "mdl" else penalty
+def goal(
+    model: Any, weights: NDArray[np.float64], factors: Sequence[float], n_cuts: int
+) -> _core.ClassShares:
+    """What the search is asked for."""
+    penalty = 0.0 if model.objective == "mdl" else float(model.leaf_penalty)
     balanced = model.class_weight == "balanced"
-    kind = _NAMES[model.objective]
-    return _core.solve_impurity(*data, factors, balanced, kind, n_cuts, penalty, *others)
+    return _core.ClassShares(
+        _NAMES[model.objective], weights, list(factors), balanced, n_cuts, penalty
+    )
 
 
 def description(

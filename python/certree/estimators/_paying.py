@@ -28,14 +28,6 @@ class PayingEstimator(TreeEstimator):
         return self._prices.by_node(self.tree_)[leaves]
 
 
-def refuse(model: Any, other: str) -> None:
-    """One error for what does not go together with costs of columns."""
-    if model.feature_costs:
-        raise ValueError(
-            f"feature_costs cannot be combined with {other}: leave one of them out"
-        )
-
-
 def in_words(loss: str, prices: feature_costs.Prices | None) -> str:
     """The loss for the certificate."""
     return loss if prices is None else f"{loss}, test costs included,"

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.estimators._base import as_core_takes
-from certree.estimators._rows import ROUNDING
 from certree.tree import Tree
 
 OBJECTIVES = ("absolute_error", "quantile")
@@ -70,13 +68,13 @@ def best_constant(
     return float((each if weights is None else each * weights).sum())
 
 
-def solve(
+def goal(
     model: Any,
     located: ingest.Located,
     targets: NDArray[np.float64],
     levels: NDArray[np.float64],
-) -> _core.Answer:
-    """Search for the best tree by the costs of each level for each row."""
+) -> _core.RowCosts:
+    """What the search is asked for: the costs of each level for each row."""
     share = alpha(model)
     weights, points = located.weights, located.points
     costs = np.column_stack([pinball(targets, np.full(len(targets), level), share) for level in levels])
@@ -85,16 +83,7 @@ def solve(
     summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
     # A target that all rows have is explained by one leaf, which costs nothing.
     whole = best_constant(targets, weights, share) or 1.0
-    return _core.solve_rows(
-        *as_core_takes(located.cuts, points),
-        summed.ravel(),
-        len(levels),
-        size * ROUNDING,
-        whole,
-        [],
-        None,
-        *model._asked(),
-    )
+    return _core.RowCosts(summed, np.zeros(0), size, whole, float(model.leaf_penalty))
 
 
 def with_levels(tree: Tree, levels: NDArray[np.float64], names: NDArray[Any]) -> Tree:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.estimators._base import as_core_takes
 
 LOSSES = {
     "poisson": "Poisson deviance as a share of that of a single leaf",
@@ -45,21 +44,21 @@ def check_targets(objective: str, targets: NDArray[np.float64]) -> None:
         raise ValueError("all targets are 0, so there is no rate to explain")
 
 
-def solve(
+def goal(
     model: Any,
     located: ingest.Located,
     targets: NDArray[np.float64],
     exposure: NDArray[np.float64] | None,
-) -> _core.Answer:
-    """Search for the best tree."""
-    return _core.solve_rates(
-        *as_core_takes(located.cuts, located.points),
+) -> _core.Rates:
+    """What the search is asked for."""
+    return _core.Rates(
         model.objective,
         np.ascontiguousarray(targets),
         exposure,
         located.weights,
         located.point_of,
-        *model._asked(),
+        located.points.n_points,
+        float(model.leaf_penalty),
     )
 
 

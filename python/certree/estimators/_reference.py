@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.estimators import _balanced
 from certree.estimators.parameters import Rule
 from certree.ingest import in_memory
 
@@ -52,16 +53,16 @@ def of_classes(
     assert training.classes is not None
     k = len(training.labels)
     weights = _row_weights(training)
-    factor = np.array(factors)
     if balanced:
         totals = np.bincount(training.classes, weights=weights, minlength=k)
-        factor = factor / np.where(totals > 0, totals, 1.0)
+        factors = _balanced.factors(factors, totals[None, :])
+    factor = np.array(factors)
     matrix = np.array(costs).reshape(k, k) * factor[:, None]
     # Labels are learnt where it is dear to miss them.
     counts = factor[training.classes] if weights is None else factor[training.classes] * weights
     even = bool((counts == counts[0]).all())
     goal = Goal(training.classes.astype(np.int64), training.labels, None if even else counts)
-    guesser = getattr(model, "guesser_", thresholds if hasattr(thresholds, "n_fits_") else None)
+    guesser = thresholds if hasattr(thresholds, "n_fits_") else None
     labels, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
     both = replace(
         training, classes=training.classes * np.uint32(k) + labels, labels=np.arange(k * k)
@@ -103,7 +104,12 @@ def of_rows(
 
 
 def of_squares(
-    model: Any, features: Any, training: ingest.InMemory, located: ingest.Located, targets: NDArray[np.float64]
+    model: Any,
+    features: Any,
+    training: ingest.InMemory,
+    thresholds: Any,
+    located: ingest.Located,
+    targets: NDArray[np.float64],
 ) -> Guess:
     """For squared errors: what those of the reference add to the least that each point can have, if it answers each
     point's rows by its mean over them."""
@@ -112,9 +118,7 @@ def of_squares(
 
     y = targets[:, 0] if targets.shape[1] == 1 else targets
     goal = Goal(y, None, located.weights)
-    guesser = getattr(model, "guesser_", None)
-    if guesser is None and hasattr(model.thresholds, "n_fits_"):
-        guesser = model.thresholds
+    guesser = thresholds if hasattr(thresholds, "n_fits_") else None
     answered, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
     n_points, weights = located.points.n_points, located.weights
     # Of a size whose squares are numbers still.
@@ -141,11 +145,3 @@ def _row_weights(training: ingest.InMemory) -> NDArray[np.float64] | None:
     if training.unit is None or training.weights is None:
         return None
     return training.unit.restore(training.weights, *training.finer)
-
-
-def refuse(model: Any, what: str) -> None:
-    """One error where guessed lower bounds are asked for and there are none."""
-    if model.reference is not None:
-        raise ValueError(
-            f"reference= guesses lower bounds of losses that add up over rows, which {what} does not: leave it at None"
-        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,30 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, ingest
-from certree.constraints import Constraint, Met
+from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.feature_costs import Prices
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
 from certree.tree import Tree
 
-#: What each product and each sum of costs may be rounded by, for both and twice over.
-ROUNDING = 2.0**-50
+@dataclass(frozen=True)
+class Rows:
+    """What a tree for costs by row is fitted to."""
+
+    X: Any
+    training: ingest.InMemory
+    #: By row and label, and whether they are costs (1) or rewards (-1).
+    given: NDArray[np.float64]
+    labels: NDArray[Any]
+    sign: float
+    task: Task
+    #: In words.
+    loss: str
+    prices: Prices | None = None
+    #: What else the fitted estimator has.
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class RowTreeEstimator(TreeEstimator):
@@ -38,70 +53,64 @@ class RowTreeEstimator(TreeEstimator):
                 )
         return [name for name, used in columns.items() if not used]
 
-    def _fit_rows(
-        self,
-        X: Any,
-        training: ingest.InMemory,
-        given: NDArray[np.float64],
-        labels: NDArray[Any],
-        task: Task,
-        loss: str,
-        sign: float = 1.0,
-        prices: Prices | None = None,
-    ) -> None:
-        """Search for the tree with the least mean of ``sign * given``; its nodes show the mean of ``given``."""
-        kept = given if training.kept is None else given[training.kept]
-        located = ingest.locate(training, self.thresholds)
+    def _pose_rows(self, rows: Rows, known: Any) -> Posed:
+        """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean of
+        ``given``."""
+        training, labels = rows.training, rows.labels
+        kept = rows.given if training.kept is None else rows.given[training.kept]
+        costs = rows.sign * kept
+        thresholds = self.thresholds if known is None else known
+        located = ingest.locate(training, thresholds)
         weights, points = located.weights, located.points
+        by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
         with np.errstate(over="ignore"):
             sizes = np.abs(kept).sum(axis=1)
             size = float((sizes if weights is None else sizes * weights).sum())
-        costs = _core.sum_by_point(located.point_of, points.n_points, sign * kept, weights)
         normalizer = float(len(kept) if weights is None else weights.sum())
-        paying: list[float] = []
-        if prices is not None:
-            ones = np.ones((len(kept), 1))
-            paid = _core.sum_by_point(located.point_of, points.n_points, ones, weights)
-            paying, size = paid.ravel().tolist(), size + prices.everything * normalizer
-        error = size * ROUNDING
-        regrets = reference = None
-        met: list[Met] = []
+        leaf_penalty = float(self.leaf_penalty)
+        goal = _core.RowCosts(by_point, points.weights.ravel(), size, normalizer, leaf_penalty)
+        constraints = met = regrets = reference = None
         if self.constraints:
-            _reference.refuse(self, "the choice of labels under constraints")
             sides = {
                 name: ingest.read_sides(name, training)
                 for name in _constrained.sensitive_columns(self.constraints)
             }
-            answer, met = _constrained_rows.solve(
-                self, located, labels, sign * kept, sides, costs, error, normalizer
+            of = tuple(self.constraints)
+            constraints, met = _constrained_rows.core(of, located, labels, costs, sides)
+        elif self.reference is not None and known is None:
+            features = features_as_given(rows.X, training)
+            regrets, reference = _reference.of_rows(
+                self, features, training, located, costs, by_point, labels
             )
-        else:
-            if self.reference is not None:
-                features = features_as_given(X, training)
-                regrets, reference = _reference.of_rows(
-                    self, features, training, located, sign * kept, costs, labels
-                )
-            answer = _core.solve_rows(
-                *as_core_takes(located.cuts, points),
-                costs.ravel(),
-                len(labels),
-                error,
-                normalizer,
-                paying,
-                None if prices is None else prices.parts(),
-                *self._asked(),
-                regrets,
-            )
+        prices = rows.prices
+        problem = _core.Problem(
+            *as_core_takes(located.cuts, points),
+            goal,
+            self._shape(),
+            constraints,
+            None if prices is None else prices.core(),
+            regrets,
+        )
 
         def show(tree: Tree) -> Tree:
             leaves = tree.apply(training.source)
             leaves = leaves if training.kept is None else leaves[training.kept]
-            return with_means(tree, leaves, kept, weights, task)
+            # A copy of what was given, which may change while the search goes on.
+            return with_means(tree, leaves, rows.sign * costs, weights, rows.task)
 
-        self._keep(
-            answer, training, located.cuts, points, labels, loss, show, constraints=met, reference=reference
+        return Posed(
+            problem,
+            training,
+            located.cuts,
+            points,
+            labels,
+            rows.loss,
+            thresholds,
+            reference,
+            show,
+            met,
+            {"labels_": labels, **rows.attributes},
         )
-        self.labels_ = labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""

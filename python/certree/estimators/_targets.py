@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from certree import _core, ingest
-from certree.estimators import _paying, _reference
-from certree.estimators._base import as_core_takes
+from certree import _core, combinations, ingest
+from certree.estimators._base import Posed, as_core_takes
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import is_guesser
 from certree.tree import Tree
@@ -43,28 +42,38 @@ def read(X: Any, y: Any) -> Targets | None:
     )
 
 
-def fit(model: Any, X: Any, targets: Targets, sample_weight: Any) -> None:
-    """Search for the best tree of several targets, and let the model keep it."""
-    _check(model)
+def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
+    """The problem of several targets."""
+    X, _, sample_weight = data
     training = open_rows(X, len(targets.codes[0]), "y", sample_weight, targets.named)
     kept = slice(None) if training.kept is None else training.kept
-    located = ingest.locate(training, model.thresholds)
+    thresholds = model.thresholds if known is None else known
+    located = ingest.locate(training, thresholds)
     sizes = [len(labels) for labels in targets.labels]
-    answer = _core.solve_targets(
-        *as_core_takes(located.cuts, located.points),
-        sizes,
-        _counted(training, located, [codes[kept] for codes in targets.codes], sizes),
-        *model._asked(),
-    )
+    counts = _counted(training, located, [codes[kept] for codes in targets.codes], sizes)
+    goal = _core.Targets(sizes, counts, float(model.leaf_penalty))
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
         return Tree(tree._core, tree.columns, names, "targets", targets.labels)
 
-    loss = f"mean error rate of {len(sizes)} targets"
-    model._keep(answer, training, located.cuts, located.points, names, loss, show)
-    model.classes_, model.n_classes_ = targets.labels, sizes
-    model.n_outputs_ = len(sizes)
+    attributes = {
+        "classes_": targets.labels,
+        "n_classes_": sizes,
+        "n_outputs_": len(sizes),
+        "_prices": None,
+    }
+    return Posed(
+        _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape()),
+        training,
+        located.cuts,
+        located.points,
+        names,
+        f"mean error rate of {len(sizes)} targets",
+        thresholds,
+        show=show,
+        attributes=attributes,
+    )
 
 
 def _counted(
@@ -87,19 +96,14 @@ def _counted(
     return np.ascontiguousarray(whole, dtype=np.float64).ravel()
 
 
-def _check(model: Any) -> None:
+def check(model: Any) -> None:
+    """An error for parameters that do not go with several targets."""
     if model.objective != "accuracy":
         raise ValueError(
             f"objective={model.objective!r} is for one target, but y has several columns: take 'accuracy', the mean over "
             "them, or fit one tree for each"
         )
-    several = "several targets"
-    _paying.refuse(model, several)
-    _reference.refuse(model, several)
-    for name, none in (("class_weight", None), ("cost_matrix", None), ("constraints", ())):
-        value = getattr(model, name)
-        if value is not None and not (name == "constraints" and len(value) == 0):
-            raise ValueError(f"{name} cannot be combined with {several}; leave it at {none!r}")
+    combinations.check(model, "Targets", "several targets")
     given = model.thresholds
     if (isinstance(given, str) and given == "guess") or (
         is_guesser(given) and not hasattr(given, "thresholds_")

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _core, ingest, progress
+from certree import _core, combinations, ingest, progress
 from certree import feature_costs as prices_of
-from certree.estimators import _constrained, _impurity, _metrics, _paying, _ranking, _reference, _targets
-from certree.estimators import parameters
-from certree.estimators._base import as_core_takes
+from certree.estimators import (
+    _balanced,
+    _constrained,
+    _impurity,
+    _metrics,
+    _paying,
+    _ranking,
+    _reference,
+    _targets,
+    parameters,
+)
+from certree.estimators._base import Posed, as_core_takes
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule, is_number
 from certree.options import ClassifierObjective, GuessedThresholds
@@ -239,41 +250,47 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
         _ranking.check(self)
         _impurity.check(self)
-        targets = _targets.read(X, y)
+        combinations.check(self, self._goal(), f"objective={self.objective!r}")
+        return self._solve((X, y, sample_weight), started)
+
+    def _goal(self) -> str:
+        """The name of the core's goal."""
+        if self.objective in _metrics.NAMES:
+            return "Metric"
+        if self.objective in _impurity.LOSSES:
+            return "ClassShares"
+        return "RankingArea" if self.objective in _ranking.LOSSES else "Classes"
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        targets = _targets.read(data[0], data[1])
         if targets is not None:
-            self._prices = None
-            _targets.fit(self, X, targets, sample_weight)
-            return self
-        self.n_outputs_ = 1
-        if self.constraints:
-            _paying.refuse(self, "constraints")
-            _reference.refuse(self, "the choice of labels under constraints")
-            return self._fit_constrained(X, y, sample_weight)
-        if self.objective not in LOSSES or self.objective in _ranking.LOSSES:
-            _reference.refuse(self, f"objective={self.objective!r}")
-            _paying.refuse(self, f"objective={self.objective!r}")
-        guesses = self.reference is not None
-        if guesses:
-            _paying.refuse(self, "reference=")
+            _targets.check(self)
+            return _targets.pose(self, data, targets, known)
+        pose = self._pose_constrained if self.constraints else self._pose_free
+        return pose(data, known)
+
+    def _pose_free(self, data: Any, known: Any) -> Posed:
+        X, y, sample_weight = data
+        guesses = self.reference is not None and known is None
         read = ingest.read_labelled if guesses else ingest.read_training
         training = read(X, y, sample_weight)
-        thresholds = self._guess(X, y, sample_weight, self._guess_weight())
+        thresholds = known
+        if thresholds is None:
+            thresholds = self._guess(X, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
-        data = (*as_core_takes(cuts, points), points.weights.ravel())
-        limits = self._asked()
-        factors = class_factors(self.class_weight, labels)
         regrets = reference = prices = show = penalty = None
-        self.classes_ = labels
-        self.n_classes_ = len(labels)
-        loss = self._loss_in_words()
+        loss = self._loss_in_words(labels)
+        goal: Any
         if self.objective in _impurity.LOSSES:
-            n_cuts = sum(each.count for each in cuts)
-            answer = _impurity.solve(self, data, factors, n_cuts, limits)
-            penalty, words = _impurity.description(self, data[2], len(labels), n_cuts)
+            factors = class_factors(self.class_weight, labels)
+            weights, n_cuts = points.weights.ravel(), sum(each.count for each in cuts)
+            goal = _impurity.goal(self, weights, factors, n_cuts)
+            penalty, words = _impurity.description(self, weights, len(labels), n_cuts)
             loss = words + (" class weights applied" if self.class_weight else "")
             balanced = self._is_balanced()
 
@@ -281,48 +298,76 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
                 return _impurity.labelled(tree, factors, balanced)
 
         elif self.objective in _metrics.NAMES:
-            answer = _metrics.solve(self, labels, data, factors, limits)
+            factors = class_factors(self.class_weight, labels)
+            goal = _metrics.goal(self, labels, points, factors, self.class_weight == "balanced")
         elif self.objective in _ranking.LOSSES:
-            answer = _ranking.solve(self, labels, data, limits)
+            goal = _ranking.goal(self, labels, points)
         else:
-            costs = (cost_list(self.cost_matrix, labels), factors, self._is_balanced())
+            costs = cost_list(self.cost_matrix, labels)
+            factors = class_factors(self.class_weight, labels)
+            balanced, leaf_penalty = self._is_balanced(), float(self.leaf_penalty)
+            goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, leaf_penalty)
             if isinstance(training, ingest.InMemory) and guesses:
-                features = ingest.without(X, [name for name in (y, sample_weight) if isinstance(name, str)])
+                named = [name for name in (y, sample_weight) if isinstance(name, str)]
+                features = ingest.without(X, named)
                 regrets, reference = _reference.of_classes(
-                    self, features, training, thresholds, *costs
+                    self, features, training, thresholds, costs, factors, balanced
                 )
             prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
-            parts = prices.parts() if prices else None
-            answer = _core.solve_classes(*data, *costs, parts, *limits, regrets)
-        loss = _paying.in_words(loss, prices)
-        self._prices = prices
-        more = {"reference": reference, "leaf_penalty": penalty}
-        self._keep(answer, training, cuts, points, labels, loss, show, **more)
-        return self
+        paying = None if prices is None else prices.core()
+        problem = _core.Problem(
+            *as_core_takes(cuts, points), goal, self._shape(), None, paying, regrets
+        )
+        return Posed(
+            problem,
+            training,
+            cuts,
+            points,
+            labels,
+            _paying.in_words(loss, prices),
+            thresholds,
+            reference,
+            show,
+            leaf_penalty=penalty,
+            attributes=self._attributes(labels, prices),
+        )
 
-    def _fit_constrained(self, X: Any, y: Any, sample_weight: Any) -> OptimalTreeClassifier:
+    def _pose_constrained(self, data: Any, known: Any) -> Posed:
+        X, y, sample_weight = data
         columns = _constrained.sensitive_columns(self.constraints)
         read = ingest.read_grouped(X, y, sample_weight, columns)
-        others = ingest.without(X, [name for name, used in columns.items() if not used])
-        thresholds = self._guess(others, y, sample_weight, self._guess_weight())
+        thresholds = known
+        if thresholds is None:
+            others = ingest.without(X, [name for name, used in columns.items() if not used])
+            thresholds = self._guess(others, y, sample_weight, self._guess_weight())
         cuts, points = ingest.count(read.training, thresholds)
         labels = read.labels
-        answer, met = _constrained.solve(
-            self,
-            read,
-            points,
+        factors = class_factors(self.class_weight, labels)
+        if self._is_balanced():
+            factors = _balanced.factors(factors, points.weights, read.n_groups)
+        costs = cost_list(self.cost_matrix, labels)
+        goal = _constrained.goal(self, read, points, costs, factors)
+        constraints = _constrained.core(self, read, points)
+        problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)
+        return Posed(
+            problem,
+            read.training,
             cuts,
-            cost_list(self.cost_matrix, labels),
-            class_factors(self.class_weight, labels),
-            self._is_balanced(),
+            points,
+            labels,
+            self._loss_in_words(labels),
+            thresholds,
+            met=partial(_constrained.met, tuple(self.constraints)),
+            attributes=self._attributes(labels, None),
         )
-        self._prices = None
-        self.classes_ = labels
-        self.n_classes_ = len(labels)
-        self._keep(
-            answer, read.training, cuts, points, labels, self._loss_in_words(), constraints=met
-        )
-        return self
+
+    def _attributes(self, labels: NDArray[Any], prices: Any) -> dict[str, Any]:
+        return {
+            "classes_": labels,
+            "n_classes_": len(labels),
+            "n_outputs_": 1,
+            "_prices": prices,
+        }
 
     def _guess_weight(self) -> Any:
         return "balanced" if self._is_balanced() else self.class_weight
@@ -355,9 +400,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         """
         return self._fitted_tree(X).predict_proba(X)
 
-    def _loss_in_words(self) -> str:
+    def _loss_in_words(self, labels: NDArray[Any]) -> str:
         if self.objective in _metrics.NAMES:
-            return _metrics.in_words(self)
+            return _metrics.in_words(self, labels)
         if self.cost_matrix is not None:
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean

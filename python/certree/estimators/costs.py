@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree import combinations, ingest, progress
 from certree import feature_costs as prices_of
-from certree import ingest, progress
 from certree.estimators import _constrained_rows, _paying, _reference, parameters
-from certree.estimators._rows import RowTreeEstimator, mean_and_error, of_chosen, open_rows, row_weights
+from certree.estimators._base import Posed
+from certree.estimators._rows import (
+    Rows,
+    RowTreeEstimator,
+    mean_and_error,
+    of_chosen,
+    open_rows,
+    row_weights,
+)
 from certree.ingest.checks import check_same_length
 from certree.options import Thresholds
 
@@ -146,19 +155,22 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
+        combinations.check(self, "RowCosts", "costs by row")
+        return self._solve((X, costs, sample_weight), started)
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        X, costs, sample_weight = data
         read = ingest.read_matrix(X, costs, "costs", "label")
         hidden = self._hidden(X, [*read.named, sample_weight])
         training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
-        if self.reference is not None:
-            _paying.refuse(self, "reference=")
-        if self.constraints:
-            _paying.refuse(self, "constraints")
         prices = prices_of.read(self.feature_costs, training.columns)
         loss = _paying.in_words("mean cost", prices)
-        self._fit_rows(X, training, read.values, read.labels, "costs", loss, prices=prices)
-        self._prices = prices
-        return self
+        rows = Rows(
+            X, training, read.values, read.labels, 1.0, "costs", loss, prices, {"_prices": prices}
+        )
+        return self._pose_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
         """What each label costs on average in the leaf that a row ends in, over the training rows there: rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import Rule
@@ -161,22 +162,27 @@ class OptimalTree(TreeEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
+        return self._solve((X, statistics, sample_weight), started)
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        X, statistics, sample_weight = data
         read = ingest.read_statistics(X, statistics)
         training = open_rows(X, len(read.values), "statistics", sample_weight, read.named)
         kept = read.values if training.kept is None else read.values[training.kept]
         in_units = ingest.in_units(
             ingest.Statistics(kept, read.names), training.weights, training.unit
         )
-        located = ingest.locate(training, self.thresholds)
+        thresholds = self.thresholds if known is None else known
+        located = ingest.locate(training, thresholds)
         n_rows = float(len(kept) if located.weights is None else located.weights.sum())
         given = with_least(self.task, kept, located.weights, in_units)
-        answer = _core.solve_custom(
-            *as_core_takes(located.cuts, located.points),
+        goal = _core.Custom(
             core_task(self.task, given, in_units),
             given.sums(located.point_of, located.points.n_points).ravel(),
             n_rows,
-            *self._asked(),
+            float(self.leaf_penalty),
         )
 
         def show(tree: Tree) -> Tree:
@@ -184,11 +190,22 @@ class OptimalTree(TreeEstimator):
             leaves = leaves if training.kept is None else leaves[training.kept]
             return with_answers(tree, in_units, leaves, self.task)
 
-        loss = f"the leaf costs of {type(self.task).__name__}, divided by row weight,"
-        names = np.array(["answer"])
-        self._keep(answer, training, located.cuts, located.points, names, loss, show)
-        self.statistic_names_ = read.names
-        return self
+        return Posed(
+            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            training,
+            located.cuts,
+            located.points,
+            np.array(["answer"]),
+            f"the leaf costs of {type(self.task).__name__}, divided by row weight,",
+            thresholds,
+            show=show,
+            attributes={"statistic_names_": read.names},
+        )
+
+    def certify(self, X: Any = None, statistics: Any = None, sample_weight: Any = None) -> OptimalTree:
+        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the data are as
+        ``fit`` takes them."""
+        return self._go_on(None if X is None else (X, statistics, sample_weight))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The answer of the leaf that each row ends in: a vector, or rows × numbers if it is several numbers."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import check_is_fitted
 
-from certree import ingest, progress
+from certree import combinations, ingest, progress
 from certree.estimators import _constrained_rows, _reference, parameters, teachers
+from certree.estimators._base import Posed
 from certree.estimators._rows import (
+    Rows,
     RowTreeEstimator,
     features_as_given,
     mean_and_error,
@@ -32,6 +37,20 @@ class PolicyValue(NamedTuple):
 
     value: float
     standard_error: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a tree is fitted to: the score of each row and label, and where it came from."""
+
+    X: Any
+    sample_weight: Any
+    values: Matrix
+    labels: NDArray[Any]
+    #: What errors call it.
+    role: str
+    #: Columns of X that are no features.
+    others: tuple[str, ...]
 
 
 class OptimalPolicyTree(RowTreeEstimator):
@@ -217,32 +236,65 @@ class OptimalPolicyTree(RowTreeEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
+        combinations.check(self, "RowCosts", "rewards")
+        seen = (treatment, outcome, propensity, predicted)
+        return self._solve(self._scored(X, seen, rewards, sample_weight), started)
+
+    def certify(  # type: ignore[override]
+        self,
+        X: Any = None,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+        *,
+        rewards: Any = None,
+        sample_weight: Any = None,
+    ) -> OptimalPolicyTree:
+        """Search on until the tree is proved to be the best, as
+        :meth:`OptimalTreeClassifier.certify` does.
+
+        The arguments are those of ``fit``, for a model that was pickled or copied; scores are then
+        made again, and have to be those of the fit. Without them, the scores of the fit hold.
+        """
+        if X is None:
+            return self._go_on(None)
+        check_is_fitted(self)
+        self._fitted.check_parameters(self)
+        seen = (treatment, outcome, propensity, predicted)
+        return self._go_on(self._scored(X, seen, rewards, sample_weight))
+
+    def _scored(self, X: Any, seen_as: tuple[Any, ...], rewards: Any, sample_weight: Any) -> Scored:
+        """What treatments brought each row, by the teacher or as it was given. ``seen_as``:
+        treatment, outcome, propensity and predicted."""
+        treatment, outcome, propensity, predicted = seen_as
         if rewards is not None:
-            self._refuse_beside_rewards(treatment, outcome, propensity, predicted)
+            self._refuse_beside_rewards(*seen_as)
             read = ingest.read_matrix(X, rewards, "rewards", "label")
-            hidden = self._hidden(X, [*read.named, sample_weight])
-            others = [*read.named, *hidden]
-            training = open_rows(X, len(read.values), "rewards", sample_weight, others)
-            scores, labels, name = read.values, read.labels, "reward"
-        else:
-            seen = read_seen(X, treatment, outcome)
-            if len(seen.treatments) < 2:
-                raise ValueError(
-                    f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose from"
-                )
-            others = names_in((treatment, outcome, propensity), (propensity, predicted))
-            training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
-            hidden = self._hidden(X, [*others, sample_weight])
-            # Models see all columns, also those that the tree does not split on.
-            scores = self._scores(X, seen, propensity, predicted, training)
-            labels, name = seen.treatments, teachers.NAMES[self.teacher]
-            if hidden:
-                training = open_rows(X, seen.n_rows, "treatment", sample_weight, [*others, *hidden])
+            return Scored(X, sample_weight, read.values, read.labels, "rewards", tuple(read.named))
+        seen = read_seen(X, treatment, outcome)
+        if len(seen.treatments) < 2:
+            raise ValueError(
+                f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose from"
+            )
+        others = names_in((treatment, outcome, propensity), (propensity, predicted))
+        training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
+        self._hidden(X, [*others, sample_weight])
+        # Models see all columns, also those that the tree does not split on.
+        scores = self._scores(X, seen, propensity, predicted, training)
+        return Scored(X, sample_weight, scores, seen.treatments, "treatment", tuple(others))
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        name = "reward" if data.role == "rewards" else teachers.NAMES[self.teacher]
         words = f"minus the mean {name}" if self.maximize else f"mean {name}"
         sign = -1.0 if self.maximize else 1.0
-        self._fit_rows(X, training, scores, labels, "rewards", words, sign)
-        return self
+        hidden = self._hidden(data.X, [*data.others, data.sample_weight])
+        others = [*data.others, *hidden]
+        training = open_rows(data.X, len(data.values), data.role, data.sample_weight, others)
+        rows = Rows(data.X, training, data.values, data.labels, sign, "rewards", words)
+        return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
         """The mean score of each treatment in the leaf that a row ends in, over the training rows there: rows ×

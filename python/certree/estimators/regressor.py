@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils import column_or_1d
 
-from certree import _core, ingest, progress
+from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
@@ -180,12 +182,20 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
         _quantiles.check(self)
-        if self.objective != "squared_error":
-            _reference.refuse(self, f"objective={self.objective!r}")
+        named = f"objective={self.objective!r}"
+        if self.objective == "squared_error":
+            combinations.check(self, "Squares", named)
+        else:
+            combinations.check(self, "Rates", named)
             if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
                 y = column_or_1d(y, warn=True)
+        return self._solve((X, y, sample_weight, exposure), started)
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        X, y, sample_weight, exposure = data
         read = ingest.read_targets(X, y)
         exposures = self._exposure(X, exposure, len(read.values))
         named = [*read.named, *([exposure] if isinstance(exposure, str) else [])]
@@ -199,17 +209,73 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             raise ValueError(
                 f"objective={self.objective!r} is for one target, but y has {kept.shape[1]} columns"
             )
-        thresholds = self._guess(
-            ingest.without(X, named), read.values, sample_weight, n_targets=read.values.shape[1]
-        )
+        thresholds = known
+        if thresholds is None:
+            features = ingest.without(X, named)
+            n_targets = read.values.shape[1]
+            thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
-        self.target_names_ = read.names
-        self.n_outputs_ = len(read.names)
-        if self.objective == "squared_error":
-            self._fit_squares(X, training, located, kept)
-        else:
-            self._fit_others(training, located, kept[:, 0], exposures)
-        return self
+        if self.objective != "squared_error":
+            goal = self._other_goal(located, kept[:, 0], exposures, label_array(read.names))
+            return self._posed(training, located, thresholds, read.names, *goal)
+        regrets = reference = None
+        if self.reference is not None and known is None:
+            features = features_as_given(X, training)
+            regrets, reference = _reference.of_squares(
+                self, features, training, thresholds, located, kept
+            )
+        unit = training.unit
+        squares = _core.Squares(
+            np.ascontiguousarray(kept),
+            located.point_of,
+            located.points.n_points,
+            training.weights,
+            float(self.leaf_penalty),
+            located.weights if unit is not None and unit.shift is not None else None,
+        )
+        names = label_array(read.names)
+
+        def show(tree: Tree) -> Tree:
+            return Tree(tree._core, tree.columns, names, "regression")
+
+        posed = self._posed(
+            training, located, thresholds, read.names, squares, names, loss_in_words(len(names)), show, regrets
+        )
+        return replace(posed, reference=reference)
+
+    def _posed(
+        self,
+        training: ingest.InMemory,
+        located: ingest.Located,
+        thresholds: Any,
+        target_names: list[str],
+        goal: Any,
+        labels: NDArray[Any],
+        loss: str,
+        show: Any,
+        regrets: Any = None,
+        levels: NDArray[np.float64] | None = None,
+    ) -> Posed:
+        problem = _core.Problem(
+            *as_core_takes(located.cuts, located.points), goal, self._shape(), regrets=regrets
+        )
+        attributes: dict[str, Any] = {
+            "target_names_": target_names,
+            "n_outputs_": len(target_names),
+        }
+        if levels is not None:
+            attributes["levels_"] = levels
+        return Posed(
+            problem,
+            training,
+            located.cuts,
+            located.points,
+            labels,
+            loss,
+            thresholds,
+            show=show,
+            attributes=attributes,
+        )
 
     def _exposure(self, X: Any, exposure: Any, n_rows: int) -> NDArray[np.float64] | None:
         if exposure is not None and self.objective not in _rates.LOSSES:
@@ -221,64 +287,37 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             check_same_length(n_rows, len(found), "exposure")
         return found
 
-    def _fit_others(
+    def _other_goal(
         self,
-        training: ingest.InMemory,
         located: ingest.Located,
         targets: NDArray[np.float64],
         exposure: NDArray[np.float64] | None,
-    ) -> None:
-        names = np.array(self.target_names_)
-        if hasattr(self, "levels_"):
-            del self.levels_
+        names: NDArray[Any],
+    ) -> tuple[Any, ...]:
+        """The goal, the core's labels, the loss in words, what shows the tree, and levels if there are any."""
         if self.objective in _rates.LOSSES:
-            answer = _rates.solve(self, located, targets, exposure)
-            loss = _rates.LOSSES[self.objective]
+            goal = _rates.goal(self, located, targets, exposure)
 
             def show(tree: Tree) -> Tree:
                 return Tree(tree._core, tree.columns, names, "rates")
 
-        else:
-            share = _quantiles.alpha(self)
-            levels, every = _quantiles.choose_levels(targets, located.weights, share, self.levels)
-            self.levels_ = levels
-            answer = _quantiles.solve(self, located, targets, levels)
-            loss = _quantiles.in_words(self, levels, every)
+            return goal, names, _rates.LOSSES[self.objective], show
+        share = _quantiles.alpha(self)
+        levels, every = _quantiles.choose_levels(targets, located.weights, share, self.levels)
 
-            def show(tree: Tree) -> Tree:
-                return _quantiles.with_levels(tree, levels, names)
+        def show_levels(tree: Tree) -> Tree:
+            return _quantiles.with_levels(tree, levels, names)
 
         # The core's labels are numbers of levels, which no tree of the user's has.
-        labels = names if self.objective in _rates.LOSSES else self.levels_
-        self._keep(answer, training, located.cuts, located.points, labels, loss, show)
+        words = _quantiles.in_words(self, levels, every)
+        return _quantiles.goal(self, located, targets, levels), levels, words, show_levels, None, levels
 
-    def _fit_squares(
-        self,
-        X: Any,
-        training: ingest.InMemory,
-        located: ingest.Located,
-        kept: NDArray[np.float64],
-    ) -> None:
-        regrets = reference = None
-        if self.reference is not None:
-            features = features_as_given(X, training)
-            regrets, reference = _reference.of_squares(self, features, training, located, kept)
-        answer = _core.solve_squares(
-            *as_core_takes(located.cuts, located.points),
-            np.ascontiguousarray(kept),
-            located.point_of,
-            training.weights,
-            *self._asked(),
-            regrets,
-            located.weights if training.unit is not None and training.unit.shift is not None else None,
-        )
-        names = label_array(self.target_names_)
-
-        def show(tree: Tree) -> Tree:
-            return Tree(tree._core, tree.columns, names, "regression")
-
-        loss = loss_in_words(len(names))
-        self._keep(answer, training, located.cuts, located.points, names, loss, show, reference=reference)
+    def certify(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, exposure: Any = None
+    ) -> OptimalTreeRegressor:
+        """Search on, without a guess, until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the
+        data are as ``fit`` takes them."""
+        return self._go_on(None if X is None else (X, y, sample_weight, exposure))
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
         """What the leaf that each row ends in answers: a vector, or rows × targets if there are several means. Of rates, times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import open_rows, row_weights
 from certree.ingest.checks import check_same_length
@@ -132,7 +133,12 @@ class OptimalSurvivalTree(TreeEstimator):
         -------
         self
         """
+        started = monotonic()
         parameters.check(self, self._rules)
+        return self._solve((X, time, event, sample_weight), started)
+
+    def _pose(self, data: Any, known: Any = None) -> Posed:
+        X, time, event, sample_weight = data
         times, events = read_outcomes(X, time, event)
         named = [name for name in (time, event) if isinstance(name, str)]
         training = open_rows(X, len(times), "time", sample_weight, named)
@@ -140,17 +146,17 @@ class OptimalSurvivalTree(TreeEstimator):
             times, events = times[training.kept], events[training.kept]
         if not events.any():
             raise ValueError("no row has an event, so there is no hazard to explain")
-        located = ingest.locate(training, self.thresholds)
+        thresholds = self.thresholds if known is None else known
+        located = ingest.locate(training, thresholds)
         weights = located.weights
-        exposure = baseline_hazard(times, events, weights)
-        answer = _core.solve_rates(
-            *as_core_takes(located.cuts, located.points),
+        goal = _core.Rates(
             "poisson",
             events.astype(np.float64),
-            exposure,
+            baseline_hazard(times, events, weights),
             weights,
             located.point_of,
-            *self._asked(),
+            located.points.n_points,
+            float(self.leaf_penalty),
         )
         names = np.array(["hazard ratio"])
 
@@ -164,10 +170,24 @@ class OptimalSurvivalTree(TreeEstimator):
             }
             return Tree(tree._core, tree.columns, names, "survival")
 
-        loss = "deviance of proportional hazards as a share of that of a single leaf"
-        self._keep(answer, training, located.cuts, located.points, names, loss, show)
-        self.event_times_ = np.unique(times[events])
-        return self
+        return Posed(
+            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            training,
+            located.cuts,
+            located.points,
+            names,
+            "deviance of proportional hazards as a share of that of a single leaf",
+            thresholds,
+            show=show,
+            attributes={"event_times_": np.unique(times[events])},
+        )
+
+    def certify(
+        self, X: Any = None, time: Any = None, event: Any = None, sample_weight: Any = None
+    ) -> OptimalSurvivalTree:
+        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the data are as
+        ``fit`` takes them."""
+        return self._go_on(None if X is None else (X, time, event, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The hazard ratio of the leaf that each row ends in, beside all training rows: more is a higher risk."""

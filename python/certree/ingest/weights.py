@@ -13,7 +13,17 @@ from certree.ingest import engine, vectors
 from certree.ingest.checks import values
 
 #: Weights with at most so many decimals are counted exactly.
-_DIGITS = 6
+DECIMALS = 6
+
+
+def are_short(values: np.ndarray) -> bool:
+    """Whether all of these are decimals that are counted exactly."""
+    return bool((np.round(values, DECIMALS) == values).all())
+
+
+def shortened(sums: np.ndarray) -> np.ndarray:
+    """Sums of short decimals, which are short decimals, without what floats rounded."""
+    return np.round(sums, DECIMALS)
 
 
 #: Weights that are no short decimals are cut into so many integers at most: 2⁻²⁵⁰ of the total is told apart.
@@ -149,7 +159,7 @@ def _unit(found: Mapping[str, Any], name: str) -> Unit:
             f"sample weights in {name!r} add up to more than a float holds; scale them down"
         )
     denominator = 10 ** found["digits"]
-    if found["digits"] <= _DIGITS and found["total"] * denominator < 2**53:
+    if found["digits"] <= DECIMALS and found["total"] * denominator < 2**53:
         return Unit(denominator)
     return _grid(found["total"], found["smallest"], found["rows"], name)
 
@@ -170,13 +180,13 @@ def _grid(total: float, smallest: float, rows: int, name: str) -> Unit:
 
 
 def _digits(values: np.ndarray) -> np.ndarray:
-    """How many decimals each weight has; more than ``_DIGITS`` for those that are not short.
+    """How many decimals each weight has; more than ``DECIMALS`` for those that are not short.
 
     By numpy, whose division is rounded correctly where polars multiplies by the reciprocal.
     """
-    digits = np.full(len(values), _DIGITS + 1, dtype=np.uint8)
+    digits = np.full(len(values), DECIMALS + 1, dtype=np.uint8)
     with np.errstate(over="ignore", invalid="ignore"):
-        for power in reversed(range(_DIGITS + 1)):
+        for power in reversed(range(DECIMALS + 1)):
             scaled = np.rint(values * 10.0**power)
             digits[scaled / 10.0**power == values] = power
     return digits

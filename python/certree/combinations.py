@@ -1,0 +1,106 @@
+"""Which parameters go together: the one table that every refusal reads.
+
+What a goal can be combined with is the core's table (``_core.COMBINATIONS`` and ``_core.APART``);
+what a classifier's other parameters need is added here. ``docs/combinations.md`` prints it all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certree import _core
+
+#: What goals are called where they are printed.
+GOALS = {
+    "Classes": "errors or costs by class: `accuracy`, `balanced_accuracy`",
+    "Metric": "metrics of two classes: `f1`, `fbeta`, `jaccard`, `mcc`",
+    "RankingArea": "`auc`, `partial_auc`",
+    "RowCosts": "costs or rewards by row: `OptimalCostTree`, `OptimalPolicyTree`",
+    "Squares": "`squared_error`: `OptimalTreeRegressor`",
+    "ClassShares": "shares of classes: `gini`, `log_loss`, `mdl`",
+    "Rates": "`poisson`, `gamma`, `absolute_error`, `quantile`, `OptimalSurvivalTree`",
+    "Targets": "several targets of a classifier",
+    "Custom": "`OptimalTree`",
+}
+
+#: Goals that take the other parameters of a classifier.
+PARAMETERS = {
+    "cost_matrix": ("Classes",),
+    "class_weight": ("Classes", "Metric", "ClassShares"),
+}
+
+#: The core's parts of a problem, and what they are called where something cannot be combined with
+#: them.
+_PARTS = {"constraints": "constraints", "feature_costs": "feature_costs", "reference": "reference="}
+
+
+def check(model: Any, goal: str, named: str) -> None:
+    """One error for the first thing that does not go together. ``named``: what the goal is called
+    in it."""
+    given = [name for name in (*_PARTS, *PARAMETERS) if _is_given(model, name)]
+    for first, second in _core.APART:
+        if first in given and second in given:
+            raise ValueError(_apart(first, second))
+    for name in given:
+        if goal not in takers(name):
+            raise ValueError(_refused(name, goal, named))
+
+
+def takers(name: str) -> list[str]:
+    """The goals that a parameter can be combined with."""
+    if name in PARAMETERS:
+        return list(PARAMETERS[name])
+    return [goal for goal, parts in _core.COMBINATIONS.items() if name in parts]
+
+
+def table() -> str:
+    """Everything here as the tables of ``docs/combinations.md``."""
+    names = [*_PARTS, *PARAMETERS]
+    head = ["goal", *(f"`{name}`" for name in names)]
+    rows = [
+        [words, *("yes" if goal in takers(name) else "–" for name in names)]
+        for goal, words in GOALS.items()
+    ]
+    apart = [[f"`{first}`", f"`{second}`"] for first, second in _core.APART]
+    return f"{_markdown(head, rows)}\n\n{_markdown(['never together', 'with'], apart)}"
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _is_given(model: Any, name: str) -> bool:
+    value = getattr(model, name, None)
+    # No constraints and no costs may be written as an empty tuple or dict.
+    return bool(value) if name in ("constraints", "feature_costs") else value is not None
+
+
+def _apart(first: str, second: str) -> str:
+    if second == "reference" and first == "constraints":
+        return _no_sum("the choice of labels under constraints")
+    known = {first, second}
+    if known == {"constraints", "feature_costs"}:
+        first, second = "feature_costs", "constraints"
+    return f"{first} cannot be combined with {_PARTS[second]}: leave one of them out"
+
+
+def _refused(name: str, goal: str, named: str) -> str:
+    if name == "reference":
+        return _no_sum(named)
+    if goal == "RankingArea" and name != "feature_costs":
+        none = () if name == "constraints" else None
+        return (
+            f"{name} cannot be combined with {named}, which ranks rows instead of labelling them; "
+            f"leave it at {none!r}"
+        )
+    if name == "cost_matrix":
+        return f"{named} has no costs: leave cost_matrix out, or take class_weight"
+    return f"{name} cannot be combined with {named}: leave one of them out"
+
+
+def _no_sum(what: str) -> str:
+    return (
+        f"reference= guesses lower bounds of losses that add up over rows, which {what} does not: "
+        "leave it at None"
+    )

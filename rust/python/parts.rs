@@ -1,0 +1,210 @@
+//! The parts of a problem beside its goal: columns, the shape of trees, limits of a run,
+//! constraints, and what features cost.
+
+use std::time::Duration;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
+
+use super::digest::Digest;
+use crate::data::{Column, ColumnKind, Threshold};
+use crate::pareto::LimitInput;
+use crate::run;
+use crate::task::{FeatureCostInput, FeatureCostList};
+
+/// What a tree may be: `None` is no limit.
+#[pyclass(frozen, module = "certree._core", name = "Shape")]
+pub(super) struct Shape {
+    pub(super) shape: crate::problem::Shape,
+}
+
+#[pymethods]
+impl Shape {
+    #[new]
+    #[pyo3(signature = (max_depth=None, max_leaves=None, min_leaf_rows=1))]
+    fn new(max_depth: Option<u32>, max_leaves: Option<u32>, min_leaf_rows: u64) -> Self {
+        Shape { shape: crate::problem::Shape { max_depth, max_leaves, min_leaf_rows } }
+    }
+}
+
+/// How far a run may go: seconds, bytes, the gap to stop at, and threads. `None` is no limit.
+#[pyclass(frozen, module = "certree._core", name = "Limits")]
+pub(super) struct Limits {
+    pub(super) limits: run::Limits,
+}
+
+#[pymethods]
+impl Limits {
+    #[new]
+    #[pyo3(signature = (time=None, memory=None, gap=0.0, threads=1))]
+    fn new(time: Option<f64>, memory: Option<u64>, gap: f64, threads: usize) -> PyResult<Self> {
+        let time = time.map(Duration::try_from_secs_f64).transpose();
+        let time = time.map_err(|error| PyValueError::new_err(format!("time limit: {error}")))?;
+        Ok(Limits { limits: run::Limits { time, memory, gap, threads } })
+    }
+}
+
+/// A limit on a share of row weight that is given a label, or on a difference of two such shares.
+#[pyclass(frozen, from_py_object, module = "certree._core", name = "ShareLimit")]
+#[derive(Clone)]
+pub(super) struct ShareLimit {
+    pub(super) input: LimitInput,
+}
+
+#[pymethods]
+impl ShareLimit {
+    /// `among` are the classes, or groups of rows, whose rows count; with `against`, their share is
+    /// subtracted.
+    #[new]
+    fn new(name: String, label: u32, among: Vec<u32>, against: Vec<u32>, most: f64) -> Self {
+        ShareLimit { input: LimitInput { name, label, among, against, most } }
+    }
+}
+
+/// Limits on shares of rows. They count classes, which are cut into groups (`class_of` then gives
+/// the user's class of each), or row weights by point and group.
+#[pyclass(frozen, module = "certree._core", name = "Constraints")]
+pub(super) struct Constraints {
+    pub(super) limits: Vec<LimitInput>,
+    pub(super) counted: Counted,
+}
+
+pub(super) enum Counted {
+    Classes { class_of: Vec<u32> },
+    Groups { n_groups: usize, weights: Vec<f64> },
+}
+
+#[pymethods]
+impl Constraints {
+    #[new]
+    #[pyo3(signature = (limits, class_of=None, weights=None))]
+    fn new(
+        limits: Vec<ShareLimit>,
+        class_of: Option<Vec<u32>>,
+        weights: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<Self> {
+        let counted = match (class_of, weights) {
+            (Some(class_of), None) => Counted::Classes { class_of },
+            (None, Some(weights)) => {
+                let (n_groups, weights) = (weights.shape()[1], weights.as_slice()?.to_vec());
+                Counted::Groups { n_groups, weights }
+            }
+            _ => return Err(PyValueError::new_err("constraints count classes or groups of rows")),
+        };
+        let limits = limits.into_iter().map(|limit| limit.input).collect();
+        Ok(Constraints { limits, counted })
+    }
+}
+
+impl Constraints {
+    pub(super) fn digest(&self, digest: &mut Digest) {
+        match &self.counted {
+            Counted::Classes { class_of } => {
+                digest.words(class_of.iter().map(|&class| u64::from(class)))
+            }
+            Counted::Groups { n_groups, weights } => {
+                digest.word(*n_groups as u64);
+                digest.floats(weights);
+            }
+        }
+        for limit in &self.limits {
+            digest.text(&limit.name);
+            digest.word(u64::from(limit.label));
+            for side in [&limit.among, &limit.against] {
+                digest.words(side.iter().map(|&class| u64::from(class)));
+            }
+            digest.floats(&[limit.most]);
+        }
+    }
+}
+
+/// By test: its cost, its discounted cost, and its group; and by column: its test.
+#[pyclass(frozen, module = "certree._core", name = "FeatureCosts")]
+pub(super) struct FeatureCosts {
+    pub(super) prices: FeatureCostList,
+}
+
+#[pymethods]
+impl FeatureCosts {
+    #[new]
+    fn new(tests: Vec<(f64, f64, Option<u32>)>, test_of: Vec<Option<u32>>) -> Self {
+        let price = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
+        let tests = tests.into_iter().map(price).collect();
+        FeatureCosts { prices: FeatureCostList { tests, of_column: test_of } }
+    }
+}
+
+impl FeatureCosts {
+    pub(super) fn digest(&self, digest: &mut Digest) {
+        let number = |number: Option<u32>| number.map_or(0, |number| u64::from(number) + 1);
+        for test in &self.prices.tests {
+            digest.floats(&[test.full, test.discounted]);
+            digest.word(number(test.group));
+        }
+        digest.words(self.prices.of_column.iter().map(|&test| number(test)));
+    }
+}
+
+pub(super) fn read_columns(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Column>> {
+    (columns.into_iter()).map(|(name, kind)| Ok(Column { name, kind: read_kind(&kind)? })).collect()
+}
+
+/// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats:
+/// cuts.
+fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
+    if kind.is_none() {
+        return Ok(ColumnKind::Boolean);
+    }
+    if let Ok(cuts) = kind.cast::<PyArray1<f64>>() {
+        let cuts = cuts.readonly();
+        let cuts = cuts.as_slice()?.iter().map(|&cut| Threshold::Float(cut)).collect();
+        return Ok(ColumnKind::Ordered(cuts));
+    }
+    let first = kind.try_iter()?.next().transpose()?;
+    match first {
+        Some(first) if first.is_instance_of::<PyString>() => {
+            Ok(ColumnKind::Category(kind.extract()?))
+        }
+        _ => {
+            let cuts = kind
+                .try_iter()?
+                .map(|cut| {
+                    let cut = cut?;
+                    Ok(if cut.is_instance_of::<PyInt>() {
+                        Threshold::Int(cut.extract()?)
+                    } else {
+                        Threshold::Float(cut.extract()?)
+                    })
+                })
+                .collect::<PyResult<_>>()?;
+            Ok(ColumnKind::Ordered(cuts))
+        }
+    }
+}
+
+/// The columns and their cuts, the points and their rows.
+pub(super) fn digest_data(columns: &[Column], points: &crate::data::Points, digest: &mut Digest) {
+    for (index, column) in columns.iter().enumerate() {
+        digest.text(&column.name);
+        match &column.kind {
+            ColumnKind::Boolean => digest.word(0),
+            ColumnKind::Category(values) => {
+                digest.word(1);
+                values.iter().for_each(|value| digest.text(value));
+            }
+            ColumnKind::Ordered(cuts) => {
+                digest.word(2);
+                for cut in cuts {
+                    match cut {
+                        Threshold::Float(cut) => digest.floats(&[*cut]),
+                        Threshold::Int(cut) => digest.word(*cut as u64),
+                    }
+                }
+            }
+        }
+        points.codes(index).iter().for_each(|code| digest.word(u64::from(code)));
+    }
+    digest.words(points.all_rows().iter().copied());
+}
