@@ -47,8 +47,11 @@ impl Scale {
         let units = objective * self.units;
         // The product is off by at most half a step. The slack is taken off because a cost may be
         // that far from its true value.
-        let least = (units - units.abs() * f64::EPSILON).floor() as i128 - 1;
-        let least = least - self.offset - i128::from(self.slack);
+        if !units.is_finite() {
+            return 0;
+        }
+        let least = (units - units.abs() * f64::EPSILON).floor() as i128;
+        let least = least.saturating_sub(1 + self.offset + i128::from(self.slack));
         least.clamp(0, i128::from(INFINITE)) as Cost
     }
 

@@ -174,7 +174,7 @@ pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     problem.context.as_ref().map_or(Ok(()), |context| check::allowed(tree, context.as_ref()))
 }
 
-/// Whether the shape allows the tree: its depth, its leaves, and the rows in each leaf of a split.
+/// True if the shape allows the tree: its depth, its leaves, and the rows in each leaf of a split.
 fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
     let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
     let mut depths = vec![0u32; tree.nodes.len()];
@@ -196,7 +196,7 @@ fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
         && (tree.nodes.len() == 1 || (0..tree.nodes.len()).all(is_full))
 }
 
-/// What the tree costs by its own tests and labels.
+/// The cost of the tree by its own tests and labels.
 fn cost_of(problem: &Problem, tree: &Tree) -> Cost {
     let (points, task) = (&problem.points, problem.task.as_ref());
     let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);

@@ -10,7 +10,7 @@ from typing import Any
 
 from certree import _core
 
-#: What goals are called where they are printed.
+#: The words for goals where they are printed.
 GOALS = {
     "Classes": "errors or costs by class: `accuracy`, `balanced_accuracy`",
     "Metric": "metrics of two classes: `f1`, `fbeta`, `jaccard`, `mcc`",

@@ -1,5 +1,5 @@
-"""What a tree was fitted to, frozen: ``certify()`` and the certificate read it, and never what was
-set since."""
+"""The problem that a tree was fitted to, frozen: ``certify()`` and the certificate read it, and never
+what was set since."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fitted:
     max_depth: int | None
     max_leaf_nodes: int | None
     min_samples_leaf: int
-    #: Whether its loss adds up over rows, so that a search can go on from a tree.
+    #: True if its loss adds up over rows, so that a search can go on from a tree.
     adds_up: bool = False
 
     @classmethod
@@ -44,7 +44,7 @@ class Fitted:
         )
 
     def with_most_leaves(self, most: int) -> Fitted:
-        """The same problem for smaller trees."""
+        """This problem for smaller trees."""
         changed = {**dict(self.parameters), "max_leaf_nodes": most}
         return replace(self, parameters=tuple(changed.items()), max_leaf_nodes=most)
 

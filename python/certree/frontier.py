@@ -106,7 +106,7 @@ def frontier(
 
 
 class Clock:
-    """What is left of the time for all rows, and the estimator's own limit for each of them."""
+    """Tells how much is left of the time for all rows, and keeps the estimator's own limit for each."""
 
     def __init__(self, total: float | None, each: float | None) -> None:
         self.end = None if total is None else monotonic() + total
@@ -120,7 +120,7 @@ class Clock:
         return left if self.each is None else min(left, self.each)
 
     def is_over(self, last: Any) -> bool:
-        """Whether the time has ended before the row that would come after this last one."""
+        """True if the time has ended before the row that would come after this last one."""
         if self.end is None or monotonic() < self.end:
             return False
         warnings.warn(

@@ -26,7 +26,7 @@ class Held:
 
     @property
     def noted(self) -> bool:
-        """Whether Ctrl-C was pressed, so that the search should end."""
+        """True once Ctrl-C was pressed, so that the search should end."""
         return self._noted
 
     def __enter__(self) -> Held:

@@ -33,7 +33,7 @@ Pulse = Callable[[float, float, float, int, int, int], object]
 
 
 def pulse(callback: Callback | None, verbose: bool, held: Held) -> Pulse:
-    """What the core calls now and then: it answers False where the search should end."""
+    """A function that the core calls now and then. It answers False where the search should end."""
     show = _Line() if verbose else None
 
     def beat(*values: float) -> object:

@@ -31,8 +31,18 @@ impl Digest {
         self.words(values.iter().map(|value| value.to_bits()));
     }
 
+    /// Eight at a time, because most codes of points are bytes, and there are many.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        for eight in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..eight.len()].copy_from_slice(eight);
+            self.word(u64::from_le_bytes(word));
+        }
+    }
+
     pub(super) fn text(&mut self, text: &str) {
-        self.words(text.as_bytes().iter().map(|&byte| u64::from(byte)));
+        self.bytes(text.as_bytes());
     }
 
     /// 32 hexadecimal digits.

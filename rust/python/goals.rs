@@ -1,5 +1,5 @@
-//! What a tree is asked to do well: one frozen class for each goal, and [`Goal`], which is one of
-//! them.
+//! Goals, which a tree is asked to do well: one frozen class for each, and [`Goal`], which is one
+//! of them.
 //!
 //! To add a goal: write its class here, give it an arm in [`Goal`] and in `Posed::new`
 //! (`problem.rs`), and a row in `combinations.rs` that says what it can be combined with.

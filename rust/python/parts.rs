@@ -9,12 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use super::digest::Digest;
-use crate::data::{Column, ColumnKind, Threshold};
+use crate::data::{Codes, Column, ColumnKind, Threshold};
 use crate::pareto::LimitInput;
 use crate::run;
 use crate::task::{FeatureCostInput, FeatureCostList};
 
-/// What a tree may be: `None` is no limit.
+/// Limits on trees: `None` is no limit.
 #[pyclass(frozen, module = "certree._core", name = "Shape")]
 pub(super) struct Shape {
     pub(super) shape: crate::problem::Shape,
@@ -204,7 +204,10 @@ pub(super) fn digest_data(columns: &[Column], points: &crate::data::Points, dige
                 }
             }
         }
-        points.codes(index).iter().for_each(|code| digest.word(u64::from(code)));
+        match points.codes(index) {
+            Codes::Narrow(codes) => digest.bytes(codes),
+            Codes::Wide(codes) => digest.words(codes.iter().map(|&code| u64::from(code))),
+        }
     }
     digest.words(points.all_rows().iter().copied());
 }

@@ -43,7 +43,7 @@ enum Posed {
     Area(Roc),
 }
 
-/// What a problem is built from, borrowed from Python.
+/// All parts that a problem is built from but its goal, borrowed from Python.
 struct Given<'a> {
     columns: Vec<Column>,
     points: Points,

@@ -1,4 +1,4 @@
-//! What all goals share on their way to a search and back: progress, interrupts, the answer.
+//! The way to a search and back, which all goals share: progress, interrupts, the answer.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::run::{self, Progress, Pulse, Run};
 use crate::solve::{Answer, Known};
 
-/// What a search found, and what it proved.
+/// A tree that a search found, and what it proved.
 #[pyclass(frozen, module = "certree._core", name = "Answer")]
 pub(super) struct PyAnswer {
     #[pyo3(get)]
@@ -34,10 +34,11 @@ pub(super) struct PyAnswer {
     /// (seconds, upper, lower)
     #[pyo3(get)]
     curve: Vec<(f64, f64, f64)>,
-    /// What each constraint's share, or difference of shares, is in the tree.
+    /// The share, or difference of shares, of each constraint in the tree.
     #[pyo3(get)]
     attained: Vec<f64>,
-    /// What a search needs that goes on from here; not of metrics and fronts.
+    /// The problem and all that is known of it, for a search that goes on; not of metrics and
+    /// fronts.
     open: Option<Open>,
     interrupt: Option<PyErr>,
 }
@@ -59,20 +60,20 @@ pub(super) fn raising<T>(raised: &Option<TaskRaised>, result: PyResult<T>) -> Py
 
 #[pymethods]
 impl PyAnswer {
-    /// Whether `go_on` can prove more.
+    /// True if `go_on` can prove more.
     #[getter]
     fn is_open(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.known.lower < open.known.upper)
     }
 
-    /// Whether `with_most_leaves` knows what to search.
+    /// True if `with_most_leaves` knows what to search.
     #[getter]
     fn is_of_nodes(&self) -> bool {
         self.open.is_some()
     }
 
-    /// What a signal raised, such as KeyboardInterrupt, that ended the search. Whoever has kept the
-    /// tree raises it.
+    /// The exception of a signal, such as KeyboardInterrupt, that ended the search. Whoever has
+    /// kept the tree raises it.
     #[getter]
     fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.interrupt.as_ref().map(|error| error.value(py).clone().into_any().unbind())
@@ -148,7 +149,7 @@ impl PyAnswer {
     }
 }
 
-/// What a search returned, and what a signal raised meanwhile.
+/// The result of a search, and the exception that a signal raised meanwhile.
 pub(super) struct Found<T> {
     pub(super) result: T,
     pub(super) interrupt: Option<PyErr>,

@@ -1,4 +1,4 @@
-"""What was fitted is frozen: certificates speak of it, and certify() goes on with it or says what changed."""
+"""A fit freezes its problem: certificates speak of it, and certify() goes on or says what changed."""
 
 import copy
 import datetime

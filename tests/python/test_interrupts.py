@@ -243,7 +243,7 @@ SCRIPT = """
 
 
 def interrupted(body, seconds, group=False):
-    """What a script prints that gets Ctrl-C after so many seconds, and how long it takes to end."""
+    """Run a script that gets Ctrl-C after so many seconds; its output, and how long it took to end."""
     script = textwrap.dedent(SCRIPT).format(body=body)
     run = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -274,6 +274,14 @@ def test_a_grid_search_ends(jobs, group):
     out, seconds, code, error = interrupted(grid, 4 if jobs > 1 else 1, group)
     assert out == "raised\n" and code == 0, error
     assert seconds < 10
+
+
+def test_a_grid_search_over_threads_ends():
+    grid = "GridSearchCV(model.set_params(time_limit=6), {'max_depth': [5, 6, 7]}, n_jobs=2)"
+    body = f"import joblib; joblib.parallel_backend('threading', n_jobs=2); {grid}.fit(X, y)"
+    out, seconds, code, error = interrupted(body, 2)
+    assert out == "raised\n" and code == 0, error
+    assert seconds < 15
 
 
 def test_a_fit_in_another_thread_is_left_to_its_limits():

@@ -49,11 +49,11 @@ class Posed:
     reference: str | None = None
     #: Gives the tree whose nodes hold what the user is to see.
     show: Callable[[Tree], Tree] | None = None
-    #: What the constraints and their limits are, from what the core says that they attain.
+    #: Makes the constraints, their limits and values of what the core says that they attain.
     met: Callable[[list[float]], list[Met]] | None = None
-    #: What a leaf adds, where the parameter of this name does not say it.
+    #: The cost of a leaf, where the parameter of this name does not say it.
     leaf_penalty: float | None = None
-    #: What the fitted estimator has beside its tree.
+    #: Attributes of the fitted estimator beside its tree.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -195,8 +195,8 @@ class TreeEstimator(BaseEstimator):
     def _certificate(
         self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
     ) -> Certificate:
-        """What is certified is read from what was fitted; of the estimator only the limits of this
-        run are."""
+        """A certificate is made of what was fitted; of the estimator only the limits of this run are
+        read."""
         reference = posed.reference
         return Certificate(
             status=answer.status,
@@ -229,8 +229,7 @@ class TreeEstimator(BaseEstimator):
             ],
             constraints=posed.met(answer.attained) if posed.met else [],
             reference=reference,
-            # What is taken for granted says something of this tree only once the search with it
-            # is complete.
+            # The guess says something of this tree only once the search with it is complete.
             guessed=(
                 self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
             ),
@@ -275,8 +274,7 @@ class TreeEstimator(BaseEstimator):
         return self._go_on(None if X is None else (X, y, sample_weight))
 
     def _go_on(self, data: Any) -> Self:
-        """What ``certify`` does; ``data`` are as ``_solve`` takes them, or None for those of the
-        fit."""
+        """Certify; ``data`` are as ``_solve`` takes them, or None for those of the fit."""
         check_is_fitted(self)
         self._fitted.check_parameters(self)
         if self.status_ == "optimal" and data is None:

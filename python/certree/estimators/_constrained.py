@@ -78,7 +78,7 @@ def core(model: Any, read: ingest.Grouped, points: ingest.Points) -> _core.Const
 
 
 def met(constraints: Sequence[Constraint], attained: Sequence[float]) -> list[Met]:
-    """What each of the constraints is in a tree."""
+    """The constraints with their values in a tree."""
     return [Met(each, most_of(each), abs(value)) for each, value in zip(constraints, attained)]
 
 

@@ -22,7 +22,7 @@ RULE = Rule(
 
 
 def check(model: Any) -> None:
-    """Whether ``max_fpr`` is given where it is needed, and only there."""
+    """An error unless ``max_fpr`` is given where it is needed, and only there."""
     if model.objective == "partial_auc" and model.max_fpr is None:
         raise ValueError(
             "objective='partial_auc' needs max_fpr, the largest false positive rate that counts"

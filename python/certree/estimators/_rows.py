@@ -21,7 +21,7 @@ from certree.tree import Tree
 
 @dataclass(frozen=True)
 class Rows:
-    """What a tree for costs by row is fitted to."""
+    """The rows that a tree for costs by row is fitted to."""
 
     X: Any
     training: ingest.InMemory
@@ -33,7 +33,7 @@ class Rows:
     #: In words.
     loss: str
     prices: Prices | None = None
-    #: What else the fitted estimator has.
+    #: Further attributes of the fitted estimator.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -41,13 +41,13 @@ class PolicyValue(NamedTuple):
 
 @dataclass(frozen=True)
 class Scored:
-    """What a tree is fitted to: the score of each row and label, and where it came from."""
+    """The score of each row and label that a tree is fitted to, and where it came from."""
 
     X: Any
     sample_weight: Any
     values: Matrix
     labels: NDArray[Any]
-    #: What errors call it.
+    #: The name of the scores in errors.
     role: str
     #: Columns of X that are no features.
     others: tuple[str, ...]
@@ -267,7 +267,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._go_on(self._scored(X, seen, rewards, sample_weight))
 
     def _scored(self, X: Any, seen_as: tuple[Any, ...], rewards: Any, sample_weight: Any) -> Scored:
-        """What treatments brought each row, by the teacher or as it was given. ``seen_as``:
+        """Scores of what treatments brought each row, by the teacher or as given. ``seen_as``:
         treatment, outcome, propensity and predicted."""
         treatment, outcome, propensity, predicted = seen_as
         if rewards is not None:
