@@ -26,7 +26,9 @@ RegressorObjective = Literal["squared_error"]
 ColumnThresholds: TypeAlias = "Literal['all'] | int | Iterable[object]"
 
 #: Of all columns, or by name.
-Thresholds: TypeAlias = "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+Thresholds: TypeAlias = (
+    "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+)
 
 #: Where a reference can be fitted to guess them, too.
 GuessedThresholds: TypeAlias = "Literal['guess'] | Thresholds"

@@ -1,4 +1,5 @@
-"""What is fuzzed: each reader takes bytes, says in a word how it ended, and raises whatever users are not promised."""
+"""What is fuzzed: each reader takes bytes, says in a word how it ended, and raises whatever users
+are not promised."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ def _command(data: bytes, name: str) -> str:
 
 
 def read_frames(data: bytes) -> str:
-    """A frame of odd names and values: the same tree and the same answers on every path, or one ValueError."""
+    """A frame of odd names and values: the same tree and the same answers on every path, or one
+    ValueError."""
     rng = random.Random(int(data))
     frame, labels, weights = _frame(rng)
     names = frame.columns
