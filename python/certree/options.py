@@ -29,7 +29,9 @@ RegressorObjective = Literal[
 ColumnThresholds: TypeAlias = "Literal['all'] | int | Iterable[object]"
 
 #: Of all columns, or by name.
-Thresholds: TypeAlias = "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+Thresholds: TypeAlias = (
+    "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+)
 
 #: Where a reference can be fitted to guess them, too.
 GuessedThresholds: TypeAlias = "Literal['guess'] | Thresholds"

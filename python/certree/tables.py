@@ -1,7 +1,7 @@
 """Tables in files, for the command line: CSV and Parquet, told by the file's ending.
 
-A path is the name of one file and nothing else: no pattern, no folder of parts, no address, and no ``~``. Polars
-knows all of these, so it gets absolute paths and is told to leave them alone.
+A path is the name of one file and nothing else: no pattern, no folder of parts, no address, and no
+``~``. Polars knows all of these, so it gets absolute paths and is told to leave them alone.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def odd_dates(frame: pl.DataFrame | pl.LazyFrame) -> list[str]:
             odd = known.filter(known.str.to_datetime(form, strict=False).is_null())
             if 0 < len(odd) * 2 < len(known):
                 notes.append(
-                    f"column {series.name!r} is read as text, since {len(odd):,} of its {len(known):,} values are no "
-                    f"dates like the others, such as {odd[0]!r}"
+                    f"column {series.name!r} is read as text, since {len(odd):,} of its "
+                    f"{len(known):,} values are no dates like the others, such as {odd[0]!r}"
                 )
                 break
     return notes

@@ -1,4 +1,5 @@
-"""Cases for the fuzzers: files of the corpus with parts changed, doubled, swapped or cut, and frames from nothing."""
+"""Cases for the fuzzers: files of the corpus with parts changed, doubled, swapped or cut, and
+frames from nothing."""
 
 from __future__ import annotations
 

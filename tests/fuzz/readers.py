@@ -1,4 +1,5 @@
-"""What is fuzzed: each reader takes bytes, says in a word how it ended, and raises whatever users are not promised."""
+"""What is fuzzed: each reader takes bytes, says in a word how it ended, and raises whatever users
+are not promised."""
 
 from __future__ import annotations
 
@@ -39,7 +40,39 @@ def read_json(data: bytes) -> str:
             tree.to_polars(output)
         except pl.exceptions.PolarsError:
             return "read, but no expression"
-    return "read"
+    return "read" if _agrees(tree) else "read, of unknown types"
+
+
+#: Values of each type that thresholds and categories may lie between.
+VALUES = {
+    **{name: [-128, 0, 1, 127] for name in ("Int8", "Int16", "Int32")},
+    **{name: [0, 1, 2, 255] for name in ("UInt8", "UInt16", "UInt32")},
+    "Int64": [-(2**63), 38, 2**53 + 1, 2**63 - 1],
+    "UInt64": [0, 38, 2**53 + 1, 2**64 - 1],
+    "Float64": [-1e308, 38.5, 0.1, 5e-324],
+    "Float32": [-1e38, 38.5, 0.1, 5.9498998],
+    "Boolean": [True, False, True, False],
+    "String": ["", "female", "first", "b"],
+    "Date": [-(2**31), 0, 18691, 2**31 - 1],
+}
+KINDS = {"Boolean": "boolean", "String": "category", "Date": "date"}
+
+
+def _agrees(tree: Tree) -> bool:
+    """Whether rows could be made for the tree. Prediction and expression must send them to one leaf."""
+    columns = {}
+    for column in tree.columns:
+        if column.dtype not in VALUES or column.kind != KINDS.get(column.dtype, "number"):
+            return False
+        dtype = pl.Int32 if column.dtype == "Date" else getattr(pl, column.dtype)
+        columns[column.name] = pl.Series(VALUES[column.dtype], dtype=dtype)
+        if column.dtype == "Date":
+            columns[column.name] = columns[column.name].cast(pl.Date)
+    frame = pl.DataFrame(columns)
+    if frame.width:
+        scored = frame.lazy().select(tree.to_polars("leaf")).collect().to_series()
+        assert scored.to_list() == tree.apply(frame).tolist(), "the expression differs"
+    return True
 
 
 def read_csv(data: bytes) -> str:
@@ -72,7 +105,8 @@ def _command(data: bytes, name: str) -> str:
 
 
 def read_frames(data: bytes) -> str:
-    """A frame of odd names and values: the same tree and the same answers on every path, or one ValueError."""
+    """A frame of odd names and values: the same tree and the same answers on every path, or one
+    ValueError."""
     rng = random.Random(int(data))
     frame, labels, weights = _frame(rng)
     names = frame.columns

@@ -15,6 +15,7 @@ from trees import (
 )
 
 from certree import _core
+from certree.schema import Column
 from certree.tree import Tree
 
 
@@ -106,3 +107,16 @@ def test_it_stays_lazy_and_reads_only_what_is_tested(tmp_path):
 def test_an_unknown_output_is_told():
     with pytest.raises(ValueError, match="output='score' must be one of label, leaf, proba"):
         patients().to_polars("score")
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt64"])
+@pytest.mark.parametrize("threshold", [1e30, -1e30, 2.0**63, -(2.0**63), 1e300])
+def test_thresholds_beyond_the_columns_type_send_all_rows_one_way(dtype, threshold):
+    """Only a document holds such: the fuzzer found it."""
+    parts = [((0, threshold, 1, 2), 0, 2, [1.0], 0.0)] + [(None, 0, 1, [1.0], 0.0)] * 2
+    tree = Tree(_core.Tree(parts), [Column("x", "number", dtype)], np.array(["only"]))
+    ends = {"Int64": (-(2**63), 2**63 - 1), "UInt64": (0, 2**64 - 1)}[dtype]
+    frame = pl.DataFrame({"x": pl.Series([ends[0], 7, ends[1]], dtype=getattr(pl, dtype))})
+    wanted = [1 if value <= threshold else 2 for value in frame["x"]]
+    assert frame.select(tree.to_polars("leaf")).to_series().to_list() == wanted
+    assert tree.apply(frame).tolist() == wanted

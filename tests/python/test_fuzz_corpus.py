@@ -1,4 +1,5 @@
-"""The corpus of the fuzzers, read once as it is and in a few hundred damaged forms: ``tests/fuzz/run.py`` takes longer."""
+"""The corpus of the fuzzers, read once as it is and in a few hundred damaged forms:
+``tests/fuzz/run.py`` takes longer."""
 
 import random
 import sys

@@ -1,4 +1,5 @@
-"""Columns, categories and labels with names that mean something to polars, to a terminal or to a file format."""
+"""Columns, categories and labels with names that mean something to polars, to a terminal or to a
+file format."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""`feature_importances_`: what the loss rises by when a column's splits are answered at random, judged row by row."""
+"""`feature_importances_`: what the loss rises by when a column's splits are answered at random,
+judged row by row."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Tables of many columns, and columns of many values: reading them takes a time that grows no faster than they do."""
+"""Tables of many columns, and columns of many values: reading them takes a time that grows no
+faster than they do."""
 
 import time
 

@@ -1,4 +1,5 @@
-"""Values that numpy or Python can hold and tables rarely do: masks, bytes, decimals; and messages that fit in a line."""
+"""Values that numpy or Python can hold and tables rarely do: masks, bytes, decimals; and messages
+that fit in a line."""
 
 from decimal import Decimal
 

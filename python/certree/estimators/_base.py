@@ -347,13 +347,15 @@ class TreeEstimator(BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much the training loss rises if the splits on a column are answered at random, as shares of all columns'.
+        """How much the training loss rises if the splits on a column are answered at random, as
+        shares of all columns'.
 
-        At random means: each split on the column sends a row left with the share of the training weight that it sent
-        left. A row on its own side goes on by its own answers; one that is on the other side is spread over the
-        leaves there as the training weight is. The rise is computed exactly from what the nodes hold. A column
-        whose split gains nothing by itself, but without which the splits below it are of no use, has its part; a column that the
-        tree does not use has 0. All are zero for a tree that knows no more than a single leaf.
+        At random means: each split on the column sends a row left with the share of the training
+        weight that it sent left. A row on its own side goes on by its own answers; one that is on
+        the other side is spread over the leaves there as the training weight is. The rise is
+        computed exactly from what the nodes hold. A column whose split gains nothing by itself, but
+        without which the splits below it are of no use, has its part; a column that the tree does
+        not use has 0. All are zero for a tree that knows no more than a single leaf.
         """
         from certree.estimators import _importances
 

@@ -1,12 +1,15 @@
-"""How much each column matters to a fitted tree: what its loss would rise by without the column's answers.
+"""How much each column matters to a fitted tree: what its loss would rise by without the column's
+answers.
 
-Every split on the column sends each row left or right at random, left with the share of the training weight that went
-left there. A row that is sent where it belongs goes on by its own answers. A row that is sent to the other side meets
-splits that it was never asked in training, so it is spread over the leaves there as the training weight is. What ends in
-each leaf on average is a sum over the tree's nodes, and so is exact: nothing is drawn.
+Every split on the column sends each row left or right at random, left with the share of the
+training weight that went left there. A row that is sent where it belongs goes on by its own
+answers. A row that is sent to the other side meets splits that it was never asked in training, so
+it is spread over the leaves there as the training weight is. What ends in each leaf on average is a
+sum over the tree's nodes, and so is exact: nothing is drawn.
 
-A column that a best tree needs rises the loss even where its split gains nothing by itself, as at the root of an
-exclusive or: each row that goes astray is answered by leaves that were made for others.
+A column that a best tree needs rises the loss even where its split gains nothing by itself, as at
+the root of an exclusive or: each row that goes astray is answered by leaves that were made for
+others.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ def importances(model: Any) -> Floats:
     rises = np.zeros(len(tree.columns))
     for column in {node.split.column_index for node in tree.nodes if node.split}:
         astray = _astray(tree, column, sums, weights)[leaves]
-        # Under constraints the best tree may lose more than one of the answers at random; then it is what changes.
+        # Under constraints the best tree may lose more than one of the answers at random; then it
+        # is what changes.
         rises[column] = abs(loss(astray) - at_rest)
     # What is left where nothing changes is the rounding of sums.
     rises[rises <= 1e-12 * rises.max(initial=0.0)] = 0.0
@@ -52,7 +56,8 @@ def importances(model: Any) -> Floats:
 
 def _astray(tree: Tree, column: int, sums: Floats, weights: Floats) -> Floats:
     """The sums that end in each leaf on average, if splits on the column are answered at random."""
-    # By node: how likely its rows still are there, and what came from elsewhere for each unit of its weight.
+    # By node: how likely its rows still are there, and what came from elsewhere for each unit of
+    # its weight.
     stays = np.ones(len(weights))
     guests = np.zeros_like(sums)
     for node in tree.nodes:
@@ -93,8 +98,8 @@ def _weights(tree: Tree) -> Floats:
 
 
 def _sums(tree: Tree) -> Floats:
-    """What each node holds, as sums that add up over leaves: weights by class, or costs or rewards by label; of
-    regression the weight, and the sums of the means and of their squares."""
+    """What each node holds, as sums that add up over leaves: weights by class, or costs or rewards
+    by label; of regression the weight, and the sums of the means and of their squares."""
     values = np.array([node.value for node in tree.nodes])
     if tree.task == "classification":
         return values
@@ -103,7 +108,8 @@ def _sums(tree: Tree) -> Floats:
         return weights * values
     values = values - values[0]
     sums = weights * np.column_stack([np.ones(len(values)), values, (values**2).sum(axis=1)])
-    # Squares add up over the leaves below; what rows differ by within a leaf they do wherever they end.
+    # Squares add up over the leaves below; what rows differ by within a leaf they do wherever they
+    # end.
     for node in reversed(tree.nodes):
         if node.split:
             sums[node.id] = sums[node.split.left] + sums[node.split.right]
@@ -116,7 +122,8 @@ def _loss(model: Any, tree: Tree) -> Loss:
 
         def squares(found: Floats) -> float:
             weight, of_means, of_squares = found[:, :1], found[:, 1:-1], found[:, -1]
-            return float((of_squares - 2 * (of_means * means).sum(axis=1)).sum() + (weight * means**2).sum())
+            across = (of_means * means).sum(axis=1)
+            return float((of_squares - 2 * across).sum() + (weight * means**2).sum())
 
         return squares
     known = tree.labels.tolist()

@@ -424,7 +424,8 @@ def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
     for label, weight in class_weight.items():
         if not is_number(weight) or weight < 0:
             raise ValueError(
-                f"class_weight[{label!r}]={parameters.shown(weight)} is not valid: weights are finite and at least 0"
+                f"class_weight[{label!r}]={parameters.shown(weight)} is not valid: weights are "
+                "finite and at least 0"
             )
     return [float(class_weight.get(label, 1.0)) for label in known]
 

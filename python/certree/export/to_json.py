@@ -1,8 +1,8 @@
 """A tree as a JSON document and back: docs/tree-json.md says what each member means.
 
 Reading trusts nothing: whatever the text is, the answer is a tree that can be used, or a `ValueError`
-that says what is wrong and where. A document has limits, so that reading it takes a bounded time and memory; a
-tree beyond them is not written either.
+that says what is wrong and where. A document has limits, so that reading it takes a bounded time
+and memory; a tree beyond them is not written either.
 """
 
 from __future__ import annotations
@@ -218,7 +218,8 @@ def _read_columns(items: list[Any]) -> list[Column]:
         name = _string(_member(members, "name", where), f"{where}.name")
         kind = _string(_member(members, "kind", where), f"{where}.kind")
         if kind not in get_args(Kind):
-            _wrong(f"{where}.kind", f"is {_short(kind)}, but must be one of {', '.join(get_args(Kind))}")
+            known = ", ".join(get_args(Kind))
+            _wrong(f"{where}.kind", f"is {_short(kind)}, but must be one of {known}")
         dtype = _string(_member(members, "dtype", where), f"{where}.dtype")
         if kind == "date" and dtype != "Date" and not _DATETIME.fullmatch(dtype):
             _wrong(f"{where}.dtype", f"is {_short(dtype)}, which is no type of dates")
@@ -329,7 +330,8 @@ def _read_split(
     if needed == "is_true" and test is not True:
         _wrong(f"{where}.is_true", "must be true")
     if needed == "is" and _string(test, f"{where}.is") not in values[index]:
-        _wrong(f"{where}.is", f"is {_short(test)}, which is no value of column {_short(column.name)}")
+        name = _short(column.name)
+        _wrong(f"{where}.is", f"is {_short(test)}, which is no value of column {name}")
     if needed == "at_most":
         test = _threshold(test, f"{where}.at_most", column)
     left, right = (
@@ -350,7 +352,8 @@ def _threshold(value: Any, where: str, column: Column) -> int | float:
 
 
 def _check_preorder(parts: Sequence[tuple[Any, ...]]) -> None:
-    """The root first, each left subtree right after its parent, and nothing left over or too deep."""
+    """The root first, each left subtree right after its parent, and nothing left over or too
+    deep."""
     # What comes next must be the child that its parent is still waiting for.
     awaited = [(0, 0)]
     for index, (split, *_) in enumerate(parts):

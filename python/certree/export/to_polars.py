@@ -119,8 +119,16 @@ def _goes_left(split: Split) -> pl.Expr:
     if abs(test) < EXACT_FLOAT:
         return value.cast(pl.Float64) <= pl.lit(float(test), dtype=pl.Float64)
     if split.column.dtype in ("Int64", "UInt64"):
-        return value <= pl.lit(math.floor(test), dtype=getattr(pl, split.column.dtype))
+        return _at_most_whole(value, math.floor(test), getattr(pl, split.column.dtype))
     return value.cast(pl.Float64) <= pl.lit(_float_at_most(test), dtype=pl.Float64)
+
+
+def _at_most_whole(value: pl.Expr, threshold: int, dtype: Any) -> pl.Expr:
+    """As integers of the column's type. A document may hold a threshold beyond them."""
+    least, most = (-(2**63), 2**63 - 1) if dtype == pl.Int64 else (0, 2**64 - 1)
+    if threshold < least:
+        return value < pl.lit(least, dtype=dtype)
+    return value <= pl.lit(min(threshold, most), dtype=dtype)
 
 
 def _float_at_most(threshold: int | float) -> float:

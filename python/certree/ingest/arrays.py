@@ -54,7 +54,8 @@ def series(name: str, column: np.ndarray) -> pl.Series:
 
 
 def is_masked(array: np.ndarray) -> bool:
-    """Whether values of the array are masked: they are missing, whatever number lies behind the mask."""
+    """Whether values of the array are masked: they are missing, whatever number lies behind the
+    mask."""
     return isinstance(array, np.ma.MaskedArray) and bool(np.any(np.ma.getmaskarray(array)))
 
 
@@ -109,8 +110,8 @@ def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
         )
     if any(isinstance(row, (Mapping, Set)) for row in rows):
         raise TypeError(
-            "X is a list of dicts or sets, whose values have no order; make a frame of it, for example with "
-            "polars.DataFrame(X)"
+            "X is a list of dicts or sets, whose values have no order; make a frame of it, for "
+            "example with polars.DataFrame(X)"
         )
     if any(isinstance(row, (str, bytes)) or not hasattr(row, "__len__") for row in rows):
         raise ValueError(
@@ -138,7 +139,8 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
     types = {type(value) for value in values if value is not None}
     if types and all(issubclass(t, Decimal) for t in types):
         return _decimals(name, values)
-    numbers = {t for t in types if issubclass(t, (int, float, np.number, Decimal)) and t is not bool}
+    real = (int, float, np.number, Decimal)
+    numbers = {t for t in types if issubclass(t, real) and t is not bool}
     if types and types == numbers:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return pl.Series(name, _integers(name, values))
@@ -172,7 +174,8 @@ def _float(value: Any) -> float | None:
 
 
 def labels(values: Sequence[Any]) -> np.ndarray:
-    """Labels as an array that gives them back. numpy's own types of text drop zero characters at the end."""
+    """Labels as an array that gives them back. numpy's own types of text drop zero characters at
+    the end."""
     if any(isinstance(v, (str, bytes)) and v[-1:] in ("\0", b"\0") for v in values):
         found = np.empty(len(values), dtype=object)
         found[:] = values
@@ -181,8 +184,8 @@ def labels(values: Sequence[Any]) -> np.ndarray:
 
 
 def _decimals(name: str, values: Sequence[Decimal | None]) -> pl.Series:
-    """In polars' own type of decimals, so that they are the numbers that a frame of decimals has; as floats, if
-    that type does not hold them."""
+    """In polars' own type of decimals, so that they are the numbers that a frame of decimals has;
+    as floats, if that type does not hold them."""
     known = [None if value is None or value.is_nan() else value or Decimal(0) for value in values]
     finite = [value for value in known if value is not None and value.is_finite()]
     behind = max((-int(value.as_tuple().exponent) for value in finite), default=0)

@@ -87,8 +87,9 @@ def make_cuts(
 def _narrow(
     frame: pl.LazyFrame, columns: Sequence[Column], weight: str
 ) -> Iterator[pl.LazyFrame]:
-    """For each column a frame that has it and the weights: as many columns at a time as are small when they are read,
-    because asking a frame of n columns for one of them takes polars a time that grows with n."""
+    """For each column a frame that has it and the weights: as many columns at a time as are small
+    when they are read, because asking a frame of n columns for one of them takes polars a time that
+    grows with n."""
     beside = [weight] if weight else []
     n_rows = engine.collect(frame.select(pl.len())).item()
     together = BATCH // max(n_rows, 1)
@@ -100,7 +101,8 @@ def _narrow(
         batch = engine.collect(frame.select(engine.columns([*names, *beside])))
         for index in range(len(names)):
             picks = [index, *range(len(names), batch.width)]
-            yield pl.DataFrame({batch.columns[pick]: batch.to_series(pick) for pick in picks}).lazy()
+            narrow = {batch.columns[pick]: batch.to_series(pick) for pick in picks}
+            yield pl.DataFrame(narrow).lazy()
 
 
 def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:

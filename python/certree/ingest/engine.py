@@ -1,8 +1,10 @@
-"""Polars' engine, asked in one place: for columns by their literal names, and with its failures as errors.
+"""Polars' engine, asked in one place: for columns by their literal names, and with its failures as
+errors.
 
-Polars reads a name such as ``^a.*$`` or ``*`` as a pattern; its engine panics over damaged files; and its threads
-do not survive a fork, so that a forked child which asks it for anything waits for ever. Whoever needs an expression
-of a column, a schema or the rows of a lazy frame calls the functions here, because they know.
+Polars reads a name such as ``^a.*$`` or ``*`` as a pattern; its engine panics over damaged files;
+and its threads do not survive a fork, so that a forked child which asks it for anything waits for
+ever. Whoever needs an expression of a column, a schema or the rows of a lazy frame calls the
+functions here, because they know.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def columns(names: Iterable[str]) -> list[pl.Expr]:
 
 
 def unnamed(series: pl.Series) -> pl.Series:
-    """The series under a name that is no pattern: many of its methods look for themselves by name."""
+    """The series under a name that is no pattern: many of its methods look for themselves by
+    name."""
     return series.alias("values")
 
 
@@ -55,14 +58,15 @@ def _asked(ask: Callable[[], T]) -> T:
     except BaseException as error:
         if is_panic(error):
             raise Damaged(
-                f"polars cannot read this table, and panics: {first_line(error)}; a file that it comes from may "
-                "be damaged"
+                f"polars cannot read this table, and panics: {first_line(error)}; a file that it "
+                "comes from may be damaged"
             ) from None
         raise
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether Rust code panicked. The exception's class is not the same in every release of polars."""
+    """Whether Rust code panicked. The exception's class is not the same in every release of
+    polars."""
     return type(error).__name__ == "PanicException"
 
 
@@ -81,21 +85,24 @@ def check_threads() -> None:
     """A RuntimeError in a process where polars would wait for ever."""
     if _threads_are_gone:
         raise RuntimeError(
-            "this process was forked after polars had started its threads, which a fork does not copy: polars "
-            "would wait for them for ever. Start processes with multiprocessing's 'spawn' or 'forkserver' method or "
-            "with joblib's default one, or pass numbers as numpy arrays, for which polars' threads are not needed"
+            "this process was forked after polars had started its threads, which a fork does not "
+            "copy: polars would wait for them for ever. Start processes with multiprocessing's "
+            "'spawn' or 'forkserver' method or with joblib's default one, or pass numbers as numpy "
+            "arrays, for which polars' threads are not needed"
         )
 
 
 def _runs() -> bool:
-    """Whether polars' threads run in this process. Linux says so; elsewhere forks are rare, and nothing is known."""
+    """Whether polars' threads run in this process. Linux says so; elsewhere forks are rare, and
+    nothing is known."""
     for path in glob.glob("/proc/self/task/*/comm"):
         try:
             with open(path, "rb") as file:
                 name = file.read()
         except OSError:
             continue  # a thread that has just ended
-        if name.startswith(b"async-executor") or name.startswith(b"polars-") and name[7:8].isdigit():
+        of_pool = name.startswith(b"polars-") and name[7:8].isdigit()
+        if of_pool or name.startswith(b"async-executor"):
             return True
     return False
 

@@ -45,7 +45,8 @@ def _masked(name: str, column: Any, dtype: np.dtype) -> pl.Series:
     if not missing.any():
         return pl.Series(name, values)
     dtype = pl.Series(values[:0]).dtype
-    return pl.Series(name, [None if gone else v for v, gone in zip(values.tolist(), missing)], dtype=dtype)
+    known = [None if gone else value for value, gone in zip(values.tolist(), missing)]
+    return pl.Series(name, known, dtype=dtype)
 
 
 def _category(name: str, column: Any) -> pl.Series:

@@ -92,7 +92,8 @@ def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
         return np.empty(0, dtype=np.int64)
     passed = np.cumsum(weights)
     if k > MOST_GOALS:
-        # Too many to be written down: a value is the end of a quantile if one lies in its own share.
+        # Too many to be written down: a value is the end of a quantile if one lies in its own
+        # share.
         share = np.floor(passed / passed[-1] * float(k + 1))
         ends = np.flatnonzero(np.diff(share, prepend=0.0) > 0)
         return np.unique(np.minimum(ends, len(weights) - 2))

@@ -111,7 +111,9 @@ def _labels(distinct: pl.Series, y: Any) -> np.ndarray:
     given = getattr(y, "dtype", None) if isinstance(y, np.ndarray) else None
     if given is not None:
         return np.array(distinct.to_list(), dtype=given)
-    return arrays.labels(distinct.to_list()) if isinstance(y, (list, tuple)) else distinct.to_numpy()
+    if isinstance(y, (list, tuple)):
+        return arrays.labels(distinct.to_list())
+    return distinct.to_numpy()
 
 
 def _holds_bytes(y: Any) -> bool:

@@ -38,8 +38,9 @@ def series(values: Any, role: str) -> pl.Series:
     if role != "y" and array.ndim != 1:
         raise ValueError(f"{role} must be one-dimensional, but its shape is {array.shape}")
     if arrays.is_masked(array):
-        # Scikit-learn takes the mask off.
-        return arrays.series(role, array.reshape(len(array), -1)[:, 0] if array.size == len(array) else array)
+        # Scikit-learn takes the mask off, and knows which shapes are columns.
+        column_or_1d(np.ma.getdata(array), warn=True)
+        return arrays.series(role, array.ravel())
     return arrays.series(role, column_or_1d(array, warn=True))
 
 

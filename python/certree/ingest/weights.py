@@ -116,8 +116,8 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
 
 
 def measure_series(series: pl.Series, name: str) -> tuple[Unit, np.ndarray]:
-    """``measure`` of weights in memory, and the weights as floats: by numpy, since a small problem is solved in less
-    time than polars' engine takes, and a forked process has no engine."""
+    """``measure`` of weights in memory, and the weights as floats: by numpy, since a small problem
+    is solved in less time than polars' engine takes, and a forked process has no engine."""
     _check_type(series.dtype, name)
     weights = engine.unnamed(series).cast(pl.Float64).to_numpy()
     with np.errstate(over="ignore", invalid="ignore"):

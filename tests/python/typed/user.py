@@ -1,4 +1,5 @@
-"""A user's file, as ``mypy --strict`` and pyright read it. Each line with an ``ignore`` must be an error."""
+"""A user's file, as ``mypy --strict`` and pyright read it. Each line with an ``ignore`` must be an
+error."""
 
 from typing import Literal
 
