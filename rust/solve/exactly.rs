@@ -48,7 +48,7 @@ pub fn settle(problem: &Problem, answer: Answer) -> Answer {
         return answer;
     };
     let answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    ended(answer, tolerance(problem, stated.as_ref(), &exact).max(TOLERANCE * stated.most()))
+    ended(answer, tolerance(stated.as_ref(), &exact).max(TOLERANCE * stated.most()))
 }
 
 /// The same, and a better tree or bound where the answer is as good as units can tell, and that is not good enough.
@@ -59,7 +59,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     };
     let proved = answer.status == Status::Optimal;
     let mut answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    let allowed = |exact: &Ratio| tolerance(problem, stated.as_ref(), exact);
+    let allowed = |exact: &Ratio| tolerance(stated.as_ref(), exact);
     if !proved || gap(&answer) <= allowed(&exact) {
         return Ok(answer);
     }
@@ -67,7 +67,15 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         return Ok(ended(answer, allowed(&exact).max(TOLERANCE * stated.most())));
     };
     for _ in 0..ROUNDS {
-        let Some(refined) = Refined::new(problem, &losses, &exact) else { break };
+        let most = beyond_least(&losses, &exact);
+        if !most.is_positive() {
+            // No tree costs less than what all points cost at least, and one leaf.
+            answer.lower_bound = answer.lower_bound.max(exact.float_below());
+            close(&mut answer);
+            break;
+        }
+        let Some(problem_left) = in_units(problem, &losses, &most) else { break };
+        let refined = Refined { problem: problem_left };
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
         let stuck = !improved && gap(&answer) > before / 2.0;
@@ -84,9 +92,8 @@ fn gap(answer: &Answer) -> f64 {
 }
 
 /// The largest gap of an optimal tree.
-fn tolerance(problem: &Problem, stated: &dyn Stated, exact: &Ratio) -> f64 {
-    let certain = problem.scale.offset as f64 / problem.scale.units;
-    TOLERANCE * exact.nearest().abs().max(certain.abs()).max(stated.certain())
+fn tolerance(stated: &dyn Stated, exact: &Ratio) -> f64 {
+    TOLERANCE * exact.nearest().abs().max(stated.certain())
 }
 
 /// `same`: nothing was rounded, so that what is proved of units is proved of the objective.
@@ -123,6 +130,14 @@ pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
 /// The problem with losses that no good tree pays cut off.
 struct Refined {
     problem: Problem,
+}
+
+/// What a tree that is no worse than one of this objective may pay at all points beyond the least there: it has a leaf.
+fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
+    let Losses { n_labels, of: all, normalizer, penalty } = losses;
+    let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
+    let certain = least.fold(Ratio::zero(), |sum, least| &sum + least);
+    &(&(objective * normalizer) - &(penalty * normalizer)) - &certain
 }
 
 /// A problem in whole units of these losses, rounded down, beyond the least that each point costs. Of a tree that pays more
@@ -167,16 +182,6 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
 }
 
 impl Refined {
-    /// `None` if that says no more. `objective`: that of a tree.
-    fn new(of: &Problem, losses: &Losses, objective: &Ratio) -> Option<Refined> {
-        let Losses { n_labels, of: all, normalizer, penalty } = losses;
-        let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
-        let certain = least.fold(Ratio::zero(), |sum, least| &sum + least);
-        // What a better tree may pay at a point, and at all points: every tree has a leaf.
-        let most = &(&(objective * normalizer) - &(penalty * normalizer)) - &certain;
-        Some(Refined { problem: in_units(of, losses, &most)? })
-    }
-
     /// Whether a better tree was found. Bounds become those that are proved here.
     fn improve(
         &self,

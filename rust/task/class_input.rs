@@ -387,7 +387,8 @@ impl Counted {
                 off = f64::max(off, moved.sum::<f64>() / (total as f64 * unit) * (1.0 + 1e-9));
             }
         }
-        Some(Counted { weights: weights.into(), per_weight, totals, off })
+        // What is more than a few roundings is no multiple.
+        (off < 1e-12).then(|| Counted { weights: weights.into(), per_weight, totals, off })
     }
 }
 
@@ -403,6 +404,9 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
     }
     let mut unit = largest;
     for &weight in weights.iter().filter(|&&weight| weight > 0.0) {
+        if weight < least {
+            return None;
+        }
         let (mut a, mut b) = (unit, weight);
         // What is left is a multiple, too, or what roundings made.
         while b > least / 4.0 {

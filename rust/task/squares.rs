@@ -81,7 +81,7 @@ struct Output {
 }
 
 /// What rounding may do to a loss is less than this share of it, or nothing is known.
-const MOST_UNKNOWN: f64 = 1e-3;
+const MOST_UNKNOWN: f64 = 0.5;
 
 /// All integer sums of an output stay below this, so that differences do, too.
 const MOST_SUM: i32 = 61;

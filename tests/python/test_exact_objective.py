@@ -225,8 +225,9 @@ def test_weights_of_very_different_sizes():
 
 
 def test_squared_errors_under_weights_of_very_different_sizes():
-    with pytest.raises(ValueError, match="too far apart"):
-        OptimalTreeRegressor().fit(LINE[:2], [1.0, 2.0], sample_weight=[1e6, 1e-11])
+    for small in (1e-11, 1e-30):
+        with pytest.raises(ValueError, match="too far apart"):
+            OptimalTreeRegressor().fit(LINE[:2], [1.0, 2.0], sample_weight=[1e6, small])
     check_regressor(LINE, [1.0, 2.0, 4.0, 4.5], [1e3, 1e-3, 0.7, 1 / 3])
     check_regressor(LINE, [1e6, 1e6 + 1e-3, 1e6 + 3e-3, 1e6], [1 / 7, 2 / 7, 3 / 7, 1 / 7])
 

@@ -26,10 +26,6 @@ def shortened(sums: np.ndarray) -> np.ndarray:
     return np.round(sums, DECIMALS)
 
 
-#: Weights that are no short decimals are cut into so many integers at most: 2⁻²⁵⁰ of the total is told apart.
-_MOST_PARTS = 7
-
-
 @dataclass(frozen=True)
 class Unit:
     """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine grid.
@@ -161,22 +157,16 @@ def _unit(found: Mapping[str, Any], name: str) -> Unit:
     denominator = 10 ** found["digits"]
     if found["digits"] <= DECIMALS and found["total"] * denominator < 2**53:
         return Unit(denominator)
-    return _grid(found["total"], found["smallest"], found["rows"], name)
+    return _grid(found["total"], found["smallest"], found["rows"])
 
 
-def _grid(total: float, smallest: float, rows: int, name: str) -> Unit:
+def _grid(total: float, smallest: float, rows: int) -> Unit:
     """A unit of 2⁻⁶⁰ of the total, and as many finer ones as the last digit of the smallest weight asks for."""
     shift = 60 - int(np.frexp(total)[1])
     # What is left over is at most half a unit for each row, and sums of it fit into 62 binary digits.
     step = 62 - rows.bit_length()
     finer = 53 - int(np.frexp(smallest)[1]) - shift
-    n_parts = 1 + max(0, -(-finer // step))
-    if n_parts > _MOST_PARTS:
-        raise ValueError(
-            f"sample weights in {name!r} are too far apart: the smallest is {smallest:.3g}, and all of them add up to "
-            f"{total:.3g}; set those that do not matter to 0, or scale them up"
-        )
-    return Unit(1, shift, step, n_parts)
+    return Unit(1, shift, step, 1 + max(0, -(-finer // step)))
 
 
 def _digits(values: np.ndarray) -> np.ndarray:
