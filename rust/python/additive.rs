@@ -1,5 +1,5 @@
-//! Tasks whose leaf costs are any function of summed statistics, on their way to a search: impurities, rates, several
-//! targets, and tasks of the user's own.
+//! Tasks whose leaf costs are any function of summed statistics, on their way to a search:
+//! impurities, rates, several targets, and tasks of the user's own.
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -20,8 +20,8 @@ use crate::task::{
 
 type ColumnParts = Vec<(String, Py<PyAny>)>;
 
-/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is given the number of
-/// cuts that a split can name.
+/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is
+/// given the number of cuts that a split can name.
 #[pyfunction]
 #[pyo3(signature = (columns, points, weights, class_weights, balanced, impurity, n_cuts, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
@@ -63,7 +63,8 @@ pub(super) fn solve_impurity(
     solve(py, data, build, None, shape, limits, pulse)
 }
 
-/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure, weight and point.
+/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure,
+/// weight and point.
 #[pyfunction]
 #[pyo3(signature = (columns, points, deviance, targets, exposures, weights, point_of, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
@@ -120,12 +121,14 @@ pub(super) fn solve_targets(
     solve(py, data, || input.build(), None, shape, limits, pulse)
 }
 
-/// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled function, in how
-/// many units each statistic counts one, whether the callable is given whole numbers, whether a last statistic sums
-/// up what no tree can save, and by how much a cost may be off (without it, by a small share).
+/// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled
+/// function, in how many units each statistic counts one, whether the callable is given whole
+/// numbers, whether a last statistic sums up what no tree can save, and by how much a cost may be
+/// off (without it, by a small share).
 type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Option<f64>);
 
-/// A task of the user's own: statistics by point, in whole units. The objective is divided by `normalizer`.
+/// A task of the user's own: statistics by point, in whole units. The objective is divided by
+/// `normalizer`.
 #[pyfunction]
 #[pyo3(signature = (columns, points, task, stats, normalizer, leaf_penalty, shape, limits, pulse=None))]
 #[allow(clippy::too_many_arguments)]
@@ -172,8 +175,8 @@ pub(super) fn solve_custom(
 /// Larger statistics are added up, because to count their bits would take as many rows of bits.
 const MOST_COUNT: i64 = 1 << 6;
 
-/// Leaf costs are taken to be right within this share of what all rows as one leaf cost, because they are computed in
-/// floats, which are right within 2^-53 of what is added.
+/// Leaf costs are taken to be right within this share of what all rows as one leaf cost, because
+/// they are computed in floats, which are right within 2^-53 of what is added.
 const SHARE: f64 = 1.0 / (1u64 << 40) as f64;
 
 enum Source {
