@@ -1,12 +1,16 @@
-//! The shortest description: how many bits it takes to say the tree, and then the classes of all rows.
+//! The shortest description: how many bits it takes to say the tree, and then the classes of all
+//! rows.
 //!
 //! - Data: Σ over leaves and classes of w_c · log2(w / w_c), the entropy of each leaf.
-//! - A leaf takes 1 bit to say that it is one, and (K − 1) / 2 · log2(n) bits for the shares of K classes among n rows
+//! - A leaf takes 1 bit to say that it is one, and (K − 1) / 2 · log2(n) bits for the shares of K
+  //! classes among n rows
 //!   (Rissanen, 1983; Quinlan and Rivest, 1989).
-//! - A split takes 1 bit to say that it is one, and log2(cuts) bits to name one of the cuts there are.
+//! - A split takes 1 bit to say that it is one, and log2(cuts) bits to name one of the cuts there
+  //! are.
 //!
-//! A tree of k leaves has k − 1 splits, so what the tree takes is k · (leaf + split) − split: a penalty for each leaf,
-//! and a constant. Everything is divided by the rows, and so is a number of bits per row.
+//! A tree of k leaves has k − 1 splits, so what the tree takes is k · (leaf + split) − split: a
+//! penalty for each leaf, and a constant. Everything is divided by the rows, and so is a number of
+//! bits per row.
 
 use std::f64::consts::LN_2;
 
@@ -16,7 +20,8 @@ use crate::cost::sum;
 use crate::error::{Error, Result};
 
 impl ClassInput {
-    /// What each leaf adds in bits per row, and what is taken off each tree, where there are `n_cuts` to name.
+    /// What each leaf adds in bits per row, and what is taken off each tree, where there are
+    /// `n_cuts` to name.
     pub fn description_bits(&self, n_cuts: u64) -> (f64, f64) {
         let rows = sum(self.weights.iter().copied());
         let leaf = 1.0 + (self.n_classes as f64 - 1.0) / 2.0 * rows.max(1.0).log2();
@@ -24,8 +29,8 @@ impl ClassInput {
         ((leaf + split) / rows, split / rows)
     }
 
-    /// The same rows by the bits that describe them and the tree. The leaf penalty follows from the data: the input's
-    /// own must be 0.
+    /// The same rows by the bits that describe them and the tree. The leaf penalty follows from the
+    /// data: the input's own must be 0.
     pub fn build_description(mut self, n_cuts: u64) -> Result<Scaled> {
         if self.leaf_penalty != 0.0 {
             return Err(Error::invalid("a description length has no leaf penalty beside its own"));

@@ -246,7 +246,7 @@ def fit(task, S=None, X=None, **parameters):
 
 
 def bad(leaf_cost, **more):
-    return type("Bad", (Spread,), {"leaf_cost": leaf_cost, **more})()
+    return type("Bad", (Spread,), {"leaf_cost": leaf_cost, "answer": lambda self, s: 0.5, **more})()
 
 
 class Odd(Exception):
@@ -308,6 +308,44 @@ def test_a_task_that_breaks_its_contract(leaf_cost, message):
         with pytest.raises(ValueError, match=message) as error:
             fit(bad(leaf_cost), n_jobs=threads, leaf_penalty=0.0)
         assert "defect in certree" not in str(error.value)
+
+
+def broken(kind, n, phase):
+    """Costs that dividing a leaf may raise."""
+
+    def cost(sums):
+        m, y = sums.T
+        base = y * (m * 4 - y) / m
+        wave = np.abs(np.sin(m * 7.3 + y * 1.7 + phase)) * m
+        return [
+            base + 0.3 * np.sqrt(m),
+            base * np.where(m < n / 3, 1.5, 1.0),
+            wave * m / n,
+            base + np.where(m == 2, 0.5, 0.0),
+            wave,
+            base + 0.02 * np.minimum(m, 3) * (m < n),
+        ][kind]
+
+    return cost
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_a_broken_contract_is_refused_or_does_no_harm(kind):
+    refusals = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 25))
+        X, S = table(rng, n, 3), np.column_stack([np.ones(n), rng.integers(0, 5, n)])
+        cost = broken(kind, n, rng.random())
+        try:
+            model = fit(bad(lambda self, s: cost(s)), S, X, max_depth=2)
+        except ValueError as error:
+            assert "the task breaks its contract" in str(error)
+            refusals += 1
+            continue
+        best = least_objective(X, lambda rows: float(cost(S[rows].sum(0)[None])[0]), 2, 0.01 * n)
+        assert model.objective_ == pytest.approx(best / n, abs=1e-9)
+    assert refusals > 0
 
 
 def test_least_and_rounding_and_answers_are_checked():

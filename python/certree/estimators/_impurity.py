@@ -1,4 +1,5 @@
-"""Objectives of the classifier that measure the shares of classes in leaves: impurities and description length."""
+"""Objectives of the classifier that measure the shares of classes in leaves: impurities and
+description length."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def description(
 
 
 def labelled(tree: Tree, factors: Sequence[float], balanced: bool) -> Tree:
-    """The tree whose nodes answer the class with the largest share, class weights applied; the first among equals."""
+    """The tree whose nodes answer the class with the largest share, class weights applied; the
+    first among equals."""
     parts = tree._core.parts()
     factor = np.array(factors)
     if balanced:

@@ -1,5 +1,5 @@
-"""Estimates from times and events: Nelson and Aalen's cumulative hazard, Kaplan and Meier's survival, Harrell's
-concordance."""
+"""Estimates from times and events: Nelson and Aalen's cumulative hazard, Kaplan and Meier's
+survival, Harrell's concordance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AtRisk:
-    """By distinct time of an event: the weight of the events then, and of the rows still observed just before."""
+    """By distinct time of an event: the weight of the events then, and of the rows still observed
+    just before."""
 
     times: Floats
     events: Floats
@@ -46,8 +47,9 @@ class AtRisk:
 def concordance(
     time: Floats, event: NDArray[np.bool_], risk: Floats, weights: Floats | None
 ) -> float:
-    """Harrell's concordance: of the pairs of which one is known to have had its event first, the share where that one was
-    given the larger risk; half of those with equal risks. NaN if there is no such pair."""
+    """Harrell's concordance: of the pairs of which one is known to have had its event first, the
+    share where that one was given the larger risk; half of those with equal risks. NaN if there is
+    no such pair."""
     weights = np.ones(len(time)) if weights is None else weights
     distinct, place = np.unique(risk, return_inverse=True)
     later = np.zeros(len(distinct))
@@ -55,7 +57,8 @@ def concordance(
     order = np.argsort(-time, kind="stable")
     _, starts = np.unique(-time[order], return_index=True)
     for rows in np.split(order, starts[1:]):
-        # Of equal times, an event comes before what was only observed until then, and pairs of events tell nothing.
+        # Of equal times, an event comes before what was only observed until then, and pairs of
+        # events tell nothing.
         had = event[rows]
         np.add.at(later, place[rows[~had]], weights[rows[~had]])
         own = rows[had]

@@ -16,8 +16,8 @@ _CTYPES = {ctypes.c_int64: "int64_t", ctypes.POINTER(ctypes.c_double): "double*"
 
 
 def address_of(function: Any) -> int | None:
-    """The address of a numba ``cfunc``, a ctypes function or a ``scipy.LowLevelCallable``; ``None`` of anything else.
-    An error if it says that its signature is another one."""
+    """The address of a numba ``cfunc``, a ctypes function or a ``scipy.LowLevelCallable``; ``None``
+    of anything else. An error if it says that its signature is another one."""
     if _is_low_level(function):
         _check(_of_text(function.signature), function.signature)
         inner = function.function

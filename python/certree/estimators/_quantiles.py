@@ -1,4 +1,5 @@
-"""Objectives of the regressor whose leaves answer with one of a few levels: absolute error and pinball loss."""
+"""Objectives of the regressor whose leaves answer with one of a few levels: absolute error and
+pinball loss."""
 
 from __future__ import annotations
 
@@ -34,15 +35,17 @@ def in_words(model: Any, levels: NDArray[np.float64], every: bool) -> str:
 def pinball(
     targets: NDArray[np.float64], answers: NDArray[np.float64], share: float
 ) -> NDArray[np.float64]:
-    """The loss of each row; twice that of the usual definition, so that at one half it is the absolute error."""
+    """The loss of each row; twice that of the usual definition, so that at one half it is the
+    absolute error."""
     return 2.0 * np.where(targets >= answers, share * (targets - answers), (1 - share) * (answers - targets))
 
 
 def choose_levels(
     targets: NDArray[np.float64], weights: NDArray[np.float64] | None, share: float, most: int
 ) -> tuple[NDArray[np.float64], bool]:
-    """What leaves may answer, and whether that is every target. Otherwise so many quantiles of the targets, each at the middle of
-    an equal share of the row weight, and the quantile of all rows."""
+    """What leaves may answer, and whether that is every target. Otherwise so many quantiles of the
+    targets, each at the middle of an equal share of the row weight, and the quantile of all
+    rows."""
     distinct, place = np.unique(targets, return_inverse=True)
     if len(distinct) <= most:
         return distinct, True

@@ -1,4 +1,5 @@
-"""Objectives of the regressor whose leaves answer with a rate: Poisson and Gamma deviance, with exposure."""
+"""Objectives of the regressor whose leaves answer with a rate: Poisson and Gamma deviance, with
+exposure."""
 
 from __future__ import annotations
 

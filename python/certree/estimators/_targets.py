@@ -82,7 +82,8 @@ def _counted(
     codes: Sequence[NDArray[np.uint32]],
     sizes: Sequence[int],
 ) -> NDArray[np.float64]:
-    """Row weight by point, then target and class: sums of whole units, so that decimals stay what they are."""
+    """Row weight by point, then target and class: sums of whole units, so that decimals stay what
+    they are."""
     n_points = located.points.n_points
     point_of = located.point_of.astype(np.int64)
     parts = []

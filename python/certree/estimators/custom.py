@@ -1,4 +1,5 @@
-"""Trees for a task of the user's own: any cost of a leaf that is a function of summed statistics."""
+"""Trees for a task of the user's own: any cost of a leaf that is a function of summed
+statistics."""
 
 from __future__ import annotations
 
@@ -21,31 +22,34 @@ _CONTRACT = "the task breaks its contract:"
 
 
 class OptimalTree(TreeEstimator):
-    """A decision tree with the lowest objective of all trees within its limits, for a task of your own.
+    """A decision tree with the lowest objective of all trees within its limits, for a task of your
+    own.
 
-    Each row has a few numbers, its *statistics*. A leaf is known by the sums of its rows' statistics: the task says what a
-    leaf with these sums costs, and what it answers. The objective is the sum of the leaf costs, divided by the row
-    weight, plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
+    Each row has a few numbers, its *statistics*. A leaf is known by the sums of its rows'
+    statistics: the task says what a leaf with these sums costs, and what it answers. The objective
+    is the sum of the leaf costs, divided by the row weight, plus ``leaf_penalty`` for each leaf.
+    After a fit, ``certificate_`` says what was proved.
 
     Parameters
     ----------
     task : object
         Has the methods below; see the guide to tasks of your own.
 
-        - ``leaf_cost(sums)``: the costs of m leaves, an array of m numbers, from an array of their sums (m ×
-          statistics). Each leaf has at least one row. Or a compiled function, which is called without the
-          GIL: a numba ``cfunc``, a ctypes function or a ``scipy.LowLevelCallable`` of the type
-          ``void (const double *sums, int64_t n_leaves, int64_t width, double *costs)``, where statistic s of leaf k is
-          ``sums[s * n_leaves + k]``.
-        - ``answer(sums)``: what one leaf answers, from an array of its sums: a label (a string, a Boolean or an integer),
-          a number, or a vector of numbers.
-        - ``least(statistics)``, if there is one: for each row of an array of statistics the least that any tree pays for it. Costs
-          may then be below zero, as those of likelihoods are.
-        - ``rounding``, if there is one: by how much a cost may be wrong because it is computed in floats. Without it,
-          2^-40 of what all rows cost as one leaf.
+        - ``leaf_cost(sums)``: the costs of m leaves, an array of m numbers, from an array of their
+          sums (m × statistics). Each leaf has at least one row. Or a compiled function, which is
+          called without the GIL: a numba ``cfunc``, a ctypes function or a
+          ``scipy.LowLevelCallable`` of the type ``void (const double *sums, int64_t n_leaves,
+          int64_t width, double *costs)``, where statistic s of leaf k is ``sums[s * n_leaves +
+          k]``.
+        - ``answer(sums)``: what one leaf answers, from an array of its sums: a label (a string, a
+          Boolean or an integer), a number, or a vector of numbers.
+        - ``least(statistics)``, if there is one: for each row of an array of statistics the least
+          that any tree pays for it. Costs may then be below zero, as those of likelihoods are.
+        - ``rounding``, if there is one: by how much a cost may be wrong because it is computed in
+          floats. Without it, 2^-40 of what all rows cost as one leaf.
 
-        *Dividing a leaf must never raise the cost*, and without ``least`` no leaf may cost less than 0. A
-        search that finds a leaf for which that is not so ends with an error.
+        *Dividing a leaf must never raise the cost*, and without ``least`` no leaf may cost less
+        than 0. A search that finds a leaf for which that is not so ends with an error.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the costs of one row.
     max_depth : int or None, default=4
@@ -53,20 +57,22 @@ class OptimalTree(TreeEstimator):
     max_leaf_nodes : int or None, default=None
         The most leaves.
     min_samples_leaf : int, default=1
-        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
-        weigh nothing do not count.
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
+        that weigh nothing do not count.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
-        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+        Where columns of numbers and dates may be split, as for
+        :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
     Attributes
     ----------
     tree_ : certree.tree.Tree
-        The tree, to read and to export. The ``value`` of a node is its answer if that is a number or several, and
-        its summed statistics if the answer is a label.
+        The tree, to read and to export. The ``value`` of a node is its answer if that is a number
+        or several, and its summed statistics if the answer is a label.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     statistic_names_ : list of str
         The names of the statistics; "s0", "s1" and so on, where they came without.
     n_features_in_ : int
@@ -76,13 +82,14 @@ class OptimalTree(TreeEstimator):
 
     Notes
     -----
-    Statistics of integers or Booleans are summed exactly, and reach ``leaf_cost`` and ``answer`` as 64-bit integers. With
-    floats among them, or with row weights that are not whole, they reach them as floats, in the units they were given
-    in. Floats are rounded once, to a unit of which the sizes of all rows have 2^58: what is proved is proved of these.
-    A row of weight w counts as w rows. Compiled functions are always given floats.
+    Statistics of integers or Booleans are summed exactly, and reach ``leaf_cost`` and ``answer`` as
+    64-bit integers. With floats among them, or with row weights that are not whole, they reach them
+    as floats, in the units they were given in. Floats are rounded once, to a unit of which the
+    sizes of all rows have 2^58: what is proved is proved of these. A row of weight w counts as w
+    rows. Compiled functions are always given floats.
 
-    Where the answer is an integer or a Boolean, it is a label, and ``predict`` gives an array of this type. An exception in a
-    method of the task ends the search, and is raised as it is.
+    Where the answer is an integer or a Boolean, it is a label, and ``predict`` gives an array of
+    this type. An exception in a method of the task ends the search, and is raised as it is.
 
     Examples
     --------
@@ -154,7 +161,8 @@ class OptimalTree(TreeEstimator):
         X : frame, array or list of rows
             The features, without missing values.
         statistics : array or frame of shape (n_rows, n_statistics), vector, str, or list of str
-            The numbers that leaves sum up; or the names of their columns in X (which are then not features).
+            The numbers that leaves sum up; or the names of their columns in X (which are then not
+            features).
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -208,7 +216,8 @@ class OptimalTree(TreeEstimator):
         return self._go_on(None if X is None else (X, statistics, sample_weight))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer of the leaf that each row ends in: a vector, or rows × numbers if it is several numbers."""
+        """The answer of the leaf that each row ends in: a vector, or rows × numbers if it is
+        several numbers."""
         return self._fitted_tree(X).predict(X)
 
 

@@ -21,25 +21,26 @@ from certree.tree import Tree
 class OptimalSurvivalTree(TreeEstimator):
     """A survival tree with the lowest objective of all trees within its limits.
 
-    Rows were observed for some time, at whose end they had an event or were censored. Each leaf answers with a hazard ratio:
-    how many times as often its rows have events as all rows do. The objective is the deviance of this proportional
-    hazards model as a share of that of a single leaf, plus ``leaf_penalty`` for each leaf. After a fit,
-    ``certificate_`` says what was proved.
+    Rows were observed for some time, at whose end they had an event or were censored. Each leaf
+    answers with a hazard ratio: how many times as often its rows have events as all rows do. The
+    objective is the deviance of this proportional hazards model as a share of that of a single
+    leaf, plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
 
     Parameters
     ----------
     leaf_penalty : float, default=0.01
-        What each leaf adds to the objective: a split has to explain more than this share of the deviance of a single
-        leaf.
+        What each leaf adds to the objective: a split has to explain more than this share of the
+        deviance of a single leaf.
     max_depth : int or None, default=4
         The deepest a leaf may be; a single leaf has depth 0. None: no limit.
     max_leaf_nodes : int or None, default=None
         The most leaves.
     min_samples_leaf : int, default=1
-        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
-        weigh nothing do not count.
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
+        that weigh nothing do not count.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
-        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+        Where columns of numbers and dates may be split, as for
+        :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -48,7 +49,8 @@ class OptimalSurvivalTree(TreeEstimator):
     tree_ : certree.tree.Tree
         The tree, to read and to export. The ``value`` of a node is its hazard ratio.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     event_times_ : ndarray
         The distinct times of events, in order: at these the estimated curves step.
     n_features_in_ : int
@@ -58,12 +60,14 @@ class OptimalSurvivalTree(TreeEstimator):
 
     Notes
     -----
-    With H the cumulative hazard of all rows (Nelson and Aalen's), a row with time t and event d, 0 or 1, counts as d events
-    during an exposure of H(t), and the deviance is that of a Poisson distribution (LeBlanc and Crowley, 1992; SurTree,
-    Huisman and others, 2024). Before the first event H is taken to be 1 / (n + 1) with n the row weight, as SurTree
-    takes it, because an exposure is above 0.
+    With H the cumulative hazard of all rows (Nelson and Aalen's), a row with time t and event d, 0
+    or 1, counts as d events during an exposure of H(t), and the deviance is that of a Poisson
+    distribution (LeBlanc and Crowley, 1992; SurTree, Huisman and others, 2024). Before the first
+    event H is taken to be 1 / (n + 1) with n the row weight, as SurTree takes it, because an
+    exposure is above 0.
 
-    The curves are not those of the proportional hazards that the tree was chosen by, but each leaf's own, from its rows.
+    The curves are not those of the proportional hazards that the tree was chosen by, but each
+    leaf's own, from its rows.
 
     ``score`` is Harrell's concordance.
 
@@ -123,9 +127,11 @@ class OptimalSurvivalTree(TreeEstimator):
         X : frame, array or list of rows
             The features, without missing values.
         time : vector or str
-            How long each row was observed, at least 0, or the name of the column in X (which is then not a feature).
+            How long each row was observed, at least 0, or the name of the column in X (which is
+            then not a feature).
         event : vector or str
-            Whether its event came then, as Booleans or 0 and 1 (else it was censored), or the name of the column in X.
+            Whether its event came then, as Booleans or 0 and 1 (else it was censored), or the name
+            of the column in X.
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -190,24 +196,26 @@ class OptimalSurvivalTree(TreeEstimator):
         return self._go_on(None if X is None else (X, time, event, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The hazard ratio of the leaf that each row ends in, beside all training rows: more is a higher risk."""
+        """The hazard ratio of the leaf that each row ends in, beside all training rows: more is a
+        higher risk."""
         return self._fitted_tree(X).predict(X)
 
     def predict_survival_function(self, X: Any, times: Any = None) -> NDArray[np.float64]:
-        """The share of rows like each that have had no event up to each time (Kaplan and Meier's estimate of its leaf): rows
-        × times. ``times``: any numbers; ``event_times_`` without it."""
+        """The share of rows like each that have had no event up to each time (Kaplan and Meier's
+        estimate of its leaf): rows × times. ``times``: any numbers; ``event_times_`` without it."""
         at = self._times(times)
         return self._by_leaf(X, {leaf: own.survival(at) for leaf, own in self._curves.items()})
 
     def predict_cumulative_hazard_function(self, X: Any, times: Any = None) -> NDArray[np.float64]:
-        """How many events a row like each can expect up to each time, if it could have several (Nelson and Aalen's estimate of
-        its leaf): rows × times, as for ``predict_survival_function``."""
+        """How many events a row like each can expect up to each time, if it could have several
+        (Nelson and Aalen's estimate of its leaf): rows × times, as for
+        ``predict_survival_function``."""
         at = self._times(times)
         return self._by_leaf(X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()})
 
     def score(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> float:
-        """Harrell's concordance: of the pairs of rows of which one is known to have had its event first, the share where it
-        has the larger hazard ratio; ties count half."""
+        """Harrell's concordance: of the pairs of rows of which one is known to have had its event
+        first, the share where it has the larger hazard ratio; ties count half."""
         risk = self.predict(X)
         times, events = read_outcomes(X, time, event)
         check_same_length(len(risk), len(times), "time")
@@ -248,7 +256,8 @@ def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], N
 def baseline_hazard(
     times: NDArray[np.float64], events: NDArray[np.bool_], weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """The cumulative hazard of all rows at each row's time; what SurTree takes before the first event."""
+    """The cumulative hazard of all rows at each row's time; what SurTree takes before the first
+    event."""
     found = AtRisk.of(times, events, weights).cumulative_hazard(times)
     n = len(times) if weights is None else weights.sum()
     return np.where(found > 0, found, 1.0 / (n + 1.0))

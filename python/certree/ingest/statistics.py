@@ -1,4 +1,5 @@
-"""Statistics of rows that a task of the user's own sums up: whole numbers, or floats put over one unit."""
+"""Statistics of rows that a task of the user's own sums up: whole numbers, or floats put over one
+unit."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ class InUnits:
 
 
 def read_statistics(X: Any, given: Any) -> Statistics:
-    """The numbers: an array (rows × statistics), a frame, a vector, or the names of columns of X."""
+    """The numbers: an array (rows × statistics), a frame, a vector, or the names of columns of
+    X."""
     if given is None:
         raise ValueError("statistics are missing: pass an array of numbers, rows × statistics")
     named: tuple[str, ...] = ()
@@ -113,8 +115,9 @@ def _check(names: list[str], columns: list[np.ndarray]) -> None:
 def in_units(given: Statistics, weights: np.ndarray | None, unit: Unit | None) -> InUnits:
     """Each row's statistics times its weight (in whole units of ``unit``), as whole numbers.
 
-    Whole statistics with weights that are short decimals stay exact. All others are rounded once for each row, to a unit of
-    which the sizes of all rows together have about 2^58: numbers of like size lose nothing.
+    Whole statistics with weights that are short decimals stay exact. All others are rounded once
+    for each row, to a unit of which the sizes of all rows together have about 2^58: numbers of like
+    size lose nothing.
     """
     found = given.values
     with np.errstate(over="ignore"):

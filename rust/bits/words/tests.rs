@@ -167,3 +167,17 @@ fn levels_agree_on_keys() {
     agree::<1>(&mut next);
     agree::<3>(&mut next);
 }
+
+#[test]
+fn a_compiled_function_is_told_how_many_leaves_there_are() {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    // What it reads and writes through its pointers is tested from Python, where such functions come from.
+    static TOLD: AtomicI64 = AtomicI64::new(0);
+    extern "C" fn costs(_sums: *const f64, n_leaves: i64, width: i64, _costs: *mut f64) {
+        TOLD.store(10 * n_leaves + width, Ordering::Relaxed);
+    }
+    let address = NonZeroUsize::new(costs as *const () as usize).expect("a function is somewhere");
+    call_leaf_cost(address, &[1.0, 2.0, 10.0, 20.0, 100.0, 200.0], &mut [0.0; 2]);
+    assert_eq!(TOLD.load(Ordering::Relaxed), 23);
+}
