@@ -123,7 +123,9 @@ pub fn worth_of(problem: &Problem, oracle: &Found, tree: &Tree) -> f64 {
 
 /// How far two trees that cost the same in units may be apart.
 pub fn fuzz(problem: &Problem) -> f64 {
-    2.0 * problem.scale.slack as f64 / problem.scale.units
+    // Of squared errors each leaf and each target is rounded by up to a unit.
+    let leaves = if problem.task.structure().squares().is_some() { 128.0 } else { 0.0 };
+    (2.0 * problem.scale.slack as f64 + leaves) / problem.scale.units
 }
 
 pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {
