@@ -406,10 +406,11 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
             let rest = (a - (a / b).round() * b).abs();
             (a, b) = (b, rest);
         }
-        unit = a;
-        if unit < least {
+        if a < least {
             return None;
         }
+        // Each step enlarges what was rounded: the unit is known best from the largest weight.
+        unit = largest / (largest / a).round();
     }
     let near = |weight: f64| {
         let times = weight / unit;
