@@ -47,8 +47,9 @@ pub fn settle(problem: &Problem, answer: Answer) -> Answer {
     let (Some(stated), Some(exact)) = (&problem.stated, objective(problem, &answer.tree)) else {
         return answer;
     };
+    let paid = stated.paid(&routed(problem, &answer.tree));
     let answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    ended(answer, tolerance(stated.as_ref(), &exact).max(TOLERANCE * stated.most()))
+    ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
 }
 
 /// The same, and a better tree or bound where the answer is as good as units can tell, and that is not good enough.
@@ -59,12 +60,16 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     };
     let proved = answer.status == Status::Optimal;
     let mut answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    let allowed = |exact: &Ratio| tolerance(stated.as_ref(), exact);
-    if !proved || gap(&answer) <= allowed(&exact) {
+    let allowed = |exact: &Ratio, tree: &Tree| {
+        tolerance(stated.as_ref(), exact, stated.paid(&routed(problem, tree)))
+    };
+    let small = |answer: &Answer| gap(answer) <= TOLERANCE * answer.objective.abs();
+    if !proved || small(&answer) || gap(&answer) <= allowed(&exact, &answer.tree) {
         return Ok(answer);
     }
     let Some(losses) = stated.losses() else {
-        return Ok(ended(answer, allowed(&exact).max(TOLERANCE * stated.most())));
+        let most = allowed(&exact, &answer.tree).max(TOLERANCE * stated.most());
+        return Ok(ended(answer, most));
     };
     for _ in 0..ROUNDS {
         let most = beyond_least(&losses, &exact);
@@ -79,12 +84,13 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
         let stuck = !improved && gap(&answer) > before / 2.0;
-        if gap(&answer) <= allowed(&exact) || stuck || run.stopped().is_some() {
+        if gap(&answer) <= allowed(&exact, &answer.tree) || stuck || run.stopped().is_some() {
             break;
         }
     }
     (answer.seconds, answer.work) = (run.seconds(), run.work());
-    Ok(ended(answer, allowed(&exact)))
+    let most = allowed(&exact, &answer.tree);
+    Ok(ended(answer, most))
 }
 
 fn gap(answer: &Answer) -> f64 {
@@ -92,8 +98,8 @@ fn gap(answer: &Answer) -> f64 {
 }
 
 /// The largest gap of an optimal tree.
-fn tolerance(stated: &dyn Stated, exact: &Ratio) -> f64 {
-    TOLERANCE * exact.nearest().abs().max(stated.certain())
+fn tolerance(stated: &dyn Stated, exact: &Ratio, paid: f64) -> f64 {
+    TOLERANCE * exact.nearest().abs().max(stated.certain()).max(paid)
 }
 
 /// `same`: nothing was rounded, so that what is proved of units is proved of the objective.

@@ -413,14 +413,16 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
             let rest = (a - (a / b).round() * b).abs();
             (a, b) = (b, rest);
         }
-        unit = a;
-        if unit < least {
+        if a < least {
             return None;
         }
+        // Each step enlarges what was rounded: the unit is known best from the largest weight.
+        unit = largest / (largest / a).round();
     }
     let near = |weight: f64| {
         let times = weight / unit;
-        ((times - times.round()).abs() <= 1e-6).then_some(times.round() as i64)
+        // The unit carries what its search has rounded; how far the multiples are off is for the caller to judge.
+        ((times - times.round()).abs() <= 1e-2).then_some(times.round() as i64)
     };
     let whole: Vec<i64> = weights.iter().map(|&weight| near(weight)).collect::<Option<_>>()?;
     // From all together the unit is known best.

@@ -33,6 +33,11 @@ pub trait Stated: Send + Sync {
         0.0
     }
 
+    /// The size of what a tree pays, as a share of the objective: costs below 0 may cancel others.
+    fn paid(&self, _tree: &Routed) -> f64 {
+        0.0
+    }
+
     /// The most that any answers cost, about, as a share of the objective.
     fn most(&self) -> f64;
 
@@ -180,6 +185,17 @@ impl Stated for StatedClasses {
         shared(&loss, &self.normalizer, self.penalty, tree)
     }
 
+    fn paid(&self, tree: &Routed) -> f64 {
+        let label = |point: usize| tree.labels[point] as usize;
+        let sums = self.sums(|point, class| Some(class * self.n_labels + label(point)));
+        let paid = |(at, weight): (usize, Ratio)| {
+            let (class, label) = (at / self.n_labels, at % self.n_labels);
+            (&weight * &self.factors[class]).over(&self.normalizer).nearest()
+                * self.cost(class, label).abs()
+        };
+        sums.into_iter().map(paid).sum()
+    }
+
     fn most(&self) -> f64 {
         let costs = self.costs.iter().fold(1.0, |most: f64, cost| most.max(cost.abs()));
         costs + self.prices.everything()
@@ -240,6 +256,13 @@ impl Stated for StatedRows {
         }
         let normalizer = Ratio::stored(self.normalizer);
         shared(&loss, &normalizer, self.penalty, tree)
+    }
+
+    fn paid(&self, tree: &Routed) -> f64 {
+        let of = |(point, &label): (usize, &u32)| {
+            self.costs[point * self.n_labels + label as usize].abs() / self.normalizer
+        };
+        tree.labels.iter().enumerate().map(of).sum()
     }
 
     fn certain(&self) -> f64 {
