@@ -36,7 +36,7 @@ enum Posed {
     /// Costs that add up over leaves; with the regrets of a reference by point.
     Additive(Arc<Problem>, Option<Vec<f64>>),
     Constrained(Constrained),
-    Metric(Scored),
+    Metric(Box<Scored>),
     Area(Roc),
 }
 
@@ -132,7 +132,7 @@ impl Posed {
                     Some(_) => Err(other_counts()),
                     None => Scored::new(columns, points, input, shape),
                 })
-                .map(Posed::Metric)
+                .map(|scored| Posed::Metric(Box::new(scored)))
             }
             Goal::RankingArea(goal) => {
                 let goal = goal.get();
