@@ -39,7 +39,7 @@ enum Posed {
     /// Costs that add up over leaves; with the regrets of a reference by point.
     Additive(Arc<Problem>, Option<Vec<f64>>),
     Constrained(Constrained),
-    Metric(Scored),
+    Metric(Box<Scored>),
     Area(Roc),
 }
 
@@ -136,7 +136,7 @@ impl Posed {
                     Some(_) => Err(other_counts()),
                     None => Scored::new(columns, points, input, shape),
                 })
-                .map(Posed::Metric)
+                .map(|scored| Posed::Metric(Box::new(scored)))
             }
             Goal::ClassShares(_) | Goal::Rates(_) | Goal::Targets(_) | Goal::Custom(_) => {
                 let goal = goal.additive().expect("these are");
