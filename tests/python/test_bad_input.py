@@ -257,7 +257,7 @@ def test_rows_that_weigh_nothing_are_not_there():
         ("time_limit", float("inf"), "a positive number of seconds, or None"),
         ("memory_limit", -5, "a positive number of bytes, or None"),
         ("gap_limit", -1, "a finite number of at least 0"),
-        ("n_jobs", 0, "a number of threads, or -1 for all, or None"),
+        ("n_jobs", 0, "a number of threads (at most 4,096), or -1 for all, or None"),
         ("verbose", "yes", "True or False"),
         ("callback", 3, "callable with one Progress, or None"),
     ],

@@ -22,7 +22,8 @@ CORPUS = {name: sorted((FUZZ / "corpus" / name).glob("*")) for name in readers.R
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_the_corpus_is_read(name, path):
-    assert readers.READERS[name](path.read_bytes()) in ("read", "fitted", "refused")
+    how = readers.READERS[name](path.read_bytes()).partition(",")[0]
+    assert how in ("read", "fitted", "refused")
 
 
 @pytest.mark.parametrize("name, cases", [("json", 400), ("csv", 40), ("parquet", 40), ("frames", 40)])
