@@ -162,8 +162,9 @@ mod tests {
                 if let Some(product) = a.checked_mul(b) {
                     assert_eq!(x.times(&y), product.into());
                 }
-                if b > 0 {
-                    assert_eq!(x.over(&y), Some((a / b, a % b == 0)));
+                let expected = a.checked_div(b).map(|quotient| (quotient, quotient * b == a));
+                if let Some(expected) = expected {
+                    assert_eq!(x.over(&y), Some(expected));
                 }
             }
         }

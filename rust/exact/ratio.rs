@@ -99,7 +99,7 @@ impl Ratio {
             true => to_fours(quotient, !whole),
             false => quotient,
         };
-        let more = !whole && !(shift == 1076 && quotient < 1 << 55);
+        let more = !whole && (shift != 1076 || quotient >= 1 << 55);
         let size = power(rounded(quotient, more), -shift);
         if self.negative { -size } else { size }
     }

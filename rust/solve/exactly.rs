@@ -127,7 +127,7 @@ pub fn close(answer: &mut Answer) {
 
 /// `tolerance`: the largest gap of what is called optimal.
 pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
-    if answer.status == Status::Optimal && !(gap(&answer) <= tolerance) {
+    if answer.status == Status::Optimal && (gap(&answer).is_nan() || gap(&answer) > tolerance) {
         answer.status = Status::RoundingLimit;
     }
     answer
@@ -167,7 +167,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
     // A problem without regret still needs a unit.
     let size = if size > 0.0 { size } else { normalizer.nearest() };
     let places = ((MAX_TOTAL / 4) as f64 / size).log2().floor();
-    if !(places.abs() < 1000.0) {
+    if places.is_nan() || places.abs() >= 1000.0 {
         return None;
     }
     let unit = Ratio::stored(places.exp2());

@@ -226,7 +226,7 @@ impl ClassInput {
         let largest =
             [&worst, &normalizer, &paid].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
         let places = ((MAX_TOTAL / 4) as f64 / largest).log2().floor();
-        if !(places.abs() < 900.0) {
+        if places.is_nan() || places.abs() >= 900.0 {
             return None;
         }
         let unit = Ratio::stored(places.exp2());

@@ -3,10 +3,9 @@
 //!
 //! - Data: Σ over leaves and classes of w_c · log2(w / w_c), the entropy of each leaf.
 //! - A leaf takes 1 bit to say that it is one, and (K − 1) / 2 · log2(n) bits for the shares of K
-  //! classes among n rows
-//!   (Rissanen, 1983; Quinlan and Rivest, 1989).
+//!   classes among n rows (Rissanen, 1983; Quinlan and Rivest, 1989).
 //! - A split takes 1 bit to say that it is one, and log2(cuts) bits to name one of the cuts there
-  //! are.
+//!   are.
 //!
 //! A tree of k leaves has k − 1 splits, so what the tree takes is k · (leaf + split) − split: a
 //! penalty for each leaf, and a constant. Everything is divided by the rows, and so is a number of

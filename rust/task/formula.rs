@@ -116,7 +116,7 @@ impl FormulaInput {
         let scale =
             Scale { units: units * normalizer, offset: 0, slack: (slack * units).ceil() as Cost };
         let error = error * units;
-        if !scale.units.is_normal() || !(error < MOST / 16.0) {
+        if !scale.units.is_normal() || error.is_nan() || error >= MOST / 16.0 {
             return Err(Error::invalid(
                 "these losses, their total weight and leaf_penalty are too far apart to be added",
             ));
