@@ -63,8 +63,9 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     let allowed = |exact: &Ratio, tree: &Tree| {
         tolerance(stated.as_ref(), exact, stated.paid(&routed(problem, tree)))
     };
-    let small = |answer: &Answer| gap(answer) <= TOLERANCE * answer.objective.abs();
-    if !proved || small(&answer) || gap(&answer) <= allowed(&exact, &answer.tree) {
+    // Refining goes on for what large payments that cancel each other would allow for.
+    let wanted = |exact: &Ratio| tolerance(stated.as_ref(), exact, 0.0);
+    if !proved || gap(&answer) <= wanted(&exact) {
         return Ok(answer);
     }
     let Some(losses) = stated.losses() else {
@@ -84,12 +85,14 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
         let stuck = !improved && gap(&answer) > before / 2.0;
-        if gap(&answer) <= allowed(&exact, &answer.tree) || stuck || run.stopped().is_some() {
+        if gap(&answer) <= wanted(&exact) || stuck || run.stopped().is_some() {
             break;
         }
     }
     (answer.seconds, answer.work) = (run.seconds(), run.work());
-    let most = allowed(&exact, &answer.tree);
+    // Where large losses cancel each other, the objective says little about the size of what trees differ by.
+    let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
+    let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
     Ok(ended(answer, most))
 }
 

@@ -10,6 +10,7 @@ from certree import (
     Capacity,
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     _core,
@@ -25,12 +26,29 @@ PARTS = {
     "cost_matrix": [[0, 1], [2, 0]],
     "class_weight": {0: 2.0, 1: 1.0},
 }
+
+
+class Errors:
+    def leaf_cost(self, sums):
+        return sums.min(axis=1)
+
+    def answer(self, sums):
+        return int(sums.argmax())
+
+
 MODELS = {
     "Classes": (lambda **given: OptimalTreeClassifier(max_depth=2, **given), (X, Y)),
     "Metric": (lambda **given: OptimalTreeClassifier("f1", max_depth=2, **given), (X, Y)),
     "RankingArea": (lambda **given: OptimalTreeClassifier("auc", max_depth=2, **given), (X, Y)),
     "RowCosts": (lambda **given: OptimalCostTree(max_depth=2, **given), (X, RNG.random((60, 2)))),
     "Squares": (lambda **given: OptimalTreeRegressor(max_depth=2, **given), (X, Y * 1.5)),
+    "ClassShares": (lambda **given: OptimalTreeClassifier("gini", max_depth=2, **given), (X, Y)),
+    "Rates": (lambda **given: OptimalTreeRegressor("poisson", max_depth=2, **given), (X, Y)),
+    "Targets": (
+        lambda **given: OptimalTreeClassifier(max_depth=2, **given),
+        (X, np.column_stack([Y, 1 - Y])),
+    ),
+    "Custom": (lambda **given: OptimalTree(Errors(), max_depth=2, **given), (X, np.eye(2)[Y])),
 }
 
 

@@ -70,7 +70,7 @@ def test_no_tree_is_better(objective, seed):
 def test_what_does_not_go_together():
     X, y = [[0], [1]], [0, 1]
     for more, message in [
-        ({"cost_matrix": [[0, 1], [1, 0]]}, "has no costs of labels"),
+        ({"cost_matrix": [[0, 1], [1, 0]]}, "has no costs"),
         ({"reference": "guess"}, "objective='gini'"),
         ({"feature_costs": {"x0": 1.0}}, "feature_costs cannot be combined with objective='gini'"),
         ({"constraints": (DemographicParity("x0", 0.1),)}, "constraints cannot be combined with objective='gini'"),

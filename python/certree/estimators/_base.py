@@ -51,10 +51,10 @@ class Posed:
     show: Callable[[Tree], Tree] | None = None
     #: Makes the constraints, their limits and values of what the core says that they attain.
     met: Callable[[list[float]], list[Met]] | None = None
-    #: The cost of a leaf, where the parameter of this name does not say it.
-    leaf_penalty: float | None = None
     #: Attributes of the fitted estimator beside its tree.
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    #: The cost of a leaf, where the parameter of this name does not say it.
+    leaf_penalty: float | None = None
 
 
 class TreeEstimator(BaseEstimator):
@@ -356,6 +356,10 @@ class TreeEstimator(BaseEstimator):
         computed exactly from what the nodes hold. A column whose split gains nothing by itself, but
         without which the splits below it are of no use, has its part; a column that the tree does
         not use has 0. All are zero for a tree that knows no more than a single leaf.
+
+        Where nodes hold answers that do not tell what other rows would lose by them (rates,
+        quantiles, hazards, class shares, answers of a task of your own), the rise is that of making
+        the splits on the column leaves.
         """
         from certree.estimators import _importances
 

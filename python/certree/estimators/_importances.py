@@ -10,6 +10,9 @@ sum over the tree's nodes, and so is exact: nothing is drawn.
 A column that a best tree needs rises the loss even where its split gains nothing by itself, as at
 the root of an exclusive or: each row that goes astray is answered by leaves that were made for
 others.
+
+Where nodes hold answers that do not tell what other rows would lose by them, such as rates, a column
+is taken away instead: its splits become leaves, with all that is below them.
 """
 
 from __future__ import annotations
@@ -20,13 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.estimators import _metrics
+from certree.estimators import _impurity, _metrics
 from certree.tree import Tree
 
 Floats = NDArray[np.float64]
 
 #: Of what ends in each leaf, leaves × sums, the loss.
 Loss = Callable[[Floats], float]
+
+#: Trees whose nodes hold what adds up over leaves. Others hold answers: rates, quantiles, shares.
+SUMMED = ("classification", "costs", "rewards", "regression")
 
 #: Means that differ by less, as a share of the largest, do not say how the weight was divided.
 CLOSE = 1e-6
@@ -35,6 +41,8 @@ CLOSE = 1e-6
 def importances(model: Any) -> Floats:
     """The rise of the loss by column, as shares of their sum. All zero where nothing rises."""
     tree: Tree = model.tree_
+    if tree.task not in SUMMED or getattr(model, "objective", None) in _impurity.LOSSES:
+        return _shares(_cut_off(tree))
     sums = _sums(tree)
     weights = _weights(tree)
     loss = _loss(model, tree)
@@ -52,6 +60,32 @@ def importances(model: Any) -> Floats:
     if rises.max(initial=0.0) <= 1e-14 * scale:
         return np.zeros(len(rises))
     return rises / rises.sum()
+
+
+def _cut_off(tree: Tree) -> Floats:
+    """By column: the rise of the loss if its splits become leaves, with all that is below them."""
+    nodes = tree.nodes
+    below = np.array([node.loss for node in nodes])
+    for node in reversed(nodes):
+        if node.split:
+            below[node.id] = below[node.split.left] + below[node.split.right]
+    rises = np.zeros(len(tree.columns))
+    # Children come after their parent: a split below one on its own column is cut off with that.
+    above: list[frozenset[int]] = [frozenset()] * len(nodes)
+    for node in nodes:
+        if node.split is None:
+            continue
+        column = node.split.column_index
+        if column not in above[node.id]:
+            rises[column] += max(node.loss - below[node.id], 0.0)
+        for child in (node.split.left, node.split.right):
+            above[child] = above[node.id] | {column}
+    return rises
+
+
+def _shares(rises: Floats) -> Floats:
+    total = rises.sum()
+    return rises / total if total > 0 else rises
 
 
 def _astray(tree: Tree, column: int, sums: Floats, weights: Floats) -> Floats:
@@ -148,7 +182,9 @@ def _loss(model: Any, tree: Tree) -> Loss:
 
 def _metric(model: Any, known: list[Any], answers: NDArray[np.int64]) -> Loss:
     """1 − F, Jaccard index or correlation of the answers."""
-    name, beta, positive = _metrics.asked(model, known)
+    name = _metrics.NAMES[model.objective]
+    beta = float(model.beta) if model.objective == "fbeta" else 1.0
+    positive = _metrics.positive_of(model, known)
 
     def loss(found: Floats) -> float:
         by_answer = [found[answers == label].sum(axis=0) for label in (positive, 1 - positive)]

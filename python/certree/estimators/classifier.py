@@ -388,7 +388,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.objective == "accuracy"
         return tags
 
     def predict_proba(self, X: Any) -> Any:
