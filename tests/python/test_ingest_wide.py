@@ -59,11 +59,12 @@ def test_lazy_frames_are_read_in_few_parts(weighted, monkeypatch):
     monkeypatch.setattr(cuts.engine, "collect", counting)
     training = ingest.read_training(frame.lazy(), "y", "w" if weighted else None)
     asked.clear()
-    whole = cuts.make_cuts(training.frame, training.columns, "all", training.weight_column)
+    weight = training.weight_columns[0] if training.weight_columns else ""
+    whole = cuts.make_cuts(training.frame, training.columns, "all", weight)
     # Two for each column: its name and the weight of each value.
     assert sum(width > 2 for width in asked) == 1 and len(asked) <= 303
     monkeypatch.setattr(cuts, "BATCH", 1)
-    single = cuts.make_cuts(training.frame, training.columns, "all", training.weight_column)
+    single = cuts.make_cuts(training.frame, training.columns, "all", weight)
     assert [each.thresholds for each in whole] == [each.thresholds for each in single]
 
 

@@ -40,7 +40,7 @@ OptimalCostTree(thresholds={"age": 3}).fit(X, np.ones((4, 2)))
 OptimalPolicyTree(thresholds="all").fit(X, rewards=np.ones((4, 2)))
 
 OptimalTreeClassifier("acuracy")  # type: ignore[arg-type]
-OptimalTreeRegressor(objective="absolute_error")  # type: ignore[arg-type]
+OptimalTreeRegressor(objective="absolut_error")  # type: ignore[arg-type]
 OptimalTreeClassifier(thresholds="gues")  # type: ignore[arg-type]
 OptimalCostTree(thresholds="guess")  # type: ignore[arg-type]
 if model.status_ == "optmal":  # type: ignore[comparison-overlap]
