@@ -39,8 +39,8 @@ pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &FeatureCo
     bought.iter().zip(&costs.masses).map(paid).sum()
 }
 
-/// By point: the tests that it buys on its way down, in their order, and whether another test of the group was
-/// bought before.
+/// By point: the tests that it buys on its way down, in their order, and whether another test of
+/// the group was bought before.
 pub fn bought(
     tree: &Tree,
     columns: &[Column],

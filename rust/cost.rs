@@ -55,7 +55,8 @@ impl Scale {
         least.clamp(0, i128::from(INFINITE)) as Cost
     }
 
-    /// The number of units that is surely at least this much objective (for gap limits: rounded down).
+    /// The number of units that is surely at least this much objective (for gap limits: rounded
+    /// down).
     pub fn units_of(&self, objective: f64) -> Cost {
         (objective * self.units).clamp(0.0, INFINITE as f64).floor() as Cost
     }
@@ -91,7 +92,8 @@ pub fn lcm(a: i64, b: i64) -> Option<i64> {
     (a / gcd(a, b)).checked_mul(b)
 }
 
-/// The sum of many floats as if it had been rounded two or three times, not once for each (Neumaier).
+/// The sum of many floats as if it had been rounded two or three times, not once for each
+/// (Neumaier).
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0);
     for value in values {

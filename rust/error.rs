@@ -41,7 +41,8 @@ impl Error {
         ))
     }
 
-    /// What `work` returns; a panic anywhere in it is an error. Every way from a problem to an answer is within.
+    /// What `work` returns; a panic anywhere in it is an error. Every way from a problem to an
+    /// answer is within.
     pub fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|panic| Err(Error::panicked(panic.as_ref())))

@@ -1,28 +1,36 @@
 //! Lower bounds guessed from a reference model, and what the guess can cost.
 //!
-//! **Floors**, of squared errors, and of classes where cuts are searched one by one. The guess: no leaf of the best tree costs less than the floor F of its rows, the
-//! sum over points of what the reference loses there. With E, the sum of what points cost at least whatever is answered,
-//! Σ (F − E) is the regret of the reference. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The search is that of the true
-//! costs, but for its lower bounds: they may be as high as the least R_F, and F(S) + kℓ is one for the trees of at least k
-//! leaves. All that it makes of bounds is true of R_F as of costs:
+//! **Floors**, of squared errors, and of classes where cuts are searched one by one. The guess: no
+//! leaf of the best tree costs less than the floor F of its rows, the sum over points of what the
+//! reference loses there. With E, the sum of what points cost at least whatever is answered, Σ (F −
+//! E) is the regret of the reference. Let R_F(t) = Σ over leaves of max(cost, F) + ℓ·leaves. The
+//! search is that of the true costs, but for its lower bounds: they may be as high as the least
+//! R_F, and F(S) + kℓ is one for the trees of at least k leaves. All that it makes of bounds is
+//! true of R_F as of costs:
 //!
-//! - R_F never falls when rows are added to a tree, nor rises by more than what they can cost at most: a leaf's max(cost, F) rises by
-//!   no more than the larger of the two rises, and no point's floor is above what it can cost. So the envelope, similarity and
-//!   child support hold.
-//! - A tree that is found costs what it truly costs, which is no more than its R_F: what is solved, is solved.
-//! - That dividing a leaf never raises its cost is asked of true costs alone: of leaves, stumps, and what blocks of rows cost.
+//! - R_F never falls when rows are added to a tree, nor rises by more than what they can cost at
+//!   most: a leaf's max(cost, F) rises by no more than the larger of the two rises, and no point's
+//!   floor is above what it can cost. So the envelope, similarity and child support hold.
+//! - A tree that is found costs what it truly costs, which is no more than its R_F: what is solved,
+//!   is solved.
+//! - That dividing a leaf never raises its cost is asked of true costs alone: of leaves, stumps,
+//!   and what blocks of rows cost.
 //!
-//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). For a best tree t*, R_F(t*) ≤ R(t*) + Σ max(0, F − cost) ≤ R(t*) +
-//! Σ (F − E), since no leaf costs less than its E. So R ≥ L − Σ (F − E) is proved, and the guarantee is at most the regret of the
-//! reference, which is what "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows. If no leaf of t* is
-//! better than the reference, R(t) ≤ R_F(t*) = R(t*).
+//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). For a best tree t*, R_F(t*) ≤
+//! R(t*) + Σ max(0, F − cost) ≤ R(t*) + Σ (F − E), since no leaf costs less than its E. So R ≥ L −
+//! Σ (F − E) is proved, and the guarantee is at most the regret of the reference, which is what
+//! "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows. If no leaf of
+//! t* is better than the reference, R(t) ≤ R_F(t*) = R(t*).
 //!
-//! **By point**, of costs by row and label, whose kernel counts no E, and of intervals of cuts, which do not know of it. The guess: no tree is better at any point than the
-//! reference, which loses r there. Then label k may as well cost the point c′(k) = max(c(k), r), where c(k) is what it costs. The
-//! best tree t under c′ is searched exactly; if a best tree t* is nowhere better than the reference, t is as good:
-//! R(t) ≤ R′(t) ≤ R′(t*) = R(t*). With e the least that any label costs the point, c′(k) − r = max((c(k) − e) − (r − e), 0) is
-//! the regret of the label less that of the reference, so never more than the regret of the label. What is proved of the best
-//! tree under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee is no more than above.
+//! **By point**, of costs by row and label, whose kernel counts no E, and of intervals of cuts,
+//! which do not know of it. The guess: no tree is better at any point than the reference, which
+//! loses r there. Then label k may as well cost the point c′(k) = max(c(k), r), where c(k) is what
+//! it costs. The best tree t under c′ is searched exactly; if a best tree t* is nowhere better than
+//! the reference, t is as good: R(t) ≤ R′(t) ≤ R′(t*) = R(t*). With e the least that any label
+//! costs the point, c′(k) − r = max((c(k) − e) − (r − e), 0) is the regret of the label less that
+//! of the reference, so never more than the regret of the label. What is proved of the best tree
+//! under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee
+//! is no more than above.
 
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -43,12 +51,13 @@ const UNKNOWN: &str = "guessed lower bounds are for tasks that answer with label
 /// A problem whose points have floors, or are forgiven what the reference does badly there.
 struct Guess {
     problem: Problem,
-    /// What trees cost more in the true problem than bounds on the guessed one say, at least. With floors it is below 0.
+    /// What trees cost more in the true problem than bounds on the guessed one say, at least. With
+    /// floors it is below 0.
     more: Cost,
 }
 
-/// The best tree if the guess is right. `regrets`: by point, how much more the reference loses there than the best label or
-/// mean, as a share of the objective.
+/// The best tree if the guess is right. `regrets`: by point, how much more the reference loses
+/// there than the best label or mean, as a share of the objective.
 pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
@@ -111,13 +120,15 @@ impl Guess {
         Ok(Guess { problem, more })
     }
 
-    /// What a lower bound on the guessed problem proves of the true one, where a tree costs `upper`.
+    /// What a lower bound on the guessed problem proves of the true one, where a tree costs
+    /// `upper`.
     fn proved(&self, guessed: Cost, upper: Cost) -> Cost {
         (guessed + self.more).max(self.problem.leaf_cost).min(upper)
     }
 }
 
-/// Any number of units is a valid guess. Those that are within rounding of a label's regret, or of none, stand for that.
+/// Any number of units is a valid guess. Those that are within rounding of a label's regret, or of
+/// none, stand for that.
 fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
     let n = problem.points.len();
     if regrets.len() != n || regrets.iter().any(|r| !(r.is_finite() && *r >= 0.0)) {
@@ -140,8 +151,8 @@ fn in_units(problem: &Problem, regrets: &[f64]) -> Result<Vec<Cost>> {
     Ok(regrets.iter().enumerate().map(snapped).collect())
 }
 
-/// The plan without splits that do not pay in the true problem, what it costs there, and what the whole plan costs
-/// in the guessed one.
+/// The plan without splits that do not pay in the true problem, what it costs there, and what the
+/// whole plan costs in the guessed one.
 fn cut_back(
     problem: &Problem,
     guessed: &Problem,

@@ -1,8 +1,8 @@
 //! certree: decision trees that are provably the best there are, with a certificate.
 //!
-//! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`context`] (what
-//! a path may ask) → [`problem`] → [`search`] → [`tree`] → [`solve`](mod@solve), and [`check`], which
-//! trusts none of them. [`own_task`] says how to add a task.
+//! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`context`]
+//! (what a path may ask) → [`problem`] → [`search`] → [`tree`] → [`solve`](mod@solve), and
+//! [`check`], which trusts none of them. [`own_task`] says how to add a task.
 //!
 //! ```
 //! use certree::data::{Column, ColumnKind, Points};

@@ -76,7 +76,8 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
     Ok(go_on(problem, None, run)?.0)
 }
 
-/// Search until the tree that is known is proved to be the best, or a better one is, within the run's limits.
+/// Search until the tree that is known is proved to be the best, or a better one is, within the
+/// run's limits.
 pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let below = known.map_or(INFINITE, |known| known.upper);
@@ -102,7 +103,8 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
     })
 }
 
-/// The best tree of at most so many leaves, from a search that allowed more: what it proved of nodes holds here too.
+/// The best tree of at most so many leaves, from a search that allowed more: what it proved of
+/// nodes holds here too.
 pub fn with_most_leaves(
     problem: &Problem,
     most: u32,
@@ -114,13 +116,14 @@ pub fn with_most_leaves(
     Ok((smaller, answer, known))
 }
 
-/// The search for a problem. Trees that cost `below` or more are of no use: where there is no other, the plan is
-/// any, and costs no less.
+/// The search for a problem. Trees that cost `below` or more are of no use: where there is no
+/// other, the plan is any, and costs no less.
 pub fn search(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
     Ok(search_on(problem, run, below, None)?.0)
 }
 
-/// The same from what an earlier search left behind, of this very problem or of the same with more leaves.
+/// The same from what an earlier search left behind, of this very problem or of the same with more
+/// leaves.
 fn search_on(
     problem: &Problem,
     run: &Run,
@@ -263,9 +266,9 @@ pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Ru
     }
 }
 
-/// Whether the search over intervals costs less than the one that looks at every cut as a question of its
-/// own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each feature. `benches/views.rs`
-/// has both; see `docs/decisions/choice-of-view.md`.
+/// Whether the search over intervals costs less than the one that looks at every cut as a question
+/// of its own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each
+/// feature. `benches/views.rs` has both; see `docs/decisions/choice-of-view.md`.
 fn has_many_cuts(problem: &Problem) -> bool {
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     let each = |least: usize| cuts >= least * problem.features.len();

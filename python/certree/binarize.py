@@ -18,19 +18,20 @@ from certree.schema import Column
 
 
 class ThresholdBinarizer(TransformerMixin, BaseEstimator):
-    """Ask each column of numbers or dates whether it is at most each of its thresholds, and each column of
-    strings or categories whether it is each of its values. Boolean columns stay as they are.
+    """Ask each column of numbers or dates whether it is at most each of its thresholds, and each
+    column of strings or categories whether it is each of its values. Boolean columns stay as they
+    are.
 
-    A column of numbers or dates that are all equal has no output. A fitted binarizer can also be given to
-    an estimator as its ``thresholds``: the tree then keeps the original columns.
+    A column of numbers or dates that are all equal has no output. A fitted binarizer can also be
+    given to an estimator as its ``thresholds``: the tree then keeps the original columns.
 
     Parameters
     ----------
     thresholds : "all", int or dict, default="all"
         All midpoints between neighbouring values, so many quantiles for each column, or a dict that
-        says for some columns by name which thresholds they have: a list, an int or "all" (the others have
-        all midpoints). The list of a category holds the values that are asked for; an empty one leaves
-        a column out, and ``[True]`` keeps a Boolean.
+        says for some columns by name which thresholds they have: a list, an int or "all" (the
+        others have all midpoints). The list of a category holds the values that are asked for; an
+        empty one leaves a column out, and ``[True]`` keeps a Boolean.
 
     Attributes
     ----------

@@ -63,9 +63,11 @@ class Certificate:
     curve: list[tuple[float, float, float]] = field(repr=False)
     #: What the tree was required to keep to, and what it attains.
     constraints: list[Met] = field(default_factory=list)
-    #: The reference that lower bounds were guessed from, in words. All bounds here are proved nevertheless.
+    #: The reference that lower bounds were guessed from, in words. All bounds here are proved
+    #: nevertheless.
     reference: str | None = None
-    #: What was taken for granted then, as a sentence's part; None where the search with the guess is not complete.
+    #: What was taken for granted then, as a sentence's part; None where the search with the guess
+    #: is not complete.
     guessed: str | None = None
 
     @property
@@ -75,11 +77,11 @@ class Certificate:
 
     @property
     def guarantee(self) -> float | None:
-        """What the guess of a reference can have cost: no tree has an objective that is lower by more. None where
-        nothing was guessed.
+        """What the guess of a reference can have cost: no tree has an objective that is lower by
+        more. None where nothing was guessed.
 
-        It is the distance to the proved lower bound, and no more than what the reference loses beyond the best
-        label, or the mean, of each group of rows that the cuts cannot tell apart.
+        It is the distance to the proved lower bound, and no more than what the reference loses
+        beyond the best label, or the mean, of each group of rows that the cuts cannot tell apart.
         """
         return None if self.reference is None else self.gap
 

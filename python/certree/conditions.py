@@ -24,7 +24,8 @@ _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Words(NamedTuple):
-    """The two ways out of a test, without the column's name in front: ``<= 38.5`` and ``> 38.5``."""
+    """The two ways out of a test, without the column's name in front: ``<= 38.5`` and ``> 38.5``.
+    """
 
     left: str
     right: str

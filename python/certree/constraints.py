@@ -10,12 +10,13 @@ from typing import Any
 class DemographicParity:
     """Both groups get a label about equally often.
 
-    The share of rows that are given ``label`` differs between the two groups by at most ``max_difference``.
-    ``sensitive`` names a column of X with two values. The tree does not split on it unless
-    ``use_as_feature=True``, and prediction then does not need it.
+    The share of rows that are given ``label`` differs between the two groups by at most
+    ``max_difference``. ``sensitive`` names a column of X with two values. The tree does not split
+    on it unless ``use_as_feature=True``, and prediction then does not need it.
 
-    If ``label`` is None, it is the ``positive_label`` of a classifier of two classes (by default ``classes_[1]``); for
-    :class:`certree.OptimalCostTree` and :class:`certree.OptimalPolicyTree` it is each label in turn.
+    If ``label`` is None, it is the ``positive_label`` of a classifier of two classes (by default
+    ``classes_[1]``); for :class:`certree.OptimalCostTree` and :class:`certree.OptimalPolicyTree` it
+    is each label in turn.
 
     Examples
     --------
@@ -44,9 +45,10 @@ class DemographicParity:
 class EqualOpportunity:
     """Rows that the label is right for get it about equally often in both groups.
 
-    As :class:`DemographicParity`, but only rows whose true label is ``label`` count: of the positive class, say, the
-    true positive rates of the two groups differ by at most ``max_difference``. With :class:`certree.OptimalCostTree`,
-    the rows count for which no label costs less.
+    As :class:`DemographicParity`, but only rows whose true label is ``label`` count: of the
+    positive class, say, the true positive rates of the two groups differ by at most
+    ``max_difference``. With :class:`certree.OptimalCostTree`, the rows count for which no label
+    costs less.
     """
 
     sensitive: str

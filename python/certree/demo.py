@@ -1,4 +1,5 @@
-"""What ``certree demo`` does: the best tree for a data set that comes with scikit-learn, beside CART's."""
+"""What ``certree demo`` does: the best tree for a data set that comes with scikit-learn, beside
+CART's."""
 
 from __future__ import annotations
 

@@ -21,11 +21,13 @@ PriceParts = tuple[list[tuple[float, float, int | None]], list[int | None]]
 
 @dataclass(frozen=True)
 class FeatureCost:
-    """What a row pays for a test: ``cost``, or ``discounted`` if it has paid for another test of ``group`` before.
+    """What a row pays for a test: ``cost``, or ``discounted`` if it has paid for another test of
+    ``group`` before.
 
     Examples
     --------
-    Blood is drawn once: who pays for the first of two laboratory tests gets the second one for less.
+    Blood is drawn once: who pays for the first of two laboratory tests gets the second one for
+    less.
 
     >>> import polars as pl
     >>> from certree import FeatureCost, OptimalTreeClassifier

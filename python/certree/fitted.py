@@ -1,5 +1,5 @@
-"""The problem that a tree was fitted to, frozen: ``certify()`` and the certificate read it, and never
-what was set since."""
+"""The problem that a tree was fitted to, frozen: ``certify()`` and the certificate read it, and
+never what was set since."""
 
 from __future__ import annotations
 

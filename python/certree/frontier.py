@@ -42,28 +42,31 @@ def frontier(
         As for its ``fit``.
     axes : tuple of two str, default=("loss", "leaves")
         - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
-          ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among them.
+          ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among
+          them.
         - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
-          The best tree by any metric that falls with both is among them, and of trees that keep to ``constraints``
-          if there are any.
+          The best tree by any metric that falls with both is among them, and of trees that keep to
+          ``constraints`` if there are any.
         - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
           ``constraints`` limits, from its ``max_difference`` down.
     time_limit : float or None, default=None
-        Seconds for all rows together, reading included; each row also has the estimator's own. Where
-        they end before the last row, the trees that are missing are beyond the rows that there are,
-        and a ``ConvergenceWarning`` says so.
+        Seconds for all rows together, reading included; each row also has the estimator's own.
+        Where they end before the last row, the trees that are missing are beyond the rows that
+        there are, and a ``ConvergenceWarning`` says so.
 
     Returns
     -------
     polars.DataFrame
-        A row for each tree: both axes, the ``tree``, and the ``status`` of its search. Where that is not
-        "optimal", trees may be missing. The first axis rises from row to row, the second one falls.
+        A row for each tree: both axes, the ``tree``, and the ``status`` of its search. Where that
+        is not "optimal", trees may be missing. The first axis rises from row to row, the second one
+        falls.
 
     Notes
     -----
-    Each row has a limit on the second axis just below what the last tree had, and the estimator's time limit for itself. For
-    leaves, and losses that add up over rows, it goes on from what was proved of nodes for the rows before, so that all of them take
-    little more than one. Else it is a search of its own.
+    Each row has a limit on the second axis just below what the last tree had, and the estimator's
+    time limit for itself. For leaves, and losses that add up over rows, it goes on from what was
+    proved of nodes for the rows before, so that all of them take little more than one. Else it is a
+    search of its own.
 
     Examples
     --------
@@ -106,7 +109,8 @@ def frontier(
 
 
 class Clock:
-    """Tells how much is left of the time for all rows, and keeps the estimator's own limit for each."""
+    """Tells how much is left of the time for all rows, and keeps the estimator's own limit for
+    each."""
 
     def __init__(self, total: float | None, each: float | None) -> None:
         self.end = None if total is None else monotonic() + total

@@ -11,8 +11,8 @@ from certree.interrupts import Held
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a running search. A callback gets it and may return False (or numpy's) to stop the search,
-    which then keeps the best tree so far."""
+    """The state of a running search. A callback gets it and may return False (or numpy's) to stop
+    the search, which then keeps the best tree so far."""
 
     seconds: float
     #: Of the best tree so far.

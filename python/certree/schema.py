@@ -7,9 +7,9 @@ from typing import Literal
 
 Kind = Literal["number", "boolean", "category", "date"]
 
-#: What a tree answers, and so what its nodes hold: the row weight by class, the mean cost or reward of each
-#: label, numbers that are the answer (see ``NUMBERS``), the row weight by class of several targets, or the summed
-#: statistics of a task of the user's own whose answers are labels.
+#: What a tree answers, and so what its nodes hold: the row weight by class, the mean cost or reward
+#: of each label, numbers that are the answer (see ``NUMBERS``), the row weight by class of several
+#: targets, or the summed statistics of a task of the user's own whose answers are labels.
 Task = Literal[
     "classification",
     "costs",
@@ -38,8 +38,9 @@ class Column:
     """A named column.
 
     ``kind`` says how it is split: numbers and dates at thresholds, Booleans at true, categories at
-    "is value". ``dtype`` is the polars dtype it was fitted with, as text. Thresholds of a date column
-    are integers in its physical unit: days for ``Date``, the time unit since the epoch for ``Datetime``.
+    "is value". ``dtype`` is the polars dtype it was fitted with, as text. Thresholds of a date
+    column are integers in its physical unit: days for ``Date``, the time unit since the epoch for
+    ``Datetime``.
     """
 
     name: str

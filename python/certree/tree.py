@@ -26,8 +26,9 @@ Slot = tuple[int, str | None]
 
 @dataclass(frozen=True)
 class Split:
-    """A test on one column. ``test`` is a threshold (``x <= t`` goes left), a string ("is value": other
-    values go left) or ``True`` ("is true": false goes left); ``left`` and ``right`` are node ids."""
+    """A test on one column. ``test`` is a threshold (``x <= t`` goes left), a string ("is value":
+    other values go left) or ``True`` ("is true": false goes left); ``left`` and ``right`` are node
+    ids."""
 
     column: Column
     column_index: int
@@ -47,11 +48,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Node:
-    """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class (or,
-    as the tree's task is, the mean cost or reward of each label, the numbers that are the answer, the row weight by
-    class of each target in turn, or summed statistics), and ``loss`` what its rows would add to
-    the tree's loss if it were a leaf: of costs and rewards, what is beyond the best label of each point. Of numbers
-    ``label`` is the number, or a tuple of several; of several targets it is a tuple of labels."""
+    """One node. ``label`` is the best single answer for its rows, ``value`` the row weight by class
+    (or, as the tree's task is, the mean cost or reward of each label, the numbers that are the
+    answer, the row weight by class of each target in turn, or summed statistics), and ``loss`` what
+    its rows would add to the tree's loss if it were a leaf: of costs and rewards, what is beyond
+    the best label of each point. Of numbers ``label`` is the number, or a tuple of several; of
+    several targets it is a tuple of labels."""
 
     id: int
     depth: int
@@ -143,20 +145,22 @@ class Tree:
 
     @property
     def task(self) -> Task:
-        """What the tree answers: ``"classification"``, ``"costs"`` or ``"rewards"``, ``"regression"`` (means),
-        ``"rates"``, ``"quantiles"``, ``"survival"`` (hazard ratios), ``"targets"`` (a label for each of several
-        targets), or of a task of the user's own ``"numbers"`` or ``"labels"``."""
+        """What the tree answers: ``"classification"``, ``"costs"`` or ``"rewards"``,
+        ``"regression"`` (means), ``"rates"``, ``"quantiles"``, ``"survival"`` (hazard ratios),
+        ``"targets"`` (a label for each of several targets), or of a task of the user's own
+        ``"numbers"`` or ``"labels"``."""
         return self._task
 
     @property
     def classes(self) -> tuple[NDArray[Any], ...]:
-        """Of a tree for several targets, the labels of each; ``labels`` are then the names of the targets."""
+        """Of a tree for several targets, the labels of each; ``labels`` are then the names of the
+        targets."""
         return self._classes
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The possible answers, in the order of ``value`` and of ``predict_proba``; of a tree that answers numbers, or
-        several targets, the names of these."""
+        """The possible answers, in the order of ``value`` and of ``predict_proba``; of a tree that
+        answers numbers, or several targets, the names of these."""
         return self._labels
 
     @cached_property
@@ -212,16 +216,16 @@ class Tree:
         return self._core.apply(reads, arrays, n_rows)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer for each row: in the dtype of the labels; of a tree that answers numbers the number, or rows ×
-        numbers if there are several; of several targets rows × targets."""
+        """The answer for each row: in the dtype of the labels; of a tree that answers numbers the
+        number, or rows × numbers if there are several; of several targets rows × targets."""
         if self._task in NUMBERS:
             numbers = self.predict_value(X)
             return numbers[:, 0] if numbers.shape[1] == 1 else numbers
         return self._label_by_node[self.apply(X)]
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of each class among the training rows (by weight) of the leaf a row ends in; of several targets a
-        list with such an array for each."""
+        """The share of each class among the training rows (by weight) of the leaf a row ends in; of
+        several targets a list with such an array for each."""
         if self._task == "targets":
             leaves = self.apply(X)
             return [shares[leaves] for shares in self._shares_by_target]
@@ -250,8 +254,8 @@ class Tree:
         return csr_matrix((np.ones(len(indices), dtype=np.int64), indices, ends), shape=shape)
 
     def rules(self) -> list[Rule]:
-        """One rule for each leaf, from left to right. A later threshold on the same side of a column
-        replaces an earlier, looser one."""
+        """One rule for each leaf, from left to right. A later threshold on the same side of a
+        column replaces an earlier, looser one."""
         rules = []
         for leaf in self.leaves:
             told = _told(self.nodes, self.path(leaf.id))
@@ -259,11 +263,13 @@ class Tree:
         return rules
 
     def to_text(self) -> str:
-        """The tree for people: every branch with its own condition, every leaf with what it holds."""
+        """The tree for people: every branch with its own condition, every leaf with what it holds.
+        """
         return to_text.to_text(self)
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The tree as a JSON document (docs/tree-json.md) that :meth:`from_json` reads back exactly.
+        """The tree as a JSON document (docs/tree-json.md) that :meth:`from_json` reads back
+        exactly.
 
         ``indent=None`` puts all of it on one line.
         """
@@ -271,7 +277,8 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
-        """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is wrong."""
+        """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is
+        wrong."""
         parts, columns, labels, task, classes = to_json.from_json(text)
         return cls(_core.Tree(parts), columns, labels, task, classes)
 
@@ -282,10 +289,11 @@ class Tree:
     def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
         """The tree as a polars expression, to score a frame lazily.
 
-        ``output`` is ``"label"`` (a column ``label``; a struct of several numbers or targets), ``"leaf"`` (node ids, as
-        :meth:`apply` gives them) or ``"proba"`` (a struct with the share of each class, or of several targets a struct
-        of these). The frame has the columns, and the types,
-        that the tree was fitted on. A row with a null or NaN in a column that the tree tests scores null.
+        ``output`` is ``"label"`` (a column ``label``; a struct of several numbers or targets),
+        ``"leaf"`` (node ids, as :meth:`apply` gives them) or ``"proba"`` (a struct with the share
+        of each class, or of several targets a struct of these). The frame has the columns, and the
+        types, that the tree was fitted on. A row with a null or NaN in a column that the tree tests
+        scores null.
         """
         return to_polars.to_polars(self, output)
 

@@ -2,8 +2,8 @@
 
 use super::lanes::{LANES, Lanes};
 
-/// A split i and 32 splits j, by class: the weight of the rows that have both, that have j, and of the two
-/// sides of i.
+/// A split i and 32 splits j, by class: the weight of the rows that have both, that have j, and of
+/// the two sides of i.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
     pub both: [Lanes; 2],

@@ -4,8 +4,9 @@
 //! count over all its rows stays in one 16-bit lane, so nothing is ever summed across lanes.
 //!
 //! This is the only file with `unsafe`. Each block calls a function compiled for a CPU feature that
-//! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. One more calls
-//! a user's compiled function. The portable versions are the specification; `tests` compares the others with them on random words.
+//! `Level::detect` has seen, or reads a value of plain old data as a vector of the same size. One
+//! more calls a user's compiled function. The portable versions are the specification; `tests`
+//! compares the others with them on random words.
 
 use std::num::NonZeroUsize;
 
@@ -13,8 +14,8 @@ use super::lanes::{LANES, Lanes, ROWS};
 use super::pairs::{Best, Pair, two_classes};
 use super::portable::{compress, xor};
 
-/// Which version of the kernels this CPU runs. Found once, then passed along. Only `detect` and `all` make
-/// one, so that having a level is proof that the CPU has its features.
+/// Which version of the kernels this CPU runs. Found once, then passed along. Only `detect` and
+/// `all` make one, so that having a level is proof that the CPU has its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(Kind);
 
@@ -73,8 +74,8 @@ impl Level {
         }
     }
 
-    /// For four neighbouring columns of `left` from `lane` on, and each of 32 columns of `right`: add
-    /// `weight` for every row that has both. The caller keeps all sums below 2^16.
+    /// For four neighbouring columns of `left` from `lane` on, and each of 32 columns of `right`:
+    /// add `weight` for every row that has both. The caller keeps all sums below 2^16.
     #[inline(always)]
     pub fn add_pairs(
         self,
@@ -106,9 +107,9 @@ impl Level {
         }
     }
 
-    /// Take in the four cells of a split i and 32 splits j. Of two classes, the smaller one is wrong: the
-    /// stumps on the sides of i, and on those of every j. If `few` is not 0, also the halves: cells with less
-    /// than that of the other class. All weight together is below 2^16.
+    /// Take in the four cells of a split i and 32 splits j. Of two classes, the smaller one is
+    /// wrong: the stumps on the sides of i, and on those of every j. If `few` is not 0, also the
+    /// halves: cells with less than that of the other class. All weight together is below 2^16.
     #[inline(always)]
     pub fn two_classes(self, pair: &Pair, few: u16, of_i: &mut Best, of_j: &mut Best) {
         match self.0 {
@@ -147,9 +148,9 @@ impl Level {
         }
     }
 
-    /// Copy the rows of one or two words whose bit `shift` of word `word` is `side` to the front of `out`,
-    /// which has room for all of them and one vector more. Returns how many were copied, and takes every
-    /// copied word into `any` (or) and `all` (and).
+    /// Copy the rows of one or two words whose bit `shift` of word `word` is `side` to the front of
+    /// `out`, which has room for all of them and one vector more. Returns how many were copied, and
+    /// takes every copied word into `any` (or) and `all` (and).
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub fn select<const STRIDE: usize>(
@@ -197,16 +198,17 @@ impl Level {
     }
 }
 
-/// `void leaf_cost(const double* sums, int64_t n_leaves, int64_t width, double* costs)`, compiled elsewhere.
+/// `void leaf_cost(const double* sums, int64_t n_leaves, int64_t width, double* costs)`, compiled
+/// elsewhere.
 type LeafCost = extern "C" fn(*const f64, i64, i64, *mut f64);
 
-/// Let the [`LeafCost`] at an address write one cost for each leaf. The caller of the library vouches for the
-/// address, as with any foreign function: nobody can check what stands there.
+/// Let the [`LeafCost`] at an address write one cost for each leaf. The caller of the library
+/// vouches for the address, as with any foreign function: nobody can check what stands there.
 pub fn call_leaf_cost(address: NonZeroUsize, sums: &[f64], costs: &mut [f64]) {
     assert!(!costs.is_empty() && sums.len().is_multiple_of(costs.len()));
     let (n, width) = (costs.len() as i64, (sums.len() / costs.len()) as i64);
-    // SAFETY: the address is not null, and whoever gave it says that a `LeafCost` stands there, which reads
-    // `n * width` sums and writes `n` costs, because it was told both numbers.
+    // SAFETY: the address is not null, and whoever gave it says that a `LeafCost` stands there,
+    // which reads `n * width` sums and writes `n` costs, because it was told both numbers.
     let call = unsafe { std::mem::transmute::<*const (), LeafCost>(address.get() as *const ()) };
     call(sums.as_ptr(), n, width, costs.as_mut_ptr());
 }

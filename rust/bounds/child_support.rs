@@ -1,7 +1,8 @@
 //! Child support: a side A of a split with W(A) − E(A) ≤ ℓ need not be split off.
 //!
-//! Send A's rows down the tree of the other side instead: that costs at most W(A) for them, where A's own
-//! tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they hold no fewer rows.
+//! Send A's rows down the tree of the other side instead: that costs at most W(A) for them, where
+//! A's own tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they hold
+//! no fewer rows.
 //!
 //! For regression it holds because W is of any mean of points (`task/squares.rs`). Not valid where
 //! questions cost something (A's rows would pay for those of the other tree), with constraints, or

@@ -1,19 +1,23 @@
-//! k-means: a tree of k leaves costs at least Σ q − Σ over outputs of (G + k) + kℓ, where G is the most that k groups
-//! of S's points can gain in that output alone. A group gains g(Σ s, Σ w); `task/squares.rs` explains g and q.
+//! k-means: a tree of k leaves costs at least Σ q − Σ over outputs of (G + k) + kℓ, where G is the
+//! most that k groups of S's points can gain in that output alone. A group gains g(Σ s, Σ w);
+//! `task/squares.rs` explains g and q.
 //!
-//! The leaves are k such groups: each costs its Σ q less ⌈g⌉ for every output, and ⌈g⌉ < g + 1. What groups gain and the
-//! squares around their means, Σ w·(s/w − mean)², add up to the same for all groups. Moving a point to the nearest mean
-//! does not raise these squares: so the best groups are neighbours in the order of s/w.
+//! The leaves are k such groups: each costs its Σ q less ⌈g⌉ for every output, and ⌈g⌉ < g + 1.
+//! What groups gain and the squares around their means, Σ w·(s/w − mean)², add up to the same for
+//! all groups. Moving a point to the nearest mean does not raise these squares: so the best groups
+//! are neighbours in the order of s/w.
 //!
 //! Only for squared errors.
 //!
-//! **Halving.** For starts a < b ≤ c < d, groups a..c and b..d gain no less than a..d and b..c: take the smaller of the
-//! means of a..d and b..c for a..c, the larger for b..d, and no point is farther from its mean. So where a last group of
-//! the points up to c best begins at b, no smaller start is better for any d > c.
+//! **Halving.** For starts a < b ≤ c < d, groups a..c and b..d gain no less than a..d and b..c:
+//! take the smaller of the means of a..d and b..c for a..c, the larger for b..d, and no point is
+//! farther from its mean. So where a last group of the points up to c best begins at b, no smaller
+//! start is better for any d > c.
 //!
-//! **Rounding.** A term in floats is off by less than 4ε·Q, with Q = Σ q, as no groups gain more; and by less than that
-//! again from what it would be if each mean were the float that points are sorted by. So a start that was left out may be
-//! better by 32ε·Q for each halving. This and 16ε·Q for the terms themselves is added to G for each group.
+//! **Rounding.** A term in floats is off by less than 4ε·Q, with Q = Σ q, as no groups gain more;
+//! and by less than that again from what it would be if each mean were the float that points are
+//! sorted by. So a start that was left out may be better by 32ε·Q for each halving. This and 16ε·Q
+//! for the terms themselves is added to G for each group.
 
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
@@ -34,7 +38,8 @@ pub struct Scratch {
     halves: Vec<Half>,
 }
 
-/// One output's points in the order of their means. Lists are filled up, so that whole vectors can be taken of them.
+/// One output's points in the order of their means. Lists are filled up, so that whole vectors can
+/// be taken of them.
 #[derive(Debug, Default)]
 struct Output {
     /// Weights and sums before each point.
@@ -62,8 +67,8 @@ impl Scratch {
             + self.halves.capacity() * size_of::<Half>()
     }
 
-    /// What every tree of up to `leaves` leaves costs at least, if that is the `target` and shows before anybody says to
-    /// `halt`. `stats`: of each of `n` points its weight, its sums, and q.
+    /// What every tree of up to `leaves` leaves costs at least, if that is the `target` and shows
+    /// before anybody says to `halt`. `stats`: of each of `n` points its weight, its sums, and q.
     pub fn at_least<'a>(
         &mut self,
         task: &Squares,
@@ -178,7 +183,8 @@ impl Output {
         std::mem::swap(&mut self.best, &mut self.next);
     }
 
-    /// The most that points before `end` gain with one more group, which starts there or a little later, and where.
+    /// The most that points before `end` gain with one more group, which starts there or a little
+    /// later, and where.
     #[inline(always)]
     fn last(&self, end: usize, starts: (usize, usize), factor: f64) -> (f64, usize) {
         let (weight, sum) = (self.weights[end], self.sums[end]);

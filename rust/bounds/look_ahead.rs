@@ -1,8 +1,8 @@
-//! Look-ahead: if `known` is the best tree of depth ≤ 1 within the budget, opt(S) ≥ min(known, E(S) + 3ℓ);
-//! of depth ≤ 2, opt(S) ≥ min(known, E(S) + 4ℓ).
+//! Look-ahead: if `known` is the best tree of depth ≤ 1 within the budget, opt(S) ≥ min(known, E(S)
+//! + 3ℓ); of depth ≤ 2, opt(S) ≥ min(known, E(S) + 4ℓ).
 //!
-//! A tree is among those that `known` is the best of, or it is deeper. Deeper than 1, it has at least 3
-//! leaves; deeper than 2, at least 4. The rest is equivalent points.
+//! A tree is among those that `known` is the best of, or it is deeper. Deeper than 1, it has at
+//! least 3 leaves; deeper than 2, at least 4. The rest is equivalent points.
 //!
 //! Where questions cost something, `known` counts what they cost, and deeper trees add at least the
 //! least price of their first split to E.

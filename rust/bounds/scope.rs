@@ -1,7 +1,8 @@
-//! Scope: to raise a split to `target`, raise one child to `target` − the other child's lower bound.
+//! Scope: to raise a split to `target`, raise one child to `target` − the other child's lower
+//! bound.
 //!
-//! A split costs what its children cost, so opt(child) ≥ target − lower(sibling) gives opt ≥ target; what
-//! a child costs beyond that makes no difference to the split.
+//! A split costs what its children cost, so opt(child) ≥ target − lower(sibling) gives opt ≥
+//! target; what a child costs beyond that makes no difference to the split.
 //!
 //! What the child's rows pay for the split is taken off too: opt(child) + price is its share of the
 //! split.

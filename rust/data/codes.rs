@@ -1,6 +1,7 @@
 //! Codes: small numbers, one for each row or point, in as few bytes as hold them.
 
-/// Most columns have few codes, and a search reads them all: a byte each is four times less to move.
+/// Most columns have few codes, and a search reads them all: a byte each is four times less to
+/// move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Codes {
     Narrow(Vec<u8>),

@@ -11,13 +11,13 @@ pub enum Threshold {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnKind {
-    /// Numbers and dates: one ordered feature with these cuts, ascending. A point's code is how many
-    /// cuts lie below its value.
+    /// Numbers and dates: one ordered feature with these cuts, ascending. A point's code is how
+    /// many cuts lie below its value.
     Ordered(Vec<Threshold>),
     /// False goes left. The code is 0 or 1.
     Boolean,
-    /// One "is value" feature for each of these values. The code is the value's index; points with a value
-    /// that is not asked for have one code beyond.
+    /// One "is value" feature for each of these values. The code is the value's index; points with
+    /// a value that is not asked for have one code beyond.
     Category(Vec<String>),
 }
 

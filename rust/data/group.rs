@@ -1,7 +1,7 @@
 //! Grouping rows into points: rows that no split can tell apart, counted by class.
 //!
-//! The codes of a row become the digits of one long number, first column first, so that equal rows have
-//! equal numbers and points come in the order of their codes, whatever the order of rows.
+//! The codes of a row become the digits of one long number, first column first, so that equal rows
+//! have equal numbers and points come in the order of their codes, whatever the order of rows.
 
 use std::ops::Range;
 
@@ -200,8 +200,8 @@ impl Numbers {
         &self.of[row as usize * self.words..][..self.words]
     }
 
-    /// Which of the distinct numbers, in order, each row has, and a row of each: by marking those that there are
-    /// among all of so many bits, where that is not far more than rows.
+    /// Which of the distinct numbers, in order, each row has, and a row of each: by marking those
+    /// that there are among all of so many bits, where that is not far more than rows.
     fn marked(&self, bits: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         // The marks take at most twice the room of the numbers.
         if self.words != 1 || bits >= u64::BITS || 1 << bits > self.of.len() << 7 {
@@ -246,8 +246,8 @@ impl Numbers {
         (point_of, order.iter().map(|&point| first[point as usize]).collect())
     }
 
-    /// The distinct numbers in the order of appearance: which of them each row has, and the first row
-    /// of each.
+    /// The distinct numbers in the order of appearance: which of them each row has, and the first
+    /// row of each.
     fn distinct(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
         // Growing would hash again; beyond this it hardly matters.
         let mut table: HashTable<u32> = HashTable::with_capacity(n_rows.min(1 << 16));
@@ -280,8 +280,8 @@ impl Numbers {
         order.into_iter().map(|(_, point)| point).collect()
     }
 
-    /// Sort points that are equal up to a word. One word lies beside each point, so that there is no
-    /// look at the table for each comparison.
+    /// Sort points that are equal up to a word. One word lies beside each point, so that there is
+    /// no look at the table for each comparison.
     fn sort(&self, points: &mut [(u64, u32)], first: &[u32], word: usize) {
         if word >= self.words {
             return;

@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 
 /// One code per column and point, and how many rows each point stands for.
 ///
-/// The work of a search grows with the number of points, not of rows, so the caller groups rows first.
-/// Nothing breaks if equal points are given twice; bounds only get weaker.
-/// Clones share what they hold.
+/// The work of a search grows with the number of points, not of rows, so the caller groups rows
+/// first. Nothing breaks if equal points are given twice; bounds only get weaker. Clones share what
+/// they hold.
 #[derive(Debug, Clone)]
 pub struct Points {
     /// By column.

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 
 /// A number as a key in the order of its type. Zeros have no sign.
 pub trait Value: Copy + PartialEq {
-    /// The keys of all values of the type, where there are few: a column of it then has all of them as
-    /// its distinct values, present or not.
+    /// The keys of all values of the type, where there are few: a column of it then has all of them
+    /// as its distinct values, present or not.
     const ALL: &[u64] = &[];
 
     fn key(self) -> u64;
@@ -151,7 +151,8 @@ fn many_valued<T: Value>(values: &[T]) -> Ranked {
     close(values).or_else(|| few_valued(values)).unwrap_or_else(|| sorted(values))
 }
 
-/// Ranks where keys lie so close together that there can be a place for each, as for small integers; else nothing.
+/// Ranks where keys lie so close together that there can be a place for each, as for small
+/// integers; else nothing.
 fn close<T: Value>(values: &[T]) -> Option<Ranked> {
     const MOST: u64 = 1 << 12;
     let first = values.first()?.key();

@@ -1,4 +1,5 @@
-//! Sorting numbers with what they belong to, digit by digit: for many numbers that is faster than comparing.
+//! Sorting numbers with what they belong to, digit by digit: for many numbers that is faster than
+//! comparing.
 
 /// Bits of a digit.
 const BITS: u32 = 11;

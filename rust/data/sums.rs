@@ -3,10 +3,11 @@
 use crate::error::{Error, Result};
 use crate::exact::Total;
 
-/// The sums over each point's rows of values by row and column (`width` of them), each row times its weight.
+/// The sums over each point's rows of values by row and column (`width` of them), each row times
+/// its weight.
 ///
-/// Each is the true sum, rounded once or twice, in any order of rows: where numbers cancel each other so far that floats
-/// lose too much, the sum is made again without any rounding.
+/// Each is the true sum, rounded once or twice, in any order of rows: where numbers cancel each
+/// other so far that floats lose too much, the sum is made again without any rounding.
 pub fn sum_by_point(
     point_of: &[u32],
     n_points: usize,
@@ -46,7 +47,8 @@ pub fn sum_by_point(
     Ok(sums)
 }
 
-/// Where a sum is less than this part of what was added, products that are rounded are no longer nothing beside it.
+/// Where a sum is less than this part of what was added, products that are rounded are no longer
+/// nothing beside it.
 const CANCELLED: f64 = 0.5;
 
 /// Some sums, without any rounding but the last.

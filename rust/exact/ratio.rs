@@ -114,7 +114,8 @@ impl Ratio {
         }
     }
 
-    /// The root of a fraction between 0 and 1, to 120 binary digits: rounded down, and exact where those are enough.
+    /// The root of a fraction between 0 and 1, to 120 binary digits: rounded down, and exact where
+    /// those are enough.
     pub fn root(&self) -> Ratio {
         const PLACES: i32 = 120;
         let scaled = self.top.shifted_up(2 * PLACES as usize);
@@ -142,7 +143,8 @@ impl Ratio {
     }
 }
 
-/// To the nearest multiple of 4, of two the even one; `more` says that there is something below the last digit.
+/// To the nearest multiple of 4, of two the even one; `more` says that there is something below the
+/// last digit.
 fn to_fours(quotient: u128, more: bool) -> u128 {
     let (fours, rest) = (quotient >> 2, quotient & 3);
     let up = rest == 3 || rest == 2 && (more || fours & 1 == 1);
@@ -151,7 +153,8 @@ fn to_fours(quotient: u128, more: bool) -> u128 {
 
 /// To the nearest float, where `more` says that there is something below the last digit.
 fn rounded(quotient: u128, more: bool) -> f64 {
-    // One more digit at the end holds what was left over, so that halves are told from what is above them.
+    // One more digit at the end holds what was left over, so that halves are told from what is
+    // above them.
     ((quotient << 1) | u128::from(more)) as f64 / 2.0
 }
 

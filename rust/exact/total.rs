@@ -13,7 +13,8 @@ const PLACES: usize = 202;
 /// More than this many numbers are carried before they are added.
 const MOST: u32 = 1 << 28;
 
-/// An exact sum: a number in places of 32 bits, each of which holds a whole `i64` until it is carried.
+/// An exact sum: a number in places of 32 bits, each of which holds a whole `i64` until it is
+/// carried.
 #[derive(Debug, Clone)]
 pub struct Total {
     places: Box<[i64; PLACES]>,

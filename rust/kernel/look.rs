@@ -1,7 +1,7 @@
 //! What a look at one node tells: every split, and the best stump on each side of it.
 //!
-//! Types alone. `bits` fills them in from counts of pairs of columns, which give the four cells of every pair of
-//! splits; one pass over the pairs serves both "i, then j" and "j, then i".
+//! Types alone. `bits` fills them in from counts of pairs of columns, which give the four cells of
+//! every pair of splits; one pass over the pairs serves both "i, then j" and "j, then i".
 
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
@@ -37,19 +37,19 @@ pub struct Lookahead {
     pub stumps: Vec<[Cost; 2]>,
     /// By column: what trees of three leaves lose on each side at least, as far as is known.
     pub three_leaves: Vec<[Cost; 2]>,
-    /// Where questions cost something, by column: what both sides pay for the split, and what they pay at least
-    /// for another one. Else empty.
+    /// Where questions cost something, by column: what both sides pay for the split, and what they
+    /// pay at least for another one. Else empty.
     pub prices: Vec<[SplitPrice; 2]>,
     /// What the node pays at least for any split.
     pub least_price: Cost,
     /// By column: whether it may not be asked here, though it may be further down. Empty where all
     /// may.
     forbidden: Vec<bool>,
-    /// The least that any tree costs, where that reached the target and nothing more was looked at: then there are no
-    /// stumps. Else 0.
+    /// The least that any tree costs, where that reached the target and nothing more was looked at:
+    /// then there are no stumps. Else 0.
     pub at_least: Cost,
-    /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns, rounded
-    /// down to a multiple of `overlap_unit`.
+    /// `overlaps[i * n + j]`, if asked for: the worst loss of the rows that have both columns,
+    /// rounded down to a multiple of `overlap_unit`.
     overlaps: Vec<u32>,
     overlap_stride: usize,
     overlap_unit: Cost,
@@ -58,7 +58,8 @@ pub struct Lookahead {
 }
 
 impl Lookahead {
-    /// At least the worst loss of the rows on side `a` of column i that are not on side `b` of column j.
+    /// At least the worst loss of the rows on side `a` of column i that are not on side `b` of
+    /// column j.
     pub fn difference(&self, i: usize, a: usize, j: usize, b: usize) -> Cost {
         let (x, y) = if j / 32 >= i / 32 { (i, j) } else { (j, i) };
         let low = Cost::from(self.overlaps[x * self.overlap_stride + y]) * self.overlap_unit;
@@ -98,7 +99,8 @@ impl Lookahead {
         !self.overlaps.is_empty()
     }
 
-    /// Whether overlaps are what they say. If they are for some rows, they are for all subsets of them.
+    /// Whether overlaps are what they say. If they are for some rows, they are for all subsets of
+    /// them.
     pub fn has_exact_overlaps(&self) -> bool {
         self.has_overlaps() && self.overlap_slack == 0
     }

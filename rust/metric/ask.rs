@@ -1,4 +1,5 @@
-//! One additive problem: so much for each missed positive, so much for each false alarm, so much for each leaf.
+//! One additive problem: so much for each missed positive, so much for each false alarm, so much
+//! for each leaf.
 
 use std::cell::RefCell;
 
@@ -78,7 +79,8 @@ pub struct Asker<'a, 'run> {
 const MOST_LEARNED: usize = 6;
 
 impl Asker<'_, '_> {
-    /// `known`: bounds of the true objective meanwhile. Only trees that keep the limits are spoken of.
+    /// `known`: bounds of the true objective meanwhile. Only trees that keep the limits are spoken
+    /// of.
     pub fn ask(&self, question: &Question, known: (Cost, Cost)) -> Result<Told> {
         let costs = self.costs(question)?;
         let mut shape = Shape { max_depth: self.max_depth, ..self.scored.problem.shape };
@@ -195,8 +197,8 @@ fn by_share(leaves: &[[i64; 2]]) -> Vec<usize> {
     order
 }
 
-/// The sums if the first 0, 1, 2, … leaves of the order are positive. Whatever the weights, the cheapest
-/// labelling is among these.
+/// The sums if the first 0, 1, 2, … leaves of the order are positive. Whatever the weights, the
+/// cheapest labelling is among these.
 fn labellings(leaves: &[[i64; 2]], order: &[usize], loss: &Loss) -> Vec<Errors> {
     let mut errors = Errors { missed: loss.positives, alarms: 0 };
     let mut all = vec![errors];

@@ -1,6 +1,7 @@
-//! The hull's corners one by one: the tree that is the furthest below the chord of two of them is another,
-//! and if there is none, the chord is an edge. A chord is left alone once the triangle that it closes, with the
-//! lines below its two ends, holds nothing better than the best tree. All in integers, so it comes to an end.
+//! The hull's corners one by one: the tree that is the furthest below the chord of two of them is
+//! another, and if there is none, the chord is an edge. A chord is left alone once the triangle
+//! that it closes, with the lines below its two ends, holds nothing better than the best tree. All
+//! in integers, so it comes to an end.
 
 use super::hull::{Support, dot, meet};
 use crate::error::Result;
@@ -35,7 +36,8 @@ impl Chord {
     }
 }
 
-/// Whether all corners that could be better than the best tree were found, among trees within the limit.
+/// Whether all corners that could be better than the best tree were found, among trees within the
+/// limit.
 pub fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Result<bool> {
     let loss = *state.loss();
     let ends = [

@@ -1,9 +1,9 @@
 //! Lines that no tree lies below, and the least loss that they leave.
 //!
-//! Statement: of trees with ℓ leaves, no loss is below the least loss at a corner of the polygon that all
-//! lines (and the totals) leave. Proof: their sums lie in the polygon, and by `loss.rs` the part of it
-//! that is better than all its corners is empty. Corners are found in floats: lines are moved out, and the
-//! loss at corners down, by more than the arithmetic can err.
+//! Statement: of trees with ℓ leaves, no loss is below the least loss at a corner of the polygon
+//! that all lines (and the totals) leave. Proof: their sums lie in the polygon, and by `loss.rs`
+//! the part of it that is better than all its corners is empty. Corners are found in floats: lines
+//! are moved out, and the loss at corners down, by more than the arithmetic can err.
 
 use super::loss::Loss;
 
@@ -42,7 +42,8 @@ impl Fence {
             let bound = line.bound as f64 - line.penalty as f64 * f64::from(leaves);
             let cut = clip(&polygon, |[x, y]| a * x + b * y - bound + size * 1e-14);
             if cut.is_empty() {
-                // No tree has so many leaves, or only rounding keeps one: then it is in the last corner.
+                // No tree has so many leaves, or only rounding keeps one: then it is in the last
+                // corner.
                 break;
             }
             polygon = cut;

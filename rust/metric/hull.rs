@@ -1,15 +1,17 @@
-//! Matthews' correlation: what is best lies at a corner of the convex hull of all sums that trees reach.
+//! Matthews' correlation: what is best lies at a corner of the convex hull of all sums that trees
+//! reach.
 //!
-//! Without a leaf penalty, or among trees of at most so many leaves, corners of the polygon that all trees
-//! lie in are cut off one by one, until none is better than the best tree. A cut goes through the two points
-//! where the corner's sides cross the level of the best tree: if no tree is below, the corner is gone; else
-//! the tree that is furthest below is a corner of the hull, and takes its place with two corners beside it.
+//! Without a leaf penalty, or among trees of at most so many leaves, corners of the polygon that
+//! all trees lie in are cut off one by one, until none is better than the best tree. A cut goes
+//! through the two points where the corner's sides cross the level of the best tree: if no tree is
+//! below, the corner is gone; else the tree that is furthest below is a corner of the hull, and
+//! takes its place with two corners beside it.
 //!
-//! With a leaf penalty, lines with a price on leaves fence all levels at once. What they leave open is
-//! enumerated level by level.
+//! With a leaf penalty, lines with a price on leaves fence all levels at once. What they leave open
+//! is enumerated level by level.
 //!
-//! All this is true of any set of trees, so also of those that keep limits. But it speaks of correlations above
-//! zero only: where limits may not leave any, see `worse.rs`.
+//! All this is true of any set of trees, so also of those that keep limits. But it speaks of
+//! correlations above zero only: where limits may not leave any, see `worse.rs`.
 
 use crate::error::Result;
 use crate::metric::ask::Question;
@@ -186,7 +188,8 @@ const MOST_CUTS: usize = 40;
 fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Result<bool> {
     let loss = *state.loss();
     let (p, n) = (loss.positives, loss.negatives);
-    // Small enough for the kernel's lanes; cuts are off by their rounding, and meet the level that much later.
+    // Small enough for the kernel's lanes; cuts are off by their rounding, and meet the level that
+    // much later.
     let fine = ((1i64 << 30) as f64 / (p + n) as f64).max(64.0);
     let blur = 4.0 * (p + n) as f64 / (fine * p.min(n) as f64) + 1e-9;
     let ends = [Errors { missed: 0, alarms: n }, Errors { missed: p, alarms: 0 }];

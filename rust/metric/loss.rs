@@ -1,11 +1,12 @@
-//! The metrics as losses of two sums: x, the weight of positives that are missed, and y, of false alarms.
-//! P and N are the weights of all positives and negatives.
+//! The metrics as losses of two sums: x, the weight of positives that are missed, and y, of false
+//! alarms. P and N are the weights of all positives and negatives.
 //!
-//! - F_β: 1 − F = (β²x + y) / ((1 + β²)P − x + y), and Jaccard: 1 − J = (x + y) / (P + y). Both are a
-//!   *ratio* of linear functions, so that its level sets are lines.
-//! - Matthews: 1 − (PN − Py − Nx) / √(PN(P + t)(N − t)) with t = y − x; the correlation of a tree that
-//!   answers all rows alike is 0. Where it is at least m ≥ 0, a linear function is at least a concave one, so
-//!   where it is below m is convex: no point of a polygon is better than its best corner.
+//! - F_β: 1 − F = (β²x + y) / ((1 + β²)P − x + y), and Jaccard: 1 − J = (x + y) / (P + y). Both are
+//!   a *ratio* of linear functions, so that its level sets are lines.
+//! - Matthews: 1 − (PN − Py − Nx) / √(PN(P + t)(N − t)) with t = y − x; the correlation of a tree
+//!   that answers all rows alike is 0. Where it is at least m ≥ 0, a linear function is at least a
+//!   concave one, so where it is below m is convex: no point of a polygon is better than its best
+//!   corner.
 //!
 //! All three get worse as x or y grows.
 
@@ -111,7 +112,8 @@ impl Loss {
         }
     }
 
-    /// The loss without any rounding but that of a root, which is far below the last digit of a float.
+    /// The loss without any rounding but that of a root, which is far below the last digit of a
+    /// float.
     pub fn exactly(&self, errors: Errors) -> exact::Ratio {
         let (x, y) = (i128::from(errors.missed), i128::from(errors.alarms));
         match self.kind {
@@ -146,7 +148,8 @@ impl Loss {
                 let (p, n, t) = (self.positives as f64, self.negatives as f64, y - x);
                 let (a, b) = ((p + t).max(0.5), (n - t).max(0.5));
                 let top = p * n - p * y - n * x;
-                // Of −top / √(ab), with a growing by −1 along x and by 1 along y, and b the other way.
+                // Of −top / √(ab), with a growing by −1 along x and by 1 along y, and b the other
+                // way.
                 let bend = top / 2.0 * (1.0 / a - 1.0 / b);
                 let unit = (p * n * a * b).sqrt();
                 [(n - bend) / unit, (p + bend) / unit]
@@ -165,8 +168,8 @@ impl Ratio {
         (dot(self.top), i128::from(self.base) + dot(self.under))
     }
 
-    /// The ratio is less than m = top/under exactly below a line: weights · errors < bound. The integers are
-    /// `None` if they do not fit. m is in (0, 1].
+    /// The ratio is less than m = top/under exactly below a line: weights · errors < bound. The
+    /// integers are `None` if they do not fit. m is in (0, 1].
     pub fn line(&self, (top, under): (i128, i128)) -> Option<([i64; 2], i64, i128)> {
         let weight = |i: usize| {
             under

@@ -1,15 +1,17 @@
 //! Metrics of two classes that are no sum over rows: F_β, Jaccard and Matthews' correlation.
 //!
-//! Such a metric is a function of two sums, the weight of positives that are *missed* and of negatives
-//! that are false *alarms*. Weighting the two makes an additive problem, which the best-first search
-//! solves; its optimum says that no tree lies below a line in the plane of the two sums. A few well
-//! chosen lines fence off all that would be better than the best tree found: then it is proved.
+//! Such a metric is a function of two sums, the weight of positives that are *missed* and of
+//! negatives that are false *alarms*. Weighting the two makes an additive problem, which the
+//! best-first search solves; its optimum says that no tree lies below a line in the plane of the
+//! two sums. A few well chosen lines fence off all that would be better than the best tree found:
+//! then it is proved.
 //!
-//! Under limits the additive problems are those of [`crate::pareto::Constrained`], and all that is said of trees is
-//! said of those that keep them.
+//! Under limits the additive problems are those of [`crate::pareto::Constrained`], and all that is
+//! said of trees is said of those that keep them.
 //!
-//! Reading order: [`loss`] (the metrics and their level lines) → [`fence`] (lines, and what is left) →
-//! [`ask`] (one additive problem) → [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`].
+//! Reading order: [`loss`] (the metrics and their level lines) → [`fence`] (lines, and what is
+//! left) → [`ask`] (one additive problem) → [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) →
+//! [`solve`].
 
 mod ask;
 mod chords;

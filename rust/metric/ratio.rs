@@ -1,9 +1,10 @@
 //! Ratios A / D of linear functions of the sums, with λ for each leaf (Dinkelbach).
 //!
-//! A tree with k leaves has an objective below U exactly if A − (U − λk)·D < 0. Where k is fixed this is
-//! an additive problem: either its optimum is not negative, and there is no such tree, or its tree is
-//! better. For k ≥ ℓ at once: (U − λk)·D = (U − λℓ)·D − λ(k − ℓ)·D, and D is at least some D₀ wherever the
-//! first term alone leaves room, so it is enough that A − (U − λℓ)·D + λD₀·(k − ℓ) is not negative.
+//! A tree with k leaves has an objective below U exactly if A − (U − λk)·D < 0. Where k is fixed
+//! this is an additive problem: either its optimum is not negative, and there is no such tree, or
+//! its tree is better. For k ≥ ℓ at once: (U − λk)·D = (U − λℓ)·D − λ(k − ℓ)·D, and D is at least
+//! some D₀ wherever the first term alone leaves room, so it is enough that A − (U − λℓ)·D + λD₀·(k
+//! − ℓ) is not negative.
 
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};

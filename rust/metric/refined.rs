@@ -1,10 +1,11 @@
 //! Ratios of weights that were rounded, once more in the weights as they were given.
 //!
-//! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the objective of its tree. A
-//! tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D are linear in what each point is answered:
-//! costs by point and label, in units as fine as 2⁻⁵⁶ of them all. If no tree has less than −s there, none of k leaves
-//! has an objective below U − s / D₀, with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so
-//! that one search of at most k leaves for each k answers for all.
+//! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the
+//! objective of its tree. A tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D
+//! are linear in what each point is answered: costs by point and label, in units as fine as 2⁻⁵⁶ of
+//! them all. If no tree has less than −s there, none of k leaves has an objective below U − s / D₀,
+//! with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so that one
+//! search of at most k leaves for each k answers for all.
 
 use crate::check;
 use crate::cost::INFINITE;
@@ -52,7 +53,8 @@ impl Given {
         Given { weights, factors, totals }
     }
 
-    /// What labels miss, and how much false alarm they give; `positive` says which points are called positive.
+    /// What labels miss, and how much false alarm they give; `positive` says which points are
+    /// called positive.
     fn errors(&self, positive: impl Fn(usize) -> bool) -> [Ratio; 2] {
         let mut sums = [Total::default(), Total::default()];
         for (point, own) in self.weights.iter().enumerate() {
@@ -63,7 +65,8 @@ impl Given {
     }
 }
 
-/// The ratio in the weights as they were given: top · errors over base · positives + under · errors.
+/// The ratio in the weights as they were given: top · errors over base · positives + under ·
+/// errors.
 struct Level {
     top: [Ratio; 2],
     under: [Ratio; 2],
@@ -162,7 +165,8 @@ pub fn refine(
     Ok(refined)
 }
 
-/// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost nothing.
+/// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost
+/// nothing.
 fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
     if scored.leaf_penalty == 0.0 {
         return 0..1;

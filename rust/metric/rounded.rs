@@ -1,11 +1,12 @@
-//! Ratios of weights that are no short decimals: these are rounded once, to whole numbers that lines can be
-//! asked about exactly, and what that can do to a loss is known.
+//! Ratios of weights that are no short decimals: these are rounded once, to whole numbers that
+//! lines can be asked about exactly, and what that can do to a loss is known.
 //!
-//! Over the weight of all positives, let ξ be what is missed and η what is a false alarm. The loss is
-//! (β²ξ + η) / (1 + β² − ξ + η), or (ξ + η) / (1 + η). Neither numerator is larger than its denominator, which is at
-//! least β², or 1: so loss grows by at most (1 + β²) / β² times what ξ does and 1 / β² times what η does, or by as much as
-//! they do. Rounding moves ξ, of any rows, by half of what it moves the shares of all positives in all (they add up to 1
-//! before and after), and η by all that it moves.
+//! Over the weight of all positives, let ξ be what is missed and η what is a false alarm. The loss
+//! is (β²ξ + η) / (1 + β² − ξ + η), or (ξ + η) / (1 + η). Neither numerator is larger than its
+//! denominator, which is at least β², or 1: so loss grows by at most (1 + β²) / β² times what ξ
+//! does and 1 / β² times what η does, or by as much as they do. Rounding moves ξ, of any rows, by
+//! half of what it moves the shares of all positives in all (they add up to 1 before and after),
+//! and η by all that it moves.
 
 use crate::cost::{decimal, sum};
 use crate::metric::loss::{Kind, Loss, Metric};
@@ -22,12 +23,13 @@ pub struct Rounded {
 /// The most bits of the total weight that are tried, and the least.
 const BITS: (u32, u32) = (27, 10);
 
-/// Costs of additive problems are to stay within this: prices on leaves are raised by up to a factor of 3.
+/// Costs of additive problems are to stay within this: prices on leaves are raised by up to a
+/// factor of 3.
 const ROOM: i128 = 1 << 56;
 
 impl Rounded {
-    /// On the finest grid that there is room for; `None` if there is none, and for Matthews' correlation, whose
-    /// slopes have no bound.
+    /// On the finest grid that there is room for; `None` if there is none, and for Matthews'
+    /// correlation, whose slopes have no bound.
     pub fn new(input: &MetricInput) -> Option<Rounded> {
         let ClassInput { weights, leaf_penalty, .. } = &input.classes;
         let (by_class, _) = input.classes.factors();
@@ -76,7 +78,8 @@ impl Rounded {
     }
 }
 
-/// Whether the lines of any level, and prices on leaves, are within room. `penalty`: λ as a fraction.
+/// Whether the lines of any level, and prices on leaves, are within room. `penalty`: λ as a
+/// fraction.
 fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
     let Kind::Ratio(ratio) = loss.kind else { return false };
     let totals = [loss.positives, loss.negatives].map(i128::from);

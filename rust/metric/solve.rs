@@ -1,7 +1,8 @@
 //! The best tree for a metric: ask additive problems until a fence keeps out all that is better.
 //!
-//! Without a leaf penalty there is one *level*: trees of any size. With one, there is a level for each number
-//! of leaves ℓ: a tree there is better than the best one, of objective U, if its loss is below U − λℓ.
+//! Without a leaf penalty there is one *level*: trees of any size. With one, there is a level for
+//! each number of leaves ℓ: a tree there is better than the best one, of objective U, if its loss
+//! is below U − λℓ.
 
 use std::cell::RefCell;
 
@@ -90,7 +91,8 @@ impl Scored {
         Ok(scored)
     }
 
-    /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by group.
+    /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by
+    /// group.
     pub fn limited(
         columns: Vec<Column>,
         points: Points,
@@ -349,7 +351,8 @@ impl<'a, 'run> State<'a, 'run> {
         state
     }
 
-    /// The best tree of a smaller depth takes little time to find, and with a good one there is less to ask.
+    /// The best tree of a smaller depth takes little time to find, and with a good one there is
+    /// less to ask.
     fn begin(&mut self, depth: u32) -> Result<()> {
         let mut less = State::new(self.scored, self.best.clone(), self.run());
         less.asker.max_depth = Some(depth);
@@ -424,7 +427,8 @@ impl<'a, 'run> State<'a, 'run> {
         let known = self.known();
         let told = self.asker.ask(&question, known)?;
         let Question { weights, penalty, max_leaves, most_missed, .. } = question;
-        // Where there is no tree at all there is no line, and what is told of some trees is no line for all.
+        // Where there is no tree at all there is no line, and what is told of some trees is no line
+        // for all.
         if most_missed.is_none() && told.lower < INFINITE {
             self.fence.add(Line { weights, penalty, bound: told.lower, max_leaves });
         }

@@ -1,10 +1,11 @@
-//! Matthews' correlation where limits allow no single leaf, and what they do allow may correlate below zero.
+//! Matthews' correlation where limits allow no single leaf, and what they do allow may correlate
+//! below zero.
 //!
-//! The correlation has the sign of PN − Nx − Py. If the least Nx + Py is at most PN, its tree is one of no
-//! negative correlation, and the hull's corners do. If not, level sets bend the other way, and the best tree
-//! may be no corner. But loss grows with x and with y: the least y of all trees that miss at most so
-//! many leaves to look at, beside its tree, only trees that miss less than that one. So step by step all
-//! trees are found that no other one is better than on both.
+//! The correlation has the sign of PN − Nx − Py. If the least Nx + Py is at most PN, its tree is
+//! one of no negative correlation, and the hull's corners do. If not, level sets bend the other
+//! way, and the best tree may be no corner. But loss grows with x and with y: the least y of all
+//! trees that miss at most so many leaves to look at, beside its tree, only trees that miss less
+//! than that one. So step by step all trees are found that no other one is better than on both.
 
 use crate::error::Result;
 use crate::metric::ask::Question;

@@ -68,10 +68,10 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         Ok(self)
     }
 
-    /// Add a relaxation: an additive task that bounds the cost from below; see [`FrontTask`]. The leaf
-    /// penalty of the relaxation is a part of it, in its own unit. That it bounds the task is tried
-    /// on random sets of points, and seen to wherever the search looks: a relaxation that does not
-    /// is refused with an error that names the clause.
+    /// Add a relaxation: an additive task that bounds the cost from below; see [`FrontTask`]. The
+    /// leaf penalty of the relaxation is a part of it, in its own unit. That it bounds the task is
+    /// tried on random sets of points, and seen to wherever the search looks: a relaxation that
+    /// does not is refused with an error that names the clause.
     pub fn with_relaxation(mut self, relaxation: Scaled) -> Result<Self> {
         let Scaled { task: relaxation, leaf_cost, scale, feature_costs, .. } = relaxation;
         let (n, task) = (self.free.points.len(), &self.task);

@@ -138,8 +138,8 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         }))
     }
 
-    /// The bound that these multipliers prove, and how the bound changes with each; `None` once the run is
-    /// stopped.
+    /// The bound that these multipliers prove, and how the bound changes with each; `None` once the
+    /// run is stopped.
     fn at(&mut self, multipliers: &[i64]) -> Result<Option<(i128, Vec<i64>)>> {
         let relaxed = self.of.relax(self.scale, multipliers);
         let problem = self.of.relaxed_problem(&relaxed)?;

@@ -37,8 +37,8 @@ pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Fou
     solve_below(problem, run, (lower, upper), INFINITE)
 }
 
-/// The optimum as `solve` finds it, if trees that cost `below` or more are of no use: where there is no other, they are
-/// not told apart, and the lower bound need not exceed `below`.
+/// The optimum as `solve` finds it, if trees that cost `below` or more are of no use: where there
+/// is no other, they are not told apart, and the lower bound need not exceed `below`.
 pub fn solve_below(
     problem: &Problem,
     run: &Run,
@@ -48,7 +48,8 @@ pub fn solve_below(
     Ok(solve_learning(problem, run, known, below, Hints::default(), None)?.0)
 }
 
-/// The optimum as `solve_below` finds it, with what was learned under other prices, and learning for these `prices`.
+/// The optimum as `solve_below` finds it, with what was learned under other prices, and learning
+/// for these `prices`.
 pub fn solve_learning(
     problem: &Problem,
     run: &Run,

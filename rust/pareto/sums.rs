@@ -1,8 +1,9 @@
 //! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
 //!
-//! The amount that rows outside a node can still add to a sum lies in a known range. So a sum above `high
-//! − most` may yet break the upper limit, and one below cannot: all those below are alike. One
-//! value makes another superfluous if it costs no more, and neither limit is nearer for any sum.
+//! The amount that rows outside a node can still add to a sum lies in a known range. So a sum above
+//! `high − most` may yet break the upper limit, and one below cannot: all those below are alike.
+//! One value makes another superfluous if it costs no more, and neither limit is nearer for any
+//! sum.
 
 use super::limits::{Limit, dot, range};
 use crate::cost::{Cost, INFINITE};

@@ -1,5 +1,5 @@
-//! Goals whose leaf costs are any function of summed statistics: impurities, rates, several targets, and tasks of
-//! the user's own.
+//! Goals whose leaf costs are any function of summed statistics: impurities, rates, several
+//! targets, and tasks of the user's own.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,8 @@ use crate::task::{
     ClassInput, Deviance, Formula, FormulaInput, Impurity, RateInput, Scaled, TargetsInput,
 };
 
-/// The first exception that a callback of a task raised. It ends a search, and goes to the caller as it is.
+/// The first exception that a callback of a task raised. It ends a search, and goes to the caller
+/// as it is.
 pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// A goal that is built into a task in one step.
@@ -31,8 +32,8 @@ pub(super) trait AdditiveGoal {
     }
 }
 
-/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is given the number of
-/// cuts that a split can name.
+/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is
+/// given the number of cuts that a split can name.
 #[pyclass(frozen, module = "certree._core", name = "ClassShares")]
 pub(super) struct ClassShares {
     input: ClassInput,
@@ -89,7 +90,8 @@ impl AdditiveGoal for ClassShares {
     }
 }
 
-/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure, weight and point.
+/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure,
+/// weight and point.
 #[pyclass(frozen, module = "certree._core", name = "Rates")]
 pub(super) struct Rates {
     input: RateInput,
@@ -171,12 +173,14 @@ impl AdditiveGoal for Targets {
     }
 }
 
-/// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled function, in how
-/// many units each statistic counts one, whether the callable is given whole numbers, whether a last statistic sums
-/// up what no tree can save, and by how much a cost may be off (without it, by a small share).
+/// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled
+/// function, in how many units each statistic counts one, whether the callable is given whole
+/// numbers, whether a last statistic sums up what no tree can save, and by how much a cost may be
+/// off (without it, by a small share).
 type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Option<f64>);
 
-/// A task of the user's own: statistics by point, in whole units. The objective is divided by `normalizer`.
+/// A task of the user's own: statistics by point, in whole units. The objective is divided by
+/// `normalizer`.
 #[pyclass(frozen, module = "certree._core", name = "Custom")]
 pub(super) struct Custom {
     source: Arc<Source>,
@@ -254,8 +258,8 @@ fn keep_raised(raised: &Raised, error: PyErr) {
 /// Larger statistics are added up, because to count their bits would take as many rows of bits.
 const MOST_COUNT: i64 = 1 << 6;
 
-/// Leaf costs are taken to be right within this share of what all rows as one leaf cost, because they are computed in
-/// floats, which are right within 2^-53 of what is added.
+/// Leaf costs are taken to be right within this share of what all rows as one leaf cost, because
+/// they are computed in floats, which are right within 2^-53 of what is added.
 const SHARE: f64 = 1.0 / (1u64 << 40) as f64;
 
 enum Source {

@@ -31,7 +31,8 @@ impl From<Error> for PyErr {
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // Numpy is looked up at the first array: now, where Ctrl-C is an exception and not a panic inside a fit.
+    // Numpy is looked up at the first array: now, where Ctrl-C is an exception and not a panic
+    // inside a fit.
     numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<tree::PyTree>()?;

@@ -92,9 +92,9 @@ impl PyTable {
         Ok(PyArray1::from_vec(py, amounts))
     }
 
-    /// Rows with the same codes become one point: the points in the order of their codes, first column
-    /// first, and their weight by class (point-major). `codes` gives for each column the code of each
-    /// rank, or None where ranks are the codes.
+    /// Rows with the same codes become one point: the points in the order of their codes, first
+    /// column first, and their weight by class (point-major). `codes` gives for each column the
+    /// code of each rank, or None where ranks are the codes.
     #[pyo3(signature = (codes, n_codes, classes, n_classes, weights=None))]
     fn group<'py>(
         &self,

@@ -74,7 +74,8 @@ impl PyTree {
     }
 }
 
-/// How many rows there are in each node, by their nodes. `kept`: which rows count; all of them without it.
+/// How many rows there are in each node, by their nodes. `kept`: which rows count; all of them
+/// without it.
 #[pyfunction]
 #[pyo3(signature = (nodes, n_nodes, kept=None))]
 pub(super) fn count_rows(

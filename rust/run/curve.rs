@@ -38,8 +38,8 @@ impl Curve {
         }
     }
 
-    /// All moments, closed with the final bounds. Where a search was cut short before it could write down
-    /// its best tree, the tree that it has is what the curve claims.
+    /// All moments, closed with the final bounds. Where a search was cut short before it could
+    /// write down its best tree, the tree that it has is what the curve claims.
     pub fn closed(&self, last: Moment) -> Vec<Moment> {
         let mut moments = self.moments.clone();
         for moment in &mut moments {

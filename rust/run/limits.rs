@@ -21,7 +21,8 @@ pub enum Status {
     TimeLimit,
     MemoryLimit,
     Interrupted,
-    /// The search is complete, but rounding leaves more between the bounds than an optimum may have.
+    /// The search is complete, but rounding leaves more between the bounds than an optimum may
+    /// have.
     RoundingLimit,
 }
 

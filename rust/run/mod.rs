@@ -70,7 +70,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A run for a part of this one, within what is left of its time and memory; this one is told by `pulse` alone.
+    /// A run for a part of this one, within what is left of its time and memory; this one is told
+    /// by `pulse` alone.
     pub fn part<'b>(&self, scale: Scale, pulse: Pulse<'b>) -> Run<'b> {
         let limits = Limits {
             time: (self.limits.time)
@@ -82,7 +83,8 @@ impl<'a> Run<'a> {
         Run::new(limits, scale, Some(pulse))
     }
 
-    /// Take over the work of a part that came to its end, and why it did, if a limit of this run was the reason.
+    /// Take over the work of a part that came to its end, and why it did, if a limit of this run
+    /// was the reason.
     pub fn absorb(&self, part: &Run) {
         let work = part.work();
         self.add_nodes(work.nodes);

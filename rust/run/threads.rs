@@ -13,8 +13,9 @@ const STACK: usize = 256 << 20;
 /// How long the watcher sleeps at most.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Run `work` on `n` threads, or as many as the system gives, and `watch` now and then on this one until
-/// all have ended. A panic in any of them is an error here, and `stop` tells the others to end.
+/// Run `work` on `n` threads, or as many as the system gives, and `watch` now and then on this one
+/// until all have ended. A panic in any of them is an error here, and `stop` tells the others to
+/// end.
 pub fn on_threads<T: Send>(
     n: usize,
     work: impl Fn() -> T + Sync,

@@ -46,7 +46,8 @@ impl<'a> Brute<'a> {
         Brute { problem, memo: HashMap::new() }
     }
 
-    /// The best tree for some points (bits; at least one), of at most this depth and so many leaves.
+    /// The best tree for some points (bits; at least one), of at most this depth and so many
+    /// leaves.
     pub fn best(&mut self, set: u64, depth: u32, leaves: Option<u32>) -> (Cost, Plan) {
         self.best_after(set, depth, leaves, &Above::default())
     }

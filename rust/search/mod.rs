@@ -23,8 +23,8 @@ pub struct Found {
     pub lower: Cost,
 }
 
-/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile. It is
-/// an error if not even one worker fits: nothing large has been allocated then.
+/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile.
+/// It is an error if not even one worker fits: nothing large has been allocated then.
 pub fn set_up(
     problem: &Problem,
     run: &Run,
@@ -34,8 +34,8 @@ pub fn set_up(
     set_up_counting(problem, run, threads, problem.shape.min_leaf_rows > 1, halt)
 }
 
-/// The bit view as [`set_up`] makes it. `count_rows`: whether rows are counted, and every point is in the view,
-/// though it may cost nothing.
+/// The bit view as [`set_up`] makes it. `count_rows`: whether rows are counted, and every point is
+/// in the view, though it may cost nothing.
 pub fn set_up_counting(
     problem: &Problem,
     run: &Run,
@@ -52,8 +52,8 @@ pub fn set_up_counting(
     let Some(layout) = layout else { return Ok(None) };
     run.add_bytes(layout.bytes() as i64);
     let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);
-    // A worker has the root, a child of it and the kernel's copy of either; and for each question what is
-    // known of both sides, and alternatives.
+    // A worker has the root, a child of it and the kernel's copy of either; and for each question
+    // what is known of both sides, and alternatives.
     let worker = view.saturating_mul(3).saturating_add(n * 256);
     let fits = |threads: u64| run.fits(view.saturating_add(worker.saturating_mul(threads)));
     if !fits(1) {

@@ -1,13 +1,16 @@
-//! What a finished tree costs in the caller's own numbers, and what rounding leaves open between the bounds.
+//! What a finished tree costs in the caller's own numbers, and what rounding leaves open between
+//! the bounds.
 //!
-//! A search proves its optimum in integer units, some of which are rounded; `Scale::slack` is the one place where all of
-//! that is charged. The objective of the tree that is handed out is computed again without any rounding. If that leaves
-//! more between it and the lower bound than rounding should, the problem is *refined*, and searched once more.
+//! A search proves its optimum in integer units, some of which are rounded; `Scale::slack` is the
+//! one place where all of that is charged. The objective of the tree that is handed out is computed
+//! again without any rounding. If that leaves more between it and the lower bound than rounding
+//! should, the problem is *refined*, and searched once more.
 //!
-//! **Refining.** A tree whose objective is U pays, beyond what every tree pays at each point, no more than U allows for at
-//! any point. So a loss above that may as well be that: trees that are at least as good cost what they did, and no other
-//! becomes better. What is left is of one size, so that units are as fine as the answer needs: costs of 10¹⁷ that nobody
-//! pays no longer hide costs of 0.25. Losses and the penalty are rounded down there, so that all bounds hold.
+//! **Refining.** A tree whose objective is U pays, beyond what every tree pays at each point, no
+//! more than U allows for at any point. So a loss above that may as well be that: trees that are at
+//! least as good cost what they did, and no other becomes better. What is left is of one size, so
+//! that units are as fine as the answer needs: costs of 10¹⁷ that nobody pays no longer hide costs
+//! of 0.25. Losses and the penalty are rounded down there, so that all bounds hold.
 
 use std::sync::Arc;
 
@@ -21,13 +24,16 @@ use crate::solve::{Answer, grow, labelled, search};
 use crate::task::{Losses, Routed, RowCosts, Stated};
 use crate::tree::Tree;
 
-/// What rounding may leave between the bounds of an optimal tree, as a share of the objective's scale.
+/// What rounding may leave between the bounds of an optimal tree, as a share of the objective's
+/// scale.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// Each round begins with a better tree than the last one, and ends far below the losses that were cut.
+/// Each round begins with a better tree than the last one, and ends far below the losses that were
+/// cut.
 const ROUNDS: usize = 8;
 
-/// The objective of a tree to the nearest float, from the caller's own numbers if the problem has them.
+/// The objective of a tree to the nearest float, from the caller's own numbers if the problem has
+/// them.
 pub fn objective(problem: &Problem, tree: &Tree) -> Option<Ratio> {
     let stated = problem.stated.as_deref()?;
     Some(stated.objective(&routed(problem, tree)))
@@ -52,7 +58,8 @@ pub fn settle(problem: &Problem, answer: Answer) -> Answer {
     ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
 }
 
-/// The same, and a better tree or bound where the answer is as good as units can tell, and that is not good enough.
+/// The same, and a better tree or bound where the answer is as good as units can tell, and that is
+/// not good enough.
 pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Answer> {
     let (Some(stated), Some(mut exact)) = (&problem.stated, objective(problem, &answer.tree))
     else {
@@ -90,7 +97,8 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         }
     }
     (answer.seconds, answer.work) = (run.seconds(), run.work());
-    // Where large losses cancel each other, the objective says little about the size of what trees differ by.
+    // Where large losses cancel each other, the objective says little about the size of what trees
+    // differ by.
     let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
     let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
     Ok(ended(answer, most))
@@ -141,7 +149,8 @@ struct Refined {
     problem: Problem,
 }
 
-/// What a tree that is no worse than one of this objective may pay at all points beyond the least there: it has a leaf.
+/// What a tree that is no worse than one of this objective may pay at all points beyond the least
+/// there: it has a leaf.
 fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
@@ -149,8 +158,9 @@ fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
     &(&(objective * normalizer) - &(penalty * normalizer)) - &certain
 }
 
-/// A problem in whole units of these losses, rounded down, beyond the least that each point costs. Of a tree that pays more
-/// than `most` beyond that, all that is kept is that it does. `None` where there is no unit for both.
+/// A problem in whole units of these losses, rounded down, beyond the least that each point costs.
+/// Of a tree that pays more than `most` beyond that, all that is kept is that it does. `None` where
+/// there is no unit for both.
 pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> {
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let leaf = penalty * normalizer;

@@ -1,9 +1,9 @@
 //! A minimum of rows per leaf, or a limit of leaves, with many cuts: first without.
 //!
-//! Every tree within the limits is one of the problem without them, so that none costs less than the best of
-//! those. The search over intervals finds it, and mostly it keeps to a small minimum, or does once leaves that are
-//! too small are joined to their siblings, at no cost. Then it is the answer. Otherwise it is a bound and a first
-//! tree, and the cuts are searched one by one.
+//! Every tree within the limits is one of the problem without them, so that none costs less than
+//! the best of those. The search over intervals finds it, and mostly it keeps to a small minimum,
+//! or does once leaves that are too small are joined to their siblings, at no cost. Then it is the
+//! answer. Otherwise it is a bound and a first tree, and the cuts are searched one by one.
 
 use std::sync::Mutex;
 
@@ -17,8 +17,8 @@ use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals};
 use crate::tree::Plan;
 
-/// Whether the best tree without limits may well be one within them: without a penalty it has all the leaves
-/// that its depth allows.
+/// Whether the best tree without limits may well be one within them: without a penalty it has all
+/// the leaves that its depth allows.
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     intervals::relaxes(problem) && (shape.max_leaves.is_none() || problem.has_penalty())
@@ -46,7 +46,8 @@ pub fn solve(
     let options = Options { below: below.min(known.upper), ..Options::default() };
     let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
     let (found, table) = match search {
-        // There is no room to look at cuts one by one; the tree and the bound are known all the same.
+        // There is no room to look at cuts one by one; the tree and the bound are known all the
+        // same.
         Err(Error::Invalid(_)) => {
             run.stop(Status::MemoryLimit);
             return Ok((Found { lower: known.lower.min(known.upper), ..known }, None));
@@ -58,7 +59,8 @@ pub fn solve(
     Ok((Found { lower, ..best }, table))
 }
 
-/// The best tree without the limits. It says nothing of the best within them but that it costs no less.
+/// The best tree without the limits. It says nothing of the best within them but that it costs no
+/// less.
 fn relaxation(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
     let leaf = cost(problem, &Plan::Leaf)?;
     let run_of = Mutex::new(run);

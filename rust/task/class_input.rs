@@ -1,9 +1,10 @@
 //! A classification problem on its way to integer units.
 //!
-//! **Counts stay counts.** Where weights are whole numbers of one unit, rows are counted, whatever the other numbers are:
-//! class factors and costs make a matrix of whole numbers, and the penalty a whole number of the same unit. What is no
-//! short decimal is rounded down, in a unit so fine that this is nothing: then no tree costs more in units than it truly
-//! does, and what a tree that was found costs is computed again (`stated.rs`).
+//! **Counts stay counts.** Where weights are whole numbers of one unit, rows are counted, whatever
+//! the other numbers are: class factors and costs make a matrix of whole numbers, and the penalty a
+//! whole number of the same unit. What is no short decimal is rounded down, in a unit so fine that
+//! this is nothing: then no tree costs more in units than it truly does, and what a tree that was
+//! found costs is computed again (`stated.rs`).
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ pub struct ClassInput {
     pub costs: Vec<f64>,
     /// A factor on each class: on its costs and on its share of the total weight.
     pub class_weights: Vec<f64>,
-    /// Also divide each class's factor by the class's total weight, so that all classes count the same.
+    /// Also divide each class's factor by the class's total weight, so that all classes count the
+    /// same.
     pub balanced: bool,
     pub leaf_penalty: f64,
 }
@@ -37,8 +39,8 @@ impl ClassInput {
         self.build_with(&FeatureCostList::default())
     }
 
-    /// The same where rows pay for the columns that they are asked for, in the unit of costs. A class's factor
-    /// is on what its rows pay, too.
+    /// The same where rows pay for the columns that they are asked for, in the unit of costs. A
+    /// class's factor is on what its rows pay, too.
     pub fn build_with(&self, prices: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
         prices.validate()?;
@@ -99,7 +101,8 @@ impl ClassInput {
             of_column: prices.of_column.clone(),
             of_class: of_class.clone(),
         });
-        // Shares of the total are off by twice what weights are, and so is each of the two sums that make a cost.
+        // Shares of the total are off by twice what weights are, and so is each of the two sums
+        // that make a cost.
         let moved = 4.0 * off * (worst as f64 + (offset as f64).abs());
         let slack = if exact && off == 0.0 { 0 } else { 1 + moved.ceil() as Cost };
         let given = match off == 0.0 {
@@ -121,7 +124,8 @@ impl ClassInput {
         StatedClasses::new(weights, &self.costs, factors, self.leaf_penalty, prices)
     }
 
-    /// Costs and class factors that are short decimals, and nothing of them rounded; of the penalty only where it must be.
+    /// Costs and class factors that are short decimals, and nothing of them rounded; of the penalty
+    /// only where it must be.
     fn whole(&self, counted: &Counted, prices: &FeatureCostList) -> Option<Matrix> {
         let (k, l) = (self.n_classes, self.n_labels);
         let totals = &counted.totals;
@@ -312,7 +316,8 @@ impl ClassInput {
 /// The largest number of rates that are rounded in fractions.
 const MOST_RATES: usize = 1 << 16;
 
-/// The most units of weight that a rate which is rounded may be for: each costs a unit of 2⁻⁵⁶ of the total at most.
+/// The most units of weight that a rate which is rounded may be for: each costs a unit of 2⁻⁵⁶ of
+/// the total at most.
 const MOST_ROUNDED: i64 = 1 << 17;
 
 /// Costs by class and label in integer units.
@@ -330,8 +335,9 @@ struct Matrix {
     exact: bool,
 }
 
-/// How many times finer the unit must be for the penalty, the penalty in that unit, and whether that is exact: if not, it
-/// is rounded down, in the finest unit that there is room for. `base`: units in an objective of 1; `worst`: in all losses.
+/// How many times finer the unit must be for the penalty, the penalty in that unit, and whether
+/// that is exact: if not, it is rounded down, in the finest unit that there is room for. `base`:
+/// units in an objective of 1; `worst`: in all losses.
 fn finer(leaf_penalty: f64, base: i64, worst: i64) -> Option<(i64, Cost, bool)> {
     let exact = decimal(leaf_penalty).and_then(|(p, q)| {
         let common = gcd(q, base);
@@ -395,7 +401,8 @@ impl Counted {
 /// No more units than this in a weight: then sums of rounded multiples are told from others.
 const MOST_MULTIPLE: f64 = (1u64 << 24) as f64;
 
-/// The weights in a unit that all are whole multiples of, up to a few roundings, and the unit: 1/7 for 2/7 and 3/7.
+/// The weights in a unit that all are whole multiples of, up to a few roundings, and the unit: 1/7
+/// for 2/7 and 3/7.
 fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let least = largest / MOST_MULTIPLE;
@@ -421,7 +428,8 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
     }
     let near = |weight: f64| {
         let times = weight / unit;
-        // The unit carries what its search has rounded; how far the multiples are off is for the caller to judge.
+        // The unit carries what its search has rounded; how far the multiples are off is for the
+        // caller to judge.
         ((times - times.round()).abs() <= 1e-2).then_some(times.round() as i64)
     };
     let whole: Vec<i64> = weights.iter().map(|&weight| near(weight)).collect::<Option<_>>()?;

@@ -1,7 +1,7 @@
 //! Classification: cost(S, k) = Σ over classes c of M[c][k] · weight of class c in S.
 //!
-//! M is 0/1 for accuracy; class weights and balanced accuracy scale its rows. The loss is divided by
-//! the total (class-weighted) row weight.
+//! M is 0/1 for accuracy; class weights and balanced accuracy scale its rows. The loss is divided
+//! by the total (class-weighted) row weight.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub struct ClassCosts {
 }
 
 impl ClassCosts {
-    /// Weights by point and class, `weight_units` of them in a weight of 1, and costs by class and label.
+    /// Weights by point and class, `weight_units` of them in a weight of 1, and costs by class and
+    /// label.
     pub(super) fn new(
         (n_classes, n_labels): (usize, usize),
         weights: Arc<[i64]>,
@@ -67,8 +68,9 @@ impl ClassCosts {
         ClassCosts { counts_all: true, ..costed }
     }
 
-    /// The same with a floor for each point: the loss of the dearest label whose regret is no more than `regrets`. The search
-    /// then takes for granted that no rows cost less than their floors (`guess.rs`).
+    /// The same with a floor for each point: the loss of the dearest label whose regret is no more
+    /// than `regrets`. The search then takes for granted that no rows cost less than their floors
+    /// (`guess.rs`).
     pub fn with_floors(&self, regrets: &[Cost]) -> ClassCosts {
         let served = |(point, &regret): (usize, &Cost)| {
             let least = self.least(point);
@@ -118,13 +120,15 @@ impl ClassCosts {
         (0..self.n_labels).map(|label| self.cost(class, label)).max().unwrap_or(0)
     }
 
-    /// The cost of an error, if every wrong label costs the same for every class, and right ones nothing.
+    /// The cost of an error, if every wrong label costs the same for every class, and right ones
+    /// nothing.
     pub fn uniform(&self) -> Option<Cost> {
         self.uniform
     }
 }
 
-/// Weights whose regrets are those of a point, less what it is forgiven; never more, where units do not divide it.
+/// Weights whose regrets are those of a point, less what it is forgiven; never more, where units do
+/// not divide it.
 impl ClassCosts {
     /// `None` if what is left is not a cost for each class.
     pub fn forgiving(&self, forgiven: &[Cost]) -> Option<ClassCosts> {
@@ -141,7 +145,8 @@ impl ClassCosts {
         Some(ClassCosts { weights: weights.into(), ..self.clone() })
     }
 
-    /// Where all errors cost the same: a label's regret is what its class weighs less than the heaviest.
+    /// Where all errors cost the same: a label's regret is what its class weighs less than the
+    /// heaviest.
     fn forgive_errors(&self, point: usize, forgiven: Cost, unit: Cost, left: &mut [i64]) {
         let weights = self.weights(point);
         let most = weights.iter().max().map_or(0, |most| most - (forgiven + unit - 1) / unit);
@@ -151,7 +156,8 @@ impl ClassCosts {
         }
     }
 
-    /// Of two labels only one has regret, and a class for which the other is right can stand for it.
+    /// Of two labels only one has regret, and a class for which the other is right can stand for
+    /// it.
     fn forgive_either(&self, point: usize, forgiven: Cost, left: &mut [i64]) {
         let [a, b] = [0, 1].map(|label| self.loss(point, label));
         let label = usize::from(b > a);

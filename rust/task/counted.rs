@@ -1,7 +1,9 @@
-//! Costs by row and label, beside weights that constraints count: cost(S, k) = Σ over points of cost[p][k].
+//! Costs by row and label, beside weights that constraints count: cost(S, k) = Σ over points of
+//! cost[p][k].
 //!
-//! As classes: each label's regret is the weight of a class of its own, which costs one unit under that label and
-//! nothing under any other. The weight of each group of rows is a class that costs nothing.
+//! As classes: each label's regret is the weight of a class of its own, which costs one unit under
+//! that label and nothing under any other. The weight of each group of rows is a class that costs
+//! nothing.
 
 use std::sync::Arc;
 
@@ -66,8 +68,8 @@ impl CountedInput {
         })
     }
 
-    /// The weights as shares of their group's total, each rounded to half a unit; and by group by how many units the
-    /// share of any rows is off at most.
+    /// The weights as shares of their group's total, each rounded to half a unit; and by group by
+    /// how many units the share of any rows is off at most.
     pub fn shares(&self) -> (Vec<i64>, Vec<i64>) {
         let of = |group: usize| self.weights.iter().skip(group).step_by(self.n_groups).copied();
         let totals: Vec<f64> = (0..self.n_groups).map(|group| sum(of(group))).collect();
@@ -76,8 +78,8 @@ impl CountedInput {
             if total > 0.0 { (weight / total * SHARES as f64).round() as i64 } else { 0 }
         };
         let shares = self.weights.iter().enumerate().map(share).collect();
-        // Half a unit for each point. What floats round, each weight, the total and the quotient by a part in 2⁵²,
-        // is far less than a unit in all.
+        // Half a unit for each point. What floats round, each weight, the total and the quotient by
+        // a part in 2⁵², is far less than a unit in all.
         let off = |group: usize| of(group).filter(|&w| w > 0.0).count() as i64 / 2 + 2;
         (shares, (0..self.n_groups).map(off).collect())
     }

@@ -1,17 +1,19 @@
 //! Deviances of leaves that answer with a rate.
 //!
-//! Rows have a target y, an exposure e > 0 and a weight w; a leaf answers with a rate r, and expects e·r.
+//! Rows have a target y, an exposure e > 0 and a weight w; a leaf answers with a rate r, and
+//! expects e·r.
 //!
-//! - Poisson: 2 Σ w·(y·ln(y / (e·r)) − y + e·r). The best rate is Y / E with Y = Σ w·y and E = Σ w·e, so a leaf's loss is
-//!   f = 2·(A − Y·ln(Y / E)) with A = Σ w·y·ln(y / e).
-//! - Gamma: 2 Σ w·(z / r − 1 − ln(z / r)) with z = y / e. The best rate is Z / W with Z = Σ w·z and W = Σ w, so a leaf's loss is
-//!   f = 2·(W·ln(Z / W) − B) with B = Σ w·ln z.
+//! - Poisson: 2 Σ w·(y·ln(y / (e·r)) − y + e·r). The best rate is Y / E with Y = Σ w·y and E = Σ
+//!   w·e, so a leaf's loss is f = 2·(A − Y·ln(Y / E)) with A = Σ w·y·ln(y / e).
+//! - Gamma: 2 Σ w·(z / r − 1 − ln(z / r)) with z = y / e. The best rate is Z / W with Z = Σ w·z and
+//!   W = Σ w, so a leaf's loss is f = 2·(W·ln(Z / W) − B) with B = Σ w·ln z.
 //!
-//! A and B add up, Y·ln(Y / E) is convex and W·ln(Z / W) concave, and both are homogeneous: f(A ∪ B) ≥ f(A) + f(B).
-//! Survival with exponential hazards is the Poisson deviance of events, with cumulative hazards as exposure
-//! (LeBlanc and Crowley, 1992).
+//! A and B add up, Y·ln(Y / E) is convex and W·ln(Z / W) concave, and both are homogeneous: f(A ∪
+//! B) ≥ f(A) + f(B). Survival with exponential hazards is the Poisson deviance of events, with
+//! cumulative hazards as exposure (LeBlanc and Crowley, 1992).
 //!
-//! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger than need be.
+//! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger
+//! than need be.
 
 use super::Scaled;
 use super::formula::{Formula, FormulaInput};
@@ -99,8 +101,8 @@ impl RateInput {
             (0..3).map(|s| (point[s] / units[s]).round() as i64).collect::<Vec<_>>()
         });
         let stats: Vec<i64> = stats.collect();
-        // Each sum of a point is off by half a unit, and what floats of its rows round; a loss moves by no more than a
-        // logarithm times that.
+        // Each sum of a point is off by half a unit, and what floats of its rows round; a loss
+        // moves by no more than a logarithm times that.
         let off = |s: usize| {
             self.n_points as f64 * units[s] + sizes[s] * n.min(64) as f64 * f64::EPSILON / 8.0
         };

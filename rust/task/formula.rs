@@ -1,9 +1,9 @@
 //! Tasks whose loss is a real-valued formula of integer sums, such as impurities and deviances.
 //!
-//! A formula f is given in floats that are off by at most δ. A leaf costs c(S) = max(0, ⌊f(S) − δ⌋) in units, which is
-//! never above the true loss. Where f itself obeys f(A ∪ B) ≥ f(A) + f(B), the computed f̃ obeys
-//! f̃(A ∪ B) ≥ f̃(A) + f̃(B) − 3δ, and rounding down thrice, with the bound of 0, takes at most 3 more: so
-//! **c(A ∪ B) ≥ c(A) + c(B) − ⌈4δ⌉ − 3**, which is the task's `rounding`.
+//! A formula f is given in floats that are off by at most δ. A leaf costs c(S) = max(0, ⌊f(S) − δ⌋)
+//! in units, which is never above the true loss. Where f itself obeys f(A ∪ B) ≥ f(A) + f(B), the
+//! computed f̃ obeys f̃(A ∪ B) ≥ f̃(A) + f̃(B) − 3δ, and rounding down thrice, with the bound of 0,
+//! takes at most 3 more: so **c(A ∪ B) ≥ c(A) + c(B) − ⌈4δ⌉ − 3**, which is the task's `rounding`.
 
 use std::sync::OnceLock;
 
@@ -21,10 +21,12 @@ pub trait Formula: Send + Sync {
         false
     }
 
-    /// The losses of leaves that hold something; statistic s of leaf k stands at `sums[s * losses.len() + k]`.
+    /// The losses of leaves that hold something; statistic s of leaf k stands at `sums[s *
+    /// losses.len() + k]`.
     fn losses(&self, sums: &[i64], losses: &mut [f64]);
 
-    /// By how much a loss of any rows may be off. `all`: the statistics of all rows, and `loss` as one leaf.
+    /// By how much a loss of any rows may be off. `all`: the statistics of all rows, and `loss` as
+    /// one leaf.
     fn error(&self, all: &[i64], loss: f64) -> f64;
 
     /// What a leaf with these sums answers, to be shown.
@@ -44,7 +46,8 @@ pub struct FormulaInput {
     /// The loss is divided by this; without it, by that of all points as one leaf.
     pub normalizer: Option<f64>,
     pub leaf_penalty: f64,
-    /// By how much the loss of any tree may be above its true value because statistics were rounded.
+    /// By how much the loss of any tree may be above its true value because statistics were
+    /// rounded.
     pub slack: f64,
 }
 

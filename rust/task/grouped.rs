@@ -1,5 +1,5 @@
-//! Classes cut into groups: cost(S, k) as for classes, but a class stands there once for each group of
-//! rows that a constraint tells apart. What a node shows is summed over the groups again.
+//! Classes cut into groups: cost(S, k) as for classes, but a class stands there once for each group
+//! of rows that a constraint tells apart. What a node shows is summed over the groups again.
 
 use super::{ClassCosts, Leaf, Structure, Task};
 use crate::cost::{Cost, sum};
@@ -18,7 +18,8 @@ impl Grouped {
         Grouped { inner, class_of, weights: None }
     }
 
-    /// The same with weights that are shown as they are: by point and class, which are cut into groups.
+    /// The same with weights that are shown as they are: by point and class, which are cut into
+    /// groups.
     pub fn showing(inner: ClassCosts, class_of: Vec<u32>, weights: Vec<f64>) -> Self {
         Grouped { inner, class_of, weights: Some(weights) }
     }

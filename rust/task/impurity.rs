@@ -2,7 +2,8 @@
 //!
 //! With the weight w_c of class c in a leaf, and w = Σ w_c:
 //!
-//! - Gini: f = Σ w_c · (1 − w_c / w) = w − Σ w_c² / w, the squared error (Brier score) of the shares;
+//! - Gini: f = Σ w_c · (1 − w_c / w) = w − Σ w_c² / w, the squared error (Brier score) of the
+//!   shares;
 //! - entropy: f = Σ w_c · ln(w / w_c), the log loss of the shares.
 //!
 //! Both are concave and f(t·w) = t·f(w), so that f(A ∪ B) ≥ f(A) + f(B).
@@ -19,7 +20,8 @@ pub enum Impurity {
     Entropy,
 }
 
-/// Sums of more bits than this are added up: cutting them into powers of two would take as many rows.
+/// Sums of more bits than this are added up: cutting them into powers of two would take as many
+/// rows.
 const MOST_COUNT: i64 = 1 << 6;
 
 /// Units of weight in all rows, where weights are no short decimals.
@@ -36,7 +38,8 @@ struct Impure {
 }
 
 impl ClassInput {
-    /// The same rows by the impurity of their leaves, as a mean over row weight. Costs of labels do not matter.
+    /// The same rows by the impurity of their leaves, as a mean over row weight. Costs of labels do
+    /// not matter.
     pub fn build_impurity(&self, kind: Impurity) -> Result<Scaled> {
         self.validate()?;
         let k = self.n_classes;
@@ -46,7 +49,8 @@ impl ClassInput {
             None => {
                 let unit = total / FINE;
                 let whole = self.weights.iter().map(|w| (w / unit).round() as i64).collect();
-                // Each weight is off by half a unit, which changes no loss by more than its largest logarithm.
+                // Each weight is off by half a unit, which changes no loss by more than its largest
+                // logarithm.
                 (whole, unit, self.weights.len() as f64 * unit * 64.0)
             }
         };

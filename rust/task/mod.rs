@@ -1,8 +1,8 @@
 //! What a tree is asked to do well. A task turns a set of points into the cost of one leaf.
 //!
 //! To add a task whose cost adds up over leaves: write one file with its formula on top, implement
-//! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and the
-//! checker see only the trait.
+//! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and
+//! the checker see only the trait.
 
 mod class_input;
 mod classes;
@@ -50,18 +50,23 @@ pub struct Leaf {
     pub label: u32,
 }
 
-/// A task whose cost adds up over leaves. What a leaf costs is a function of its points' summed statistics.
+/// A task whose cost adds up over leaves. What a leaf costs is a function of its points' summed
+/// statistics.
 ///
-/// Four methods say what the task is: how many points and statistics there are, the statistics of a point, and the
-/// cost of a leaf with these sums. Two more say what may be assumed ([`rounding`](Task::rounding) and
-/// [`worst`](Task::worst)); both have a default that is always right. What must hold:
+/// Four methods say what the task is: how many points and statistics there are, the statistics of a
+/// point, and the cost of a leaf with these sums. Two more say what may be assumed
+/// ([`rounding`](Task::rounding) and [`worst`](Task::worst)); both have a default that is always
+/// right. What must hold:
 ///
 /// - A leaf never costs less than 0, and the cost depends on nothing but the sums.
-/// - *Dividing a leaf never raises its cost*: cost(A ∪ B) ≥ cost(A) + cost(B) − `rounding()` for any two sets of points.
-/// - All points as one leaf cost less than [`MAX_TOTAL`](crate::cost::MAX_TOTAL) divided by the number of points.
+/// - *Dividing a leaf never raises its cost*: cost(A ∪ B) ≥ cost(A) + cost(B) − `rounding()` for
+///   any two sets of points.
+/// - All points as one leaf cost less than [`MAX_TOTAL`](crate::cost::MAX_TOTAL) divided by the
+///   number of points.
 ///
-/// [`testing::obeys`] tries these clauses on random sets of points, for the tests of a new task. A search checks
-/// them wherever it looks, and refuses a task that breaks one with an error that names it.
+/// [`testing::obeys`] tries these clauses on random sets of points, for the tests of a new task. A
+/// search checks them wherever it looks, and refuses a task that breaks one with an error that
+/// names it.
 pub trait Task: Send + Sync {
     /// How many points the task knows the statistics of.
     fn n_points(&self) -> usize;
@@ -72,11 +77,13 @@ pub trait Task: Send + Sync {
     /// The statistics of one point; `width()` of them.
     fn stats(&self, point: usize) -> &[i64];
 
-    /// The best answer for at least one point with these summed statistics; the lowest label among equals.
+    /// The best answer for at least one point with these summed statistics; the lowest label among
+    /// equals.
     fn leaf(&self, stats: &[i64]) -> Leaf;
 
-    /// The costs of many leaves at once: what [`leaf`](Task::leaf) says of each. Statistic s of leaf k stands at
-    /// `sums[s * costs.len() + k]`, so that whole vectors of leaves can be costed together.
+    /// The costs of many leaves at once: what [`leaf`](Task::leaf) says of each. Statistic s of
+    /// leaf k stands at `sums[s * costs.len() + k]`, so that whole vectors of leaves can be costed
+    /// together.
     fn leaf_costs(&self, sums: &[i64], costs: &mut [Cost]) {
         let n = costs.len();
         let mut own = vec![0; self.width()];
@@ -91,13 +98,14 @@ pub trait Task: Send + Sync {
         0
     }
 
-    /// The least that any tree pays for this point: what it costs as a leaf of its own. Or its floor, where a
-    /// reference gave it one (`guess.rs`).
+    /// The least that any tree pays for this point: what it costs as a leaf of its own. Or its
+    /// floor, where a reference gave it one (`guess.rs`).
     fn least(&self, point: usize) -> Cost {
         self.leaf(self.stats(point)).cost
     }
 
-    /// The most that any tree can save by losing this point, if that is known: for losses by label, the largest one.
+    /// The most that any tree can save by losing this point, if that is known: for losses by label,
+    /// the largest one.
     fn worst(&self, _point: usize) -> Option<Cost> {
         None
     }
@@ -112,8 +120,8 @@ pub trait Task: Send + Sync {
         self.leaf(stats).cost
     }
 
-    /// What a tree shows at a node with these points and their summed statistics, in the user's units: row
-    /// weight by class, cost beyond the least possible by label, or means.
+    /// What a tree shows at a node with these points and their summed statistics, in the user's
+    /// units: row weight by class, cost beyond the least possible by label, or means.
     fn shown(&self, points: &[u32], stats: &[i64]) -> Vec<f64>;
 
     /// What is known of the statistics beyond this contract: there are faster kernels for some.
@@ -144,8 +152,9 @@ pub trait Task: Send + Sync {
     }
 }
 
-/// A task that answers with one of a few labels: cost(S) = min over labels of the sum of each point's loss.
-/// Losses are never negative, and some point may have none that is zero (equal rows of two classes).
+/// A task that answers with one of a few labels: cost(S) = min over labels of the sum of each
+/// point's loss. Losses are never negative, and some point may have none that is zero (equal rows
+/// of two classes).
 pub trait Labelled: Task {
     fn n_labels(&self) -> usize;
 
@@ -160,12 +169,14 @@ pub trait Labelled: Task {
     }
 }
 
-/// What statistics are, so that kernels can be chosen: `kernel::bits` and `kernel::ranks` do, each in one place.
+/// What statistics are, so that kernels can be chosen: `kernel::bits` and `kernel::ranks` do, each
+/// in one place.
 #[derive(Clone, Copy)]
 pub enum Structure<'a> {
     /// Numbers that add up, and nothing more.
     Sums,
-    /// Whole numbers of at least 0 that count rows, such as weights by class: kernels count bits instead of adding.
+    /// Whole numbers of at least 0 that count rows, such as weights by class: kernels count bits
+    /// instead of adding.
     Counts,
     /// Losses by label.
     Labels(&'a dyn Labelled),

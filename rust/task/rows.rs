@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 /// Total regret is scaled to about this many units.
 const TARGET: f64 = (1u64 << 56) as f64;
 
-/// Sums by point of all rows' costs may be rounded by this part of what the sizes of these costs add
-/// up to: each product of a cost and a weight is, and each sum. It is twice what both can do.
+/// Sums by point of all rows' costs may be rounded by this part of what the sizes of these costs
+/// add up to: each product of a cost and a weight is, and each sum. It is twice what both can do.
 pub const ROUNDED_SUMS: f64 = 1.0 / (1u64 << 50) as f64;
 
 /// What the rows of points cost in real numbers.
@@ -46,7 +46,8 @@ pub struct RowCosts {
     n_labels: usize,
     /// Regret by point and label in units.
     regrets: Vec<Cost>,
-    /// Leaf statistics: regrets, then what is shown (rounded to `shown_unit`), if it is something else.
+    /// Leaf statistics: regrets, then what is shown (rounded to `shown_unit`), if it is something
+    /// else.
     stats: Vec<i64>,
     width: usize,
     shown_unit: f64,
@@ -81,8 +82,8 @@ impl RowCosts {
         Self::build_rounded(n_labels, costs, 0.0, normalizer, leaf_penalty, shown)
     }
 
-    /// As `build`, for costs that were themselves rounded: `error` bounds how far all of them together
-    /// are from what they stand for.
+    /// As `build`, for costs that were themselves rounded: `error` bounds how far all of them
+    /// together are from what they stand for.
     pub fn build_rounded(
         n_labels: usize,
         costs: &[f64],
@@ -159,15 +160,16 @@ impl RowCosts {
             total += most - least;
             regrets.extend(point.iter().map(|c| c - least));
         }
-        // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a problem
-        // without regret still needs a unit.
+        // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a
+        // problem without regret still needs a unit.
         let total = total + sum(weights.iter().copied()) * prices.everything();
         let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
         let (priced, up) = Priced::new(prices, weights, up);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
         let shared = sum(leasts.iter().copied());
-        // A few roundings of the sum, of `units` and of the product, relative to all that was added.
+        // A few roundings of the sum, of `units` and of the product, relative to all that was
+        // added.
         let size = sum(leasts.iter().map(|least| least.abs()));
         let offset = shared * up - size * up * f64::EPSILON * 4.0;
         let error = error * up;
@@ -187,8 +189,8 @@ impl RowCosts {
         let scale = Scale {
             units,
             offset: offset.floor() as i128,
-            // Half a unit for each point and each leaf, the relative error of the products, and what the
-            // costs brought along.
+            // Half a unit for each point and each leaf, the relative error of the products, and
+            // what the costs brought along.
             slack: n_points as Cost
                 + 1
                 + (target * f64::EPSILON * 4.0) as Cost
@@ -217,8 +219,9 @@ struct Priced {
 }
 
 impl Priced {
-    /// And how many units there are in a cost of 1: where they are many, a whole number for each unit of price, so
-    /// that rows of whole weight pay exactly what they should. `up`: about so many.
+    /// And how many units there are in a cost of 1: where they are many, a whole number for each
+    /// unit of price, so that rows of whole weight pay exactly what they should. `up`: about so
+    /// many.
     fn new(prices: &FeatureCostList, weights: &[f64], up: f64) -> (Option<Priced>, f64) {
         if prices.is_free() {
             return (None, up);

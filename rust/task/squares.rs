@@ -1,32 +1,35 @@
 //! Regression: cost(S) = Σ over outputs of Σ over rows of w·(y − mean of S)².
 //!
-//! The loss is divided by the cost of all rows as one leaf. Outputs are added as they are, as in Quant-BnB:
-//! who wants them to count alike scales them first.
+//! The loss is divided by the cost of all rows as one leaf. Outputs are added as they are, as in
+//! Quant-BnB: who wants them to count alike scales them first.
 //!
-//! **In integers.** Targets are centred, and each point gets the weight w of its rows, for each output an
-//! integer sum s, and q = Σ over outputs of ⌈g(s, w)⌉ with g(s, w) = s²/w in units of cost. A leaf costs
+//! **In integers.** Targets are centred, and each point gets the weight w of its rows, for each
+//! output an integer sum s, and q = Σ over outputs of ⌈g(s, w)⌉ with g(s, w) = s²/w in units of
+//! cost. A leaf costs
 //!
 //! > cost(S) = Σ q − Σ over outputs of ⌈g(Σ s, Σ w)⌉.
 //!
-//! g is convex and g(t·s, t·w) = t·g(s, w), so g(A ∪ B) ≤ g(A) + g(B); and ⌈x + y⌉ ≤ ⌈x⌉ + ⌈y⌉. Hence
-//! **cost(A ∪ B) ≥ cost(A) + cost(B)**, exactly: every bound that needs splits to pay, and a point to cost
-//! nothing (`least` is 0), holds without a tolerance.
+//! g is convex and g(t·s, t·w) = t·g(s, w), so g(A ∪ B) ≤ g(A) + g(B); and ⌈x + y⌉ ≤ ⌈x⌉ + ⌈y⌉.
+//! Hence **cost(A ∪ B) ≥ cost(A) + cost(B)**, exactly: every bound that needs splits to pay, and a
+//! point to cost nothing (`least` is 0), holds without a tolerance.
 //!
-//! **What was rounded.** For a tree that costs c here, with the true sums s* in place of s, and the sum of
-//! all squares Q* beside Σ q, a constant that goes into the offset: the tree's true cost is
-//! Q* − Σ over leaves of g(s*, w), while c + ⌊Q* − Σ q⌋ ≤ Q* − Σ over leaves of g(s, w). So rounding up g,
-//! and rounding down the offset and the leaf penalty, never puts c above the truth; c falls short of it by a
-//! unit for each leaf and output, and one more. Only s − s* can do harm. With δ = |s − s*| at each point and
-//! R the largest |y − centre|, a leaf whose sum moves by Δ changes by |Δ|·|2s*/w + Δ/w| ≤ 2R|Δ| + Δ²/w, and
-//! Δ²/w ≤ Σ δ²/w as above: **slack = Σ over points and outputs of 2Rδ + δ²/w**. It is 0 if nothing was
-//! rounded, as with targets that are short integers. The offset is no more than what rows differ by within
-//! their points, which every tree pays; so c may fall short by the slack once more.
+//! **What was rounded.** For a tree that costs c here, with the true sums s* in place of s, and the
+//! sum of all squares Q* beside Σ q, a constant that goes into the offset: the tree's true cost is
+//! Q* − Σ over leaves of g(s*, w), while c + ⌊Q* − Σ q⌋ ≤ Q* − Σ over leaves of g(s, w). So
+//! rounding up g, and rounding down the offset and the leaf penalty, never puts c above the truth;
+//! c falls short of it by a unit for each leaf and output, and one more. Only s − s* can do harm.
+//! With δ = |s − s*| at each point and R the largest |y − centre|, a leaf whose sum moves by Δ
+//! changes by |Δ|·|2s*/w + Δ/w| ≤ 2R|Δ| + Δ²/w, and Δ²/w ≤ Σ δ²/w as above: **slack = Σ over points
+//! and outputs of 2Rδ + δ²/w**. It is 0 if nothing was rounded, as with targets that are short
+//! integers. The offset is no more than what rows differ by within their points, which every tree
+//! pays; so c may fall short by the slack once more.
 //!
-//! **Worst.** A leaf's mean lies between the least and the largest mean of a point. For any T and S let c be
-//! the mean of a leaf of T's tree, and C the rows of S∖T in it; since g(A ∪ C) ≥ g(A) + 2c·s(C) − c²·w(C),
-//! the leaf holds them for Σ over C of ⌈g⌉ + ⌈c²w − 2cs⌉ ≤ Σ over C of ⌈w·(s/w − c)²⌉ + 1 for each output
-//! more. `worst` is the largest of this over the range of c, and no more than all rows as one leaf cost:
-//! a bound that takes off so much says nothing. So similarity and child support hold here too.
+//! **Worst.** A leaf's mean lies between the least and the largest mean of a point. For any T and S
+//! let c be the mean of a leaf of T's tree, and C the rows of S∖T in it; since g(A ∪ C) ≥ g(A) +
+//! 2c·s(C) − c²·w(C), the leaf holds them for Σ over C of ⌈g⌉ + ⌈c²w − 2cs⌉ ≤ Σ over C of ⌈w·(s/w −
+//! c)²⌉ + 1 for each output more. `worst` is the largest of this over the range of c, and no more
+//! than all rows as one leaf cost: a bound that takes off so much says nothing. So similarity and
+//! child support hold here too.
 
 use std::sync::Arc;
 
@@ -111,7 +114,8 @@ impl SquaresInput {
             within = within + (squares[o] - between).scale(places);
             harm += scale(round(output, &sums[o..], &weights, m, &mut rounded[o..]), places);
         }
-        // Moving a row's weight moves a loss by no more than that times the square of the range, and so it does the total.
+        // Moving a row's weight moves a loss by no more than that times the square of the range,
+        // and so it does the total.
         let moved = 2.0 * self.moved();
         for output in &outputs {
             let range = 2.0 * output.radius;
@@ -363,8 +367,8 @@ struct Parts {
     most: i32,
 }
 
-/// Round the sums of one output, every `step`-th of each list, to its grid. Returns what that may do to the
-/// cost of a tree, in the output's own d².
+/// Round the sums of one output, every `step`-th of each list, to its grid. Returns what that may
+/// do to the cost of a tree, in the output's own d².
 fn round(
     output: &Output,
     sums: &[Twofold],
@@ -439,9 +443,10 @@ impl Squares {
         gain(sum, weight, self.outputs[output].shift)
     }
 
-    /// The same with a floor for each point: the searches then take for granted that no rows cost less than their
-    /// floors (`guess.rs`). None is above what the point can cost at most, nor are all above what all points cost as one
-    /// leaf: similarity, which takes those for the most that rows add, then holds with floors, too.
+    /// The same with a floor for each point: the searches then take for granted that no rows cost
+    /// less than their floors (`guess.rs`). None is above what the point can cost at most, nor are
+    /// all above what all points cost as one leaf: similarity, which takes those for the most that
+    /// rows add, then holds with floors, too.
     pub fn with_floors(&self, floors: &[Cost]) -> Squares {
         let width = self.width();
         let everything = (0..self.n_points()).fold(vec![0; width], |mut sum, point| {

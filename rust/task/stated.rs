@@ -1,9 +1,10 @@
 //! A problem in the numbers that the caller gave, to say exactly what a finished tree costs.
 //!
-//! Searches work on integers, some of which are rounded. What they find is a tree, and its objective is computed again
-//! from here, in fractions of any size. **How floats are read.** Costs, prices, class weights and the leaf penalty stand
-//! for the shortest decimal that is this float: 0.1 is 1/10. So do weights, where all of them are short decimals; other
-//! weights, and sums of costs over rows, stand for the float exactly as it is stored.
+//! Searches work on integers, some of which are rounded. What they find is a tree, and its
+//! objective is computed again from here, in fractions of any size. **How floats are read.** Costs,
+//! prices, class weights and the leaf penalty stand for the shortest decimal that is this float:
+//! 0.1 is 1/10. So do weights, where all of them are short decimals; other weights, and sums of
+//! costs over rows, stand for the float exactly as it is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ pub struct Routed {
     /// By point: the label of that leaf.
     pub labels: Vec<u32>,
     pub n_leaves: usize,
-    /// By point: each test that is bought, and whether at its discounted price. Empty where nothing costs anything.
+    /// By point: each test that is bought, and whether at its discounted price. Empty where nothing
+    /// costs anything.
     pub bought: Vec<Vec<(u32, bool)>>,
 }
 
@@ -28,7 +30,8 @@ pub trait Stated: Send + Sync {
     /// The objective of a tree.
     fn objective(&self, tree: &Routed) -> Ratio;
 
-    /// The size of what every tree pays at each point, as a share of the objective: numbers that may cancel each other.
+    /// The size of what every tree pays at each point, as a share of the objective: numbers that
+    /// may cancel each other.
     fn certain(&self) -> f64 {
         0.0
     }
@@ -47,7 +50,8 @@ pub trait Stated: Send + Sync {
     }
 }
 
-/// Σ over points of the loss of the label that each gets, over `normalizer`, and `penalty` for each leaf.
+/// Σ over points of the loss of the label that each gets, over `normalizer`, and `penalty` for each
+/// leaf.
 pub struct Losses {
     pub n_labels: usize,
     /// By point and label.
@@ -123,7 +127,8 @@ impl StatedClasses {
         }
     }
 
-    /// The weight that each place gets: that of which points in which classes is for `place` to say.
+    /// The weight that each place gets: that of which points in which classes is for `place` to
+    /// say.
     fn sums(&self, place: impl Fn(usize, usize) -> Option<usize>) -> BTreeMap<usize, Ratio> {
         let k = self.n_classes;
         match &self.weights {

@@ -1,18 +1,23 @@
-//! Any additive task, as a search takes it: checked wherever it is asked, and with costs that divide exactly.
+//! Any additive task, as a search takes it: checked wherever it is asked, and with costs that
+//! divide exactly.
 //!
-//! **Rounded costs.** Let c be the task's cost of a leaf and ε its [`rounding`](Task::rounding): c(A ∪ B) ≥ c(A) + c(B) − ε.
-//! Let m be a whole number that adds up over points and is at least 1 for every leaf: its *mass*. Searched is
+//! **Rounded costs.** Let c be the task's cost of a leaf and ε its [`rounding`](Task::rounding):
+//! c(A ∪ B) ≥ c(A) + c(B) − ε. Let m be a whole number that adds up over points and is at least 1
+//! for every leaf: its *mass*. Searched is
 //!
 //! > c′(S) = c(S) + ε · (m(S) − 1), with a leaf penalty that is larger by ε.
 //!
-//! Then c′(A ∪ B) ≥ c(A) + c(B) − ε + ε · (m(A) + m(B) − 1) = c′(A) + c′(B), exactly. And a tree of k leaves costs
-//! Σ c′ + k · (λ + ε) = Σ c + k · λ + ε · m(all): more by the same for every tree, which goes into the offset. So all
-//! bounds hold without a tolerance, and no rounding is left to charge.
+//! Then c′(A ∪ B) ≥ c(A) + c(B) − ε + ε · (m(A) + m(B) − 1) = c′(A) + c′(B), exactly. And a tree of
+//! k leaves costs Σ c′ + k · (λ + ε) = Σ c + k · λ + ε · m(all): more by the same for every tree,
+//! which goes into the offset. So all bounds hold without a tolerance, and no rounding is left to
+//! charge.
 //!
-//! Without a penalty and without limits nothing is searched (`search/separate`), and nothing is charged.
+//! Without a penalty and without limits nothing is searched (`search/separate`), and nothing is
+//! charged.
 //!
-//! **Worst.** Where a task does not say what losing a point can save, it is at most what all points cost as one leaf:
-//! opt(T) ≥ 0 and opt(S) ≤ c(S) ≤ c(all). Where it does say so, it is ε more, because of the mass.
+//! **Worst.** Where a task does not say what losing a point can save, it is at most what all points
+//! cost as one leaf: opt(T) ≥ 0 and opt(S) ≤ c(S) ≤ c(all). Where it does say so, it is ε more,
+//! because of the mass.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +26,8 @@ use super::{Leaf, Structure, Task};
 use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};
 
-/// The sizes of a statistic, added up over all points, stay below this, so that no sum and no difference overflows.
+/// The sizes of a statistic, added up over all points, stay below this, so that no sum and no
+/// difference overflows.
 const MOST_STATISTIC: i64 = 1 << 62;
 
 /// A task of sums or counts, with what the searches need beside its own statistics.
@@ -29,8 +35,8 @@ pub struct Summed {
     inner: Arc<dyn Task>,
     /// Statistics of the task itself.
     own: usize,
-    /// Whether statistics are counts, whose sum is the mass. Otherwise a point's mass is 1, and stands behind its
-    /// own statistics.
+    /// Whether statistics are counts, whose sum is the mass. Otherwise a point's mass is 1, and
+    /// stands behind its own statistics.
     counts: bool,
     /// By point: its own statistics, its mass if they are no counts.
     stats: Vec<i64>,
@@ -120,7 +126,8 @@ impl Summed {
         Ok((summed, shift))
     }
 
-    /// Points joined one after the other, in an order that mixes them: no union costs less than its parts.
+    /// Points joined one after the other, in an order that mixes them: no union costs less than its
+    /// parts.
     fn try_unions(&self) {
         let n = self.least.len();
         // A step that shares no divisor with n visits every point once.
@@ -219,7 +226,8 @@ impl Task for Summed {
         match masses.iter().position(|&mass| mass > 0) {
             None => costs.fill(0),
             Some(_) if masses.iter().all(|&mass| mass > 0) => self.inner.leaf_costs(own, costs),
-            // The task is asked about leaves with points alone: one of these stands in for those without.
+            // The task is asked about leaves with points alone: one of these stands in for those
+            // without.
             Some(filled) => {
                 let mut own = own.to_vec();
                 for sums in own.chunks_exact_mut(n) {

@@ -1,8 +1,9 @@
 //! Several targets at once: the errors of each, added up.
 //!
-//! With the weight n(t, c) of class c of target t in a leaf, it costs Σ over t of (Σ_c n(t, c) − max_c n(t, c)): each
-//! target gets the class that most weight has. Dividing a leaf never raises that, since each part may answer alike.
-//! The loss is divided by the row weight and the number of targets: the mean error rate.
+//! With the weight n(t, c) of class c of target t in a leaf, it costs Σ over t of (Σ_c n(t, c) −
+//! max_c n(t, c)): each target gets the class that most weight has. Dividing a leaf never raises
+//! that, since each part may answer alike. The loss is divided by the row weight and the number of
+//! targets: the mean error rate.
 
 use super::class_input::integers;
 use super::{Leaf, Scaled, Structure, Task};
@@ -75,11 +76,12 @@ impl TargetsInput {
     }
 }
 
-/// All points as one leaf cost less than so many units, which leaves room for as many points as there are.
+/// All points as one leaf cost less than so many units, which leaves room for as many points as
+/// there are.
 const MOST_UNITS: Cost = MAX_TOTAL >> 24;
 
-/// objective = cost / (total · unit) + λ · leaves: the unit, and λ in units. Exact if λ is a short decimal, else rounded
-/// down, so that no tree costs more than it should.
+/// objective = cost / (total · unit) + λ · leaves: the unit, and λ in units. Exact if λ is a short
+/// decimal, else rounded down, so that no tree costs more than it should.
 fn penalty_in_units(leaf_penalty: f64, total: i64) -> Option<(Cost, Cost)> {
     let exact = decimal(leaf_penalty).and_then(|(p, q)| {
         let common = gcd(q, total);

@@ -12,8 +12,8 @@ use random::Random;
 /// Sets of points that are tried.
 const SETS: usize = 2_000;
 
-/// Try every clause of [`Task`]'s contract on random sets of the task's points. The error names the clause that is
-/// broken, and the points that break it.
+/// Try every clause of [`Task`]'s contract on random sets of the task's points. The error names the
+/// clause that is broken, and the points that break it.
 pub fn obeys(task: &dyn Task) -> Result<()> {
     let mut random = Random(0x5eed);
     let n = task.n_points();

@@ -29,7 +29,8 @@ macro_rules! integer_cutoff {
         impl Cutoff for $int {
             fn at_most(threshold: Threshold) -> Option<Self> {
                 match threshold {
-                    // The least value of each integer type is a float; conversion stops at the largest.
+                    // The least value of each integer type is a float; conversion stops at the
+                    // largest.
                     Threshold::Float(t) => (t >= <$int>::MIN as f64).then(|| t.floor() as $int),
                     Threshold::Int(t) => {
                         let (t, most) = (i128::from(t), <$int>::MAX as i128);

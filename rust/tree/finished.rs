@@ -27,8 +27,8 @@ pub struct Node {
     /// The best single label for the node's rows; 0 where answers are no labels.
     pub label: u32,
     pub rows: u64,
-    /// Row weight by class; what each label costs beyond the least possible, by label; or the mean of each
-    /// target, which is the answer.
+    /// Row weight by class; what each label costs beyond the least possible, by label; or the mean
+    /// of each target, which is the answer.
     pub value: Vec<f64>,
     /// What the node's rows add to the tree's loss if it is a leaf.
     pub loss: f64,

@@ -1,9 +1,9 @@
 //! Prediction: from typed columns of values to the node each row ends in.
 //!
-//! Rows go through the tree a block at a time. At each node the block's rows are parted in place into
-//! those that go left and those that go right, without a branch on the outcome: the type of a column
-//! is looked at once for a node and block instead of once for a row, and a row costs a few cycles for
-//! each level, whatever the tree's shape.
+//! Rows go through the tree a block at a time. At each node the block's rows are parted in place
+//! into those that go left and those that go right, without a branch on the outcome: the type of a
+//! column is looked at once for a node and block instead of once for a row, and a row costs a few
+//! cycles for each level, whatever the tree's shape.
 
 use super::cutoff::Cutoff;
 use super::finished::{Split, Test, Tree};
@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 /// Rows in a block: few enough for their part of some columns to stay in the fastest cache.
 const BLOCK: usize = 1024;
 
-/// One column of values as it lies in memory. Floats and integers are compared exactly, in their own type.
+/// One column of values as it lies in memory. Floats and integers are compared exactly, in their
+/// own type.
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
     F64(&'a [f64]),
@@ -69,7 +70,8 @@ impl<'a> Router<'a> {
 
     /// The leaf (as an index into the tree's nodes) of each row.
     ///
-    /// Thresholds ask for numbers and the other tests for Booleans: neither is converted to the other.
+    /// Thresholds ask for numbers and the other tests for Booleans: neither is converted to the
+    /// other.
     pub fn apply(&self, arrays: &[Values<'_>], n_rows: usize) -> Result<Vec<u32>> {
         self.check(arrays, n_rows)?;
         let mut leaves = vec![0; n_rows];
@@ -202,7 +204,8 @@ fn part<T: Copy>(
     for at in 0..rows.len() {
         let row = rows[at];
         let yes = goes_left(values[usize::from(row)]);
-        // Written to both sides; the side that it does not belong to is overwritten by the next row.
+        // Written to both sides; the side that it does not belong to is overwritten by the next
+        // row.
         rows[left] = row;
         spare[at - left] = row;
         left += usize::from(yes);

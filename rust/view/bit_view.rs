@@ -1,8 +1,8 @@
 //! The bit view: every cut as one bit of a row, the rows of each class side by side.
 //!
-//! A row of this view is an *entry*: some of a point's weight in one class. Entries that count alike
-//! form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of two:
-//! an entry of weight 5 stands in the segments of 4 and of 1.
+//! A row of this view is an *entry*: some of a point's weight in one class. Entries that count
+//! alike form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of
+//! two: an entry of weight 5 stands in the segments of 4 and of 1.
 
 use super::path_context::PathContext;
 use crate::bits::Level;
@@ -10,7 +10,8 @@ use crate::cost::Cost;
 use crate::ids::FeatureId;
 
 /// The random key of a point; a set of points is known by the XOR of its keys. The first entry of a
-/// point carries the key and the others carry 0, so that a set of entries has its points' fingerprint.
+/// point carries the key and the others carry 0, so that a set of entries has its points'
+/// fingerprint.
 pub type Fingerprint = u128;
 
 /// A yes/no question about a row: whether its rank is above a cut. Bit 1 is the right side.
@@ -38,14 +39,14 @@ pub struct Segment {
 pub struct BitView {
     pub questions: Vec<Question>,
     pub segments: Vec<Segment>,
-    /// Statistics by entry where the task is not one of classes: its cost by label, or its weight, sums and
-    /// squares.
+    /// Statistics by entry where the task is not one of classes: its cost by label, or its weight,
+    /// sums and squares.
     pub n_stats: usize,
-    /// Numbers by entry: its statistics, its worst cost, its rows if they matter, and its mass if questions cost
-    /// something. 0 for classes.
+    /// Numbers by entry: its statistics, its worst cost, its rows if they matter, and its mass if
+    /// questions cost something. 0 for classes.
     pub width: usize,
-    /// What every tree pays beside what its leaves pay for entries: weight that a point has in all classes
-    /// alike cancels out. So views say what a tree costs beyond it.
+    /// What every tree pays beside what its leaves pay for entries: weight that a point has in all
+    /// classes alike cancels out. So views say what a tree costs beyond it.
     pub unavoidable_cost: Cost,
     /// What questions cost, and which are allowed below which, if that is not nothing, and all.
     pub context: Option<PathContext>,
@@ -55,7 +56,8 @@ pub struct BitView {
     pub root: View,
 }
 
-/// The entries of one node, compact: only their rows, only the questions that still tell them apart.
+/// The entries of one node, compact: only their rows, only the questions that still tell them
+/// apart.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// Indices into `BitView::questions`, one for each column.
@@ -288,8 +290,8 @@ impl View {
         }
     }
 
-    /// For every column, the worst loss of the rows that are on side `from.1` of column `from.0` but not
-    /// on side `to.1` of column `to.0`, and have the column; and of all such rows.
+    /// For every column, the worst loss of the rows that are on side `from.1` of column `from.0`
+    /// but not on side `to.1` of column `to.0`, and have the column; and of all such rows.
     pub fn lost(
         &self,
         segments: &[Segment],

@@ -15,8 +15,8 @@ pub(super) struct Entries {
     pub unavoidable_cost: Cost,
 }
 
-/// What costs the same under every label is left out, unless its rows count: no split is better or worse
-/// for it.
+/// What costs the same under every label is left out, unless its rows count: no split is better or
+/// worse for it.
 pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Entries {
     let mut map: HashMap<Segment, Vec<u32>> = HashMap::new();
     if let Structure::Counts = task.structure() {
@@ -34,8 +34,8 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     let weights_are_rows =
         (0..points.len()).all(|p| classes.weights(p).iter().sum::<i64>() as u64 == points.rows(p));
     let worst: Vec<Cost> = (0..classes.n_classes()).map(|class| classes.worst_of(class)).collect();
-    // Where all errors cost the same, weight that a point has in every class is an error in all of them but
-    // one, whatever its label.
+    // Where all errors cost the same, weight that a point has in every class is an error in all of
+    // them but one, whatever its label.
     let unit = classes.uniform().filter(|_| !count_rows && !classes.counts_all());
     let mut unavoidable_cost = 0;
     for point in 0..points.len() {
@@ -69,8 +69,8 @@ pub(super) fn segment(points: &Points, task: &dyn Task, count_rows: bool) -> Ent
     Entries { segments, points: entries, unavoidable_cost }
 }
 
-/// Points' least costs are told apart this well: what lies between two levels counts as the lower one, which is still
-/// a lower bound.
+/// Points' least costs are told apart this well: what lies between two levels counts as the lower
+/// one, which is still a lower bound.
 const LEVELS: usize = 16;
 
 /// Counts of any number of statistics. A point's first entry carries its least cost.

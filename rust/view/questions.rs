@@ -12,8 +12,8 @@ use crate::ids::FeatureId;
 /// Points at a time: few enough to stay close by while the features pass.
 pub const BLOCK: usize = 1024;
 
-/// Questions that split the entries, the first of each set of equal or opposite ones whose features are of the
-/// same class.
+/// Questions that split the entries, the first of each set of equal or opposite ones whose features
+/// are of the same class.
 pub fn distinct(
     features: &Features,
     points: &Points,

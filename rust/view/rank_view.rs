@@ -1,7 +1,9 @@
-//! Rows in the order of each feature: what a search over all cuts of continuous features walks along.
+//! Rows in the order of each feature: what a search over all cuts of continuous features walks
+//! along.
 //!
-//! A node's rows have local numbers 0, 1, …, and its ranks are dense: every rank has a row, so every cut
-//! between neighbouring ranks splits something. A feature with one value within the node has no axis.
+//! A node's rows have local numbers 0, 1, …, and its ranks are dense: every rank has a row, so
+//! every cut between neighbouring ranks splits something. A feature with one value within the node
+//! has no axis.
 
 use super::bit_view::Fingerprint;
 use crate::cost::Cost;
@@ -99,8 +101,8 @@ impl Axis {
             + size_of::<Cost>() * self.lost.capacity()
     }
 
-    /// From local rows in ascending order and, by their place, a number for each that rises with the feature. `worst`:
-    /// by local row.
+    /// From local rows in ascending order and, by their place, a number for each that rises with
+    /// the feature. `worst`: by local row.
     fn of(
         feature: FeatureId,
         order: Vec<u32>,
@@ -134,8 +136,8 @@ impl Axis {
 }
 
 impl RankView {
-    /// A row for each entry of `points` (a point may have several), with the most that it can cost. There are no
-    /// cuts with less than `min_rows` of all rows on a side.
+    /// A row for each entry of `points` (a point may have several), with the most that it can cost.
+    /// There are no cuts with less than `min_rows` of all rows on a side.
     pub fn new(
         features: &Features,
         data: &Points,
@@ -193,7 +195,8 @@ impl RankNode {
             + self.axes.capacity() * size_of::<Axis>()
     }
 
-    /// The rows of a part as a node of their own. Partitions are stable, so nothing is sorted again.
+    /// The rows of a part as a node of their own. Partitions are stable, so nothing is sorted
+    /// again.
     pub fn child(part: Part, view: &RankView) -> RankNode {
         let node = part.node;
         const GONE: u32 = u32::MAX;
@@ -227,7 +230,8 @@ impl RankNode {
     }
 }
 
-/// The least and the largest value that can be told from others: with `min_rows` up to the one, and from the other on.
+/// The least and the largest value that can be told from others: with `min_rows` up to the one, and
+/// from the other on.
 fn useful(feature: &Feature, data: &Points, min_rows: u64) -> (u32, u32) {
     if min_rows <= 1 {
         return (0, feature.cuts);

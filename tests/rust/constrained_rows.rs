@@ -68,7 +68,8 @@ fn counted(seed: u64) -> Counted {
     Counted { case, input, unit, limits }
 }
 
-/// What a tree adds up to: leaves, cost, and for each limit the weight that both sides have with the label.
+/// What a tree adds up to: leaves, cost, and for each limit the weight that both sides have with
+/// the label.
 type Sums = Vec<i64>;
 
 struct Oracle<'a> {

@@ -1,5 +1,5 @@
-//! What must not change the answer of the best-first search: bounds switched off, instruction sets, the
-//! number of threads. Small cases against the oracle, larger ones against each other.
+//! What must not change the answer of the best-first search: bounds switched off, instruction sets,
+//! the number of threads. Small cases against the oracle, larger ones against each other.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Objectives and bounds in fractions: every tree is tried in the caller's own numbers, and no rounding is left out.
+//! Objectives and bounds in fractions: every tree is tried in the caller's own numbers, and no
+//! rounding is left out.
 
 use std::collections::HashMap;
 
@@ -124,7 +125,8 @@ fn small() -> Options {
     Options { max_points: 8, max_columns: 3, ..Options::default() }
 }
 
-/// Costs, weights, class weights and penalties over 60 orders of magnitude. More: `CERTREE_CASES=20000`.
+/// Costs, weights, class weights and penalties over 60 orders of magnitude. More:
+/// `CERTREE_CASES=20000`.
 #[test]
 fn numbers_of_any_size() {
     for_all(0..cases(2_000), |seed| {
@@ -195,7 +197,8 @@ fn a_gap_limit_is_less_by_what_rounding_may_hide() {
     assert_eq!(run().report(10, 15), Some(Status::GapLimit));
 }
 
-/// Costs that are all rounded up add up to more than they are, by half a unit for each point at most.
+/// Costs that are all rounded up add up to more than they are, by half a unit for each point at
+/// most.
 #[test]
 fn every_point_may_be_rounded() {
     let mut tried = 0;

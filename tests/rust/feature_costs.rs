@@ -1,4 +1,5 @@
-//! Feature costs: the oracle against all trees, the search against the oracle, alone and with everything else.
+//! Feature costs: the oracle against all trees, the search against the oracle, alone and with
+//! everything else.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,8 +26,8 @@ fn agrees(case: &Case) -> Result<(), String> {
     agrees_with_oracle(case, 1)
 }
 
-/// What every tree of at most this depth costs, from the list of all: no memo, no bound. `path`: the columns that were
-/// asked for above.
+/// What every tree of at most this depth costs, from the list of all: no memo, no bound. `path`:
+/// the columns that were asked for above.
 fn all_costs(
     (case, problem): (&Case, &Problem),
     points: u64,

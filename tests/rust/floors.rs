@@ -1,5 +1,7 @@
-//! Floors: what a search says where it takes for granted that no rows cost less than the sum of their floors. Judged by the oracle under the guess: a leaf costs there what its rows do, or their floors if that is
-//! more. More cases: `CERTREE_CASES=20000 cargo test --release --test floors`.
+//! Floors: what a search says where it takes for granted that no rows cost less than the sum of
+//! their floors. Judged by the oracle under the guess: a leaf costs there what its rows do, or
+//! their floors if that is more. More cases: `CERTREE_CASES=20000 cargo test --release --test
+//! floors`.
 
 use std::sync::Arc;
 use std::time::Duration;

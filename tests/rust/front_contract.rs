@@ -1,4 +1,5 @@
-//! Partly ordered tasks that break their contract: each is refused, and told which clause it breaks.
+//! Partly ordered tasks that break their contract: each is refused, and told which clause it
+//! breaks.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -1,5 +1,5 @@
-//! Fronts of more rows, columns and levels than an oracle takes: with and without good relaxations, with
-//! any number of threads, and under limits, all say the same.
+//! Fronts of more rows, columns and levels than an oracle takes: with and without good relaxations,
+//! with any number of threads, and under limits, all say the same.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Guessed lower bounds: whatever the reference, what is said of the tree is true, and the search can go on to
-//! the proof. More cases: `CERTREE_CASES=20000 cargo test --release --test guess`.
+//! Guessed lower bounds: whatever the reference, what is said of the tree is true, and the search
+//! can go on to the proof. More cases: `CERTREE_CASES=20000 cargo test --release --test guess`.
 
 use std::time::Duration;
 
@@ -56,7 +56,8 @@ fn holds(case: &Case) -> Result<(), String> {
                 )
             },
         )?;
-        // Theorem 4.3. Where regrets are no numbers of units, each point is forgiven up to a unit's weight more.
+        // Theorem 4.3. Where regrets are no numbers of units, each point is forgiven up to a unit's
+        // weight more.
         let allowed: i64 = reference.iter().sum();
         let exact =
             problem.task.structure().classes().is_none_or(|classes| classes.uniform().is_some());
@@ -110,7 +111,8 @@ fn a_reference_without_regret_changes_nothing() {
     });
 }
 
-/// Larger problems, by both searches: what is proved with a guess does not contradict what is proved without.
+/// Larger problems, by both searches: what is proved with a guess does not contradict what is
+/// proved without.
 #[test]
 fn guesses_agree_with_proofs_of_larger_problems() {
     for (at, cuts) in [1, 1, 1, 60, 60, 60].into_iter().enumerate() {
@@ -139,7 +141,8 @@ fn guesses_agree_with_proofs_of_larger_problems() {
     }
 }
 
-/// A search that is stopped at once, again and again, never loses what is known and comes to the proof.
+/// A search that is stopped at once, again and again, never loses what is known and comes to the
+/// proof.
 #[test]
 fn searches_that_are_stopped_go_on() {
     let problem = built(noise(80, 10, 1, 2, 3), 0.01, Some(4));

@@ -1,5 +1,6 @@
-//! A search that goes on from a tree alone, such as one that was saved: it ends with the best tree, and what was
-//! proved before stays proved. More cases: `CERTREE_CASES=20000 cargo test --release --test all incumbents`.
+//! A search that goes on from a tree alone, such as one that was saved: it ends with the best tree,
+//! and what was proved before stays proved. More cases: `CERTREE_CASES=20000 cargo test --release
+//! --test all incumbents`.
 
 use std::time::Duration;
 

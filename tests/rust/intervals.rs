@@ -1,5 +1,5 @@
-//! The search over intervals against the oracles: any task that has labels, any penalty, depth and threads,
-//! and blocks of every size, so that bounds between cuts matter in small cases too.
+//! The search over intervals against the oracles: any task that has labels, any penalty, depth and
+//! threads, and blocks of every size, so that bounds between cuts matter in small cases too.
 
 use std::time::Duration;
 

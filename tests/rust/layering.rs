@@ -1,4 +1,5 @@
-//! The layers of `docs/architecture/overview.md`, read from its table and held against the imports in `rust/`.
+//! The layers of `docs/architecture/overview.md`, read from its table and held against the imports
+//! in `rust/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! A search that is told what is of no use, and what others proved under other prices, against the oracle.
+//! A search that is told what is of no use, and what others proved under other prices, against the
+//! oracle.
 
 use crate::common::judge::ensure;
 use crate::common::problems::{LossKind, Options, ShapeMix};

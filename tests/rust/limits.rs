@@ -1,4 +1,5 @@
-//! Limits and faults: whatever ends a search, the bounds are right and the tree is worth what it says.
+//! Limits and faults: whatever ends a search, the bounds are right and the tree is worth what it
+//! says.
 
 use std::time::{Duration, Instant};
 
@@ -41,8 +42,9 @@ fn seconds(seconds: f64) -> Limits {
     Limits { time: Some(Duration::from_secs_f64(seconds)), ..Limits::default() }
 }
 
-/// Two numbers that are different in every row: as many cuts as rows, and the pairs of them are billions.
-/// Intervals of cuts are searched; but every cut is a question if a leaf must hold more than one row.
+/// Two numbers that are different in every row: as many cuts as rows, and the pairs of them are
+/// billions. Intervals of cuts are searched; but every cut is a question if a leaf must hold more
+/// than one row.
 fn many_cuts(min_leaf_rows: u64) -> Problem {
     let mut case = noise(10_000, 2, 9_999, 2, 0);
     let rng = &mut Random::new(1);

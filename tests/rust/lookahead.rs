@@ -1,5 +1,5 @@
-//! What one kernel call says of a node, against sums over its points: sides, stumps, and the rows by
-//! which two sides, or the same side of two siblings, differ. On every instruction set.
+//! What one kernel call says of a node, against sums over its points: sides, stumps, and the rows
+//! by which two sides, or the same side of two siblings, differ. On every instruction set.
 
 use crate::common::judge::ensure;
 use crate::common::paths::PathMix;
@@ -17,8 +17,8 @@ struct Node {
     set: u64,
 }
 
-/// What is left of a point's weights where errors all cost the same: weight that it has in every class
-/// cancels out. With a minimum of rows per leaf, views keep all.
+/// What is left of a point's weights where errors all cost the same: weight that it has in every
+/// class cancels out. With a minimum of rows per leaf, views keep all.
 fn weights(problem: &Problem, point: usize) -> Option<(Vec<i64>, Cost)> {
     let classes =
         problem.task.structure().classes().filter(|_| problem.shape.min_leaf_rows <= 1)?;

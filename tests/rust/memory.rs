@@ -62,7 +62,8 @@ fn measured(search: Search, limits: Limits) -> (Result<Answer>, i64) {
     (answer, PEAK.load(Relaxed) - before)
 }
 
-/// Noise in two groups that has to be answered alike in both, and more limits than one if asked for.
+/// Noise in two groups that has to be answered alike in both, and more limits than one if asked
+/// for.
 fn limited(n: usize, columns: usize, depth: u32, more: bool) -> Constrained {
     let case = noise(n, columns, 1, 4, 5);
     let Loss::Classes(input) = case.loss else { unreachable!("noise has classes") };

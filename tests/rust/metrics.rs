@@ -233,7 +233,8 @@ fn stopped_searches_bound_the_optimum() {
     });
 }
 
-/// Of these the objective is the tree's own, and the lower bound is one. `CERTREE_CASES` is for long runs by hand.
+/// Of these the objective is the tree's own, and the lower bound is one. `CERTREE_CASES` is for
+/// long runs by hand.
 #[test]
 fn ratios_of_long_decimals() {
     let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());

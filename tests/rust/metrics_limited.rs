@@ -1,4 +1,5 @@
-//! F_β, Jaccard and Matthews' correlation under limits on sums, against the list of all trees and labellings.
+//! F_β, Jaccard and Matthews' correlation under limits on sums, against the list of all trees and
+//! labellings.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +31,8 @@ fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) 
     let positive = rng.below(2);
     let k = limited.input.n_classes;
     if rng.chance(0.15) {
-        // Most rows may be given neither label: no single leaf is allowed, and correlations are below zero.
+        // Most rows may be given neither label: no single leaf is allowed, and correlations are
+        // below zero.
         for (label, most) in [(0, (0.5, 1, 2)), (1, (0.75, 3, 4))] {
             let among = (0..k as u32).collect();
             let name = format!("capacity of {label}");

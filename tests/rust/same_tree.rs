@@ -1,5 +1,5 @@
-//! A finished search without a depth limit answers with the same tree, however many threads took part and
-//! however they met.
+//! A finished search without a depth limit answers with the same tree, however many threads took
+//! part and however they met.
 
 use crate::common::judge::ensure;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};

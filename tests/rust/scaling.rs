@@ -1,6 +1,6 @@
 //! Integer costs against exact arithmetic: what a cost in units stands for, and that no reported
-//! lower bound is above the truth. Numbers are drawn as fractions of a power of two, so that sums of
-//! their products are exact in 128 bits.
+//! lower bound is above the truth. Numbers are drawn as fractions of a power of two, so that sums
+//! of their products are exact in 128 bits.
 
 use std::cmp::Ordering;
 
@@ -83,8 +83,8 @@ fn class_costs_stand_for_the_objective() {
         let costs: Vec<i64> = (0..k * l)
             .map(|_| rng.below(1 << (cost_bits + 2)) as i64 - (1 << (cost_bits + 1)))
             .collect();
-        // At most 16 bits: more are more than 17 digits, and then the shortest decimal of the float,
-        // which is what counts, is another number.
+        // At most 16 bits: more are more than 17 digits, and then the shortest decimal of the
+        // float, which is what counts, is another number.
         let penalty_bits = rng.pick(&[2, 10, 16]);
         let penalty = dyadic(rng, penalty_bits);
         let scaled = ClassInput {
@@ -144,7 +144,8 @@ fn row_costs_stand_for_the_objective() {
         let rng = &mut Random::new(seed);
         let (n, l) = (rng.range(1, 12), rng.range(1, 4));
         let bits = rng.pick(&[0, 4, 30]);
-        // A shift that all labels of all points share leaves the regrets alone, but not the objective.
+        // A shift that all labels of all points share leaves the regrets alone, but not the
+        // objective.
         let shift = rng.pick(&[0, 0, -1, 1000, -(1 << 20)]) << bits;
         let costs: Vec<i64> = (0..n * l).map(|_| dyadic(rng, bits) + shift).collect();
         let penalty_bits = rng.pick(&[2, 10, 30]);

@@ -1,5 +1,5 @@
-//! Smaller and smaller trees from one search: each is the best of its size, and nodes are searched once for all of them.
-//! More cases: `CERTREE_CASES=5000 cargo test --release --test smaller`.
+//! Smaller and smaller trees from one search: each is the best of its size, and nodes are searched
+//! once for all of them. More cases: `CERTREE_CASES=5000 cargo test --release --test smaller`.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
-//! Squared errors against exact rational arithmetic: what a tree truly costs, from the targets as given.
+//! Squared errors against exact rational arithmetic: what a tree truly costs, from the targets as
+//! given.
 //!
-//! Every float is a whole number of 2^-1074, so sums of squares are big integers. Here is just as much
-//! arithmetic on those as it takes.
+//! Every float is a whole number of 2^-1074, so sums of squares are big integers. Here is just as
+//! much arithmetic on those as it takes.
 
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, Squares, for_seeds, sets};

@@ -1,5 +1,5 @@
-//! What the kernel says of trees of three leaves, and of a glance, against the oracle's optimum. On every
-//! instruction set.
+//! What the kernel says of trees of three leaves, and of a glance, against the oracle's optimum. On
+//! every instruction set.
 
 use crate::common::judge::ensure;
 use crate::common::problems::{LossKind, Options, ShapeMix};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,7 @@ class Posed:
     leaf_penalty: float | None = None
 
 
-class TreeEstimator(BaseEstimator):
+class TreeEstimator(BaseEstimator, ABC):
     """The part of a tree estimator that does not depend on the task."""
 
     tree_: Tree
@@ -74,10 +75,10 @@ class TreeEstimator(BaseEstimator):
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
 
+    @abstractmethod
     def _pose(self, data: Any, known: Any = None) -> Posed:
         """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of
         the fit, where the problem is posed again; lower bounds are not guessed then."""
-        raise NotImplementedError
 
     def _shape(self) -> _core.Shape:
         depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
@@ -98,8 +99,8 @@ class TreeEstimator(BaseEstimator):
         class_weight: Any = None,
         n_targets: int | None = None,
     ) -> Any:
-        """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target is
-        real, even if its numbers are whole."""
+        """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target
+        is real, even if its numbers are whole."""
         given = self.thresholds
         if isinstance(given, str) and given == "guess":
             # scikit-learn's ensembles are slow to import, so only when they are used.
@@ -116,8 +117,8 @@ class TreeEstimator(BaseEstimator):
         return guesser.fit(X, y, sample_weight)
 
     def _solve(self, data: Any, started: float) -> Self:
-        """Pose the problem of these data, search for its best tree, and keep that: also where Ctrl-C
-        ends the search."""
+        """Pose the problem of these data, search for its best tree, and keep that: also where
+        Ctrl-C ends the search."""
         posed = self._pose(data)
         # Before the search, because a callback may set parameters.
         fitted = Fitted.of(self, posed.problem.digest)
@@ -195,8 +196,8 @@ class TreeEstimator(BaseEstimator):
     def _certificate(
         self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
     ) -> Certificate:
-        """A certificate is made of what was fitted; of the estimator only the limits of this run are
-        read."""
+        """A certificate is made of what was fitted; of the estimator only the limits of this run
+        are read."""
         reference = posed.reference
         return Certificate(
             status=answer.status,
@@ -236,27 +237,28 @@ class TreeEstimator(BaseEstimator):
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search on, without a guess, until the tree is proved to be the best or a better one that is
-        takes its place.
+        """Search on, without a guess, until the tree is proved to be the best or a better one that
+        is takes its place.
 
         Everything known so far is kept: the tree, the lower bound, and where the search stood. The
         limits of the run hold as they are now, for this search alone:
-        ``model.set_params(time_limit=None).certify()`` goes on until it is done. The other parameters
-        define the problem that was fitted, so that one which was changed is an error. Where a limit or
-        Ctrl-C ends it before the proof, the tree and its certificate have what was found until then,
-        and it can be called again. Of a tree that is proved already nothing changes.
+        ``model.set_params(time_limit=None).certify()`` goes on until it is done. The other
+        parameters define the problem that was fitted, so that one which was changed is an error.
+        Where a limit or Ctrl-C ends it before the proof, the tree and its certificate have what was
+        found until then, and it can be called again. Of a tree that is proved already nothing
+        changes.
 
-        It is for losses that add up over rows: for metrics, ranking and constraints fit again with a
-        larger limit.
+        It is for losses that add up over rows: for metrics, ranking and constraints fit again with
+        a larger limit.
 
         Parameters
         ----------
         X, y, sample_weight : default=None
-            The data of the fit, as they were given to it. They are needed by a model that was pickled
-            or copied, which has left its training rows and its search behind: the search then starts
-            again, from the tree and the lower bound. Without them, the data are those that ``fit`` was
-            given, which are read again. Either way a digest tells whether they are still the same; if
-            not, it is an error.
+            The data of the fit, as they were given to it. They are needed by a model that was
+            pickled or copied, which has left its training rows and its search behind: the search
+            then starts again, from the tree and the lower bound. Without them, the data are those
+            that ``fit`` was given, which are read again. Either way a digest tells whether they are
+            still the same; if not, it is an error.
 
         Returns
         -------
@@ -310,9 +312,9 @@ class TreeEstimator(BaseEstimator):
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
-        """A model of the same rows with at most so many leaves, fewer than this one was allowed: what
-        was proved of nodes is handed over to it. ``None`` where the search had no nodes that it
-        could."""
+        """A model of the same rows with at most so many leaves, fewer than this one was allowed:
+        what was proved of nodes is handed over to it. ``None`` where the search had no nodes that
+        it could."""
         if getattr(self, "_open", None) is None:
             return None
         answer, posed, data = self._open

@@ -1,4 +1,5 @@
-"""Fitting under constraints where each row has a number for each label, and none is its true one."""
+"""Fitting under constraints where each row has a number for each label, and none is its true one.
+"""
 
 from __future__ import annotations
 

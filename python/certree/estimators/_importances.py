@@ -11,8 +11,8 @@ A column that a best tree needs rises the loss even where its split gains nothin
 the root of an exclusive or: each row that goes astray is answered by leaves that were made for
 others.
 
-Where nodes hold answers that do not tell what other rows would lose by them, such as rates, a column
-is taken away instead: its splits become leaves, with all that is below them.
+Where nodes hold answers that do not tell what other rows would lose by them, such as rates, a
+column is taken away instead: its splits become leaves, with all that is below them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def importances(model: Any) -> Floats:
         # Under constraints the best tree may lose more than one of the answers at random; then it
         # is what changes.
         rises[column] = abs(loss(astray) - at_rest)
-    # What is left where nothing changes is the rounding of sums.
+    # Sums are rounded, so that a little is left where nothing changes.
     rises[rises <= 1e-12 * rises.max(initial=0.0)] = 0.0
     scale = max(abs(at_rest), np.abs(sums[0]).sum())
     if rises.max(initial=0.0) <= 1e-14 * scale:
@@ -132,7 +132,7 @@ def _weights(tree: Tree) -> Floats:
 
 
 def _sums(tree: Tree) -> Floats:
-    """What each node holds, as sums that add up over leaves: weights by class, or costs or rewards
+    """The contents of each node, as sums that add up over leaves: weights by class, or costs or rewards
     by label; of regression the weight, and the sums of the means and of their squares."""
     values = np.array([node.value for node in tree.nodes])
     if tree.task == "classification":

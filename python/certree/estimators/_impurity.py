@@ -41,7 +41,7 @@ def check(model: Any) -> None:
 def goal(
     model: Any, weights: NDArray[np.float64], factors: Sequence[float], n_cuts: int
 ) -> _core.ClassShares:
-    """What the search is asked for."""
+    """The goal of the search."""
     penalty = 0.0 if model.objective == "mdl" else float(model.leaf_penalty)
     balanced = model.class_weight == "balanced"
     return _core.ClassShares(
@@ -52,7 +52,7 @@ def goal(
 def description(
     model: Any, weights: NDArray[np.float64], n_classes: int, n_cuts: int
 ) -> tuple[float | None, str]:
-    """What a leaf adds, if that is not the model's ``leaf_penalty``, and the loss in words."""
+    """The cost of a leaf, if that is not the model's ``leaf_penalty``, and the loss in words."""
     if model.objective != "mdl":
         return None, LOSSES[model.objective]
     leaf, constant = _core.description_bits(weights, n_classes, n_cuts)

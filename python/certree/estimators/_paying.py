@@ -18,7 +18,8 @@ class PayingEstimator(TreeEstimator):
     _prices: feature_costs.Prices | None
 
     def test_costs(self, X: Any) -> NDArray[np.float64]:
-        """What each row pays for the columns that its path in the tree asks for; 0 without ``feature_costs``.
+        """What each row pays for the columns that its path in the tree asks for; 0 without
+        ``feature_costs``.
 
         The mean over the training rows, by weight, is a part of ``objective_``.
         """

@@ -43,7 +43,7 @@ def pinball(
 def choose_levels(
     targets: NDArray[np.float64], weights: NDArray[np.float64] | None, share: float, most: int
 ) -> tuple[NDArray[np.float64], bool]:
-    """What leaves may answer, and whether that is every target. Otherwise so many quantiles of the
+    """The answers that leaves may give, and whether that is every target. Otherwise so many quantiles of the
     targets, each at the middle of an equal share of the row weight, and the quantile of all
     rows."""
     distinct, place = np.unique(targets, return_inverse=True)
@@ -77,7 +77,7 @@ def goal(
     targets: NDArray[np.float64],
     levels: NDArray[np.float64],
 ) -> _core.RowCosts:
-    """What the search is asked for: the costs of each level for each row."""
+    """The goal of the search: the costs of each level for each row."""
     share = alpha(model)
     weights, points = located.weights, located.points
     costs = np.column_stack([pinball(targets, np.full(len(targets), level), share) for level in levels])

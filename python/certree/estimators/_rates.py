@@ -51,7 +51,7 @@ def goal(
     targets: NDArray[np.float64],
     exposure: NDArray[np.float64] | None,
 ) -> _core.Rates:
-    """What the search is asked for."""
+    """The goal of the search."""
     return _core.Rates(
         model.objective,
         np.ascontiguousarray(targets),

@@ -1,4 +1,5 @@
-"""Guessed lower bounds: by point, how much more a reference loses than the best label there, or the mean."""
+"""Guessed lower bounds: by point, how much more a reference loses than the best label there, or the
+mean."""
 
 from __future__ import annotations
 
@@ -111,8 +112,8 @@ def of_squares(
     located: ingest.Located,
     targets: NDArray[np.float64],
 ) -> Guess:
-    """For squared errors: what those of the reference add to the least that each point can have, if it answers each
-    point's rows by its mean over them."""
+    """For squared errors: what those of the reference add to the least that each point can have, if
+    it answers each point's rows by its mean over them."""
     from certree.guess import answers
     from certree.guess.table import Goal
 

@@ -43,7 +43,8 @@ class RowTreeEstimator(TreeEstimator):
     constraints: Sequence[Constraint]
 
     def _hidden(self, X: Any, taken: Sequence[Any]) -> list[str]:
-        """Sensitive columns of X that are no features. ``taken``: names of columns that are something else."""
+        """Sensitive columns of X that are no features. ``taken``: names of columns that are
+        something else."""
         columns = _constrained.sensitive_columns(self.constraints)
         for name in columns:
             ingest.check_sensitive(name, X)
@@ -54,8 +55,8 @@ class RowTreeEstimator(TreeEstimator):
         return [name for name, used in columns.items() if not used]
 
     def _pose_rows(self, rows: Rows, known: Any) -> Posed:
-        """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean of
-        ``given``."""
+        """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean
+        of ``given``."""
         training, labels = rows.training, rows.labels
         kept = rows.given if training.kept is None else rows.given[training.kept]
         costs = rows.sign * kept
@@ -153,7 +154,8 @@ def with_means(
 def of_chosen(
     values: NDArray[np.float64], labels: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Each row's value of the label that was chosen for it; ``values`` has a column for each of ``labels``."""
+    """Each row's value of the label that was chosen for it; ``values`` has a column for each of
+    ``labels``."""
     places = {label: place for place, label in enumerate(labels.tolist())}
     return values[np.arange(len(chosen)), [places[label] for label in chosen.tolist()]]
 
@@ -161,7 +163,8 @@ def of_chosen(
 def mean_and_error(
     values: NDArray[np.float64], weights: NDArray[np.float64] | None
 ) -> tuple[float, float]:
-    """The weighted mean, and its standard error: of rows drawn one by one, whose weights are known."""
+    """The weighted mean, and its standard error: of rows drawn one by one, whose weights are known.
+    """
     if weights is None:
         weights = np.ones(len(values))
     share = weights / weights.sum()

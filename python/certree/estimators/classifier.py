@@ -47,15 +47,17 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     Parameters
     ----------
     objective : str, default="accuracy"
-        The loss. "accuracy" is the share of row weight that is misclassified, "balanced_accuracy" the mean over the
-        classes of that share. For two classes also 1 minus a metric: "f1", "fbeta" or "jaccard" (all of
-        ``positive_label``), "mcc", Matthews' correlation coefficient, which is 0 for a tree that gives all rows
-        one label, "auc", the area under the ROC curve of rows ranked by ``predict_proba``, or
-        "partial_auc", its part up to ``max_fpr``. Or how good the class shares of the leaves are, for any number of
-        classes: "gini", the mean of their squared error (the Gini impurity), "log_loss", the mean of their log loss (the entropy), or
-        "mdl", the bits per row that it takes to describe the tree and then the classes: a leaf takes 1 bit and
-        (K − 1) / 2 · log2(n) for the shares of K classes among n rows (by weight), a split 1 bit and log2 of the number of cuts, so
-        that there is nothing to choose; the search takes what a leaf adds from there instead of ``leaf_penalty``.
+        The loss. "accuracy" is the share of row weight that is misclassified, "balanced_accuracy"
+        the mean over the classes of that share. For two classes also 1 minus a metric: "f1",
+        "fbeta" or "jaccard" (all of ``positive_label``), "mcc", Matthews' correlation coefficient,
+        which is 0 for a tree that gives all rows one label, "auc", the area under the ROC curve of
+        rows ranked by ``predict_proba``, or "partial_auc", its part up to ``max_fpr``. Or how good
+        the class shares of the leaves are, for any number of classes: "gini", the mean of their
+        squared error (the Gini impurity), "log_loss", the mean of their log loss (the entropy), or
+        "mdl", the bits per row that it takes to describe the tree and then the classes: a leaf
+        takes 1 bit and (K − 1) / 2 · log2(n) for the shares of K classes among n rows (by weight),
+        a split 1 bit and log2 of the number of cuts, so that there is nothing to choose; the search
+        takes what a leaf adds from there instead of ``leaf_penalty``.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective: a split has to reduce the loss by more than this.
     max_depth : int or None, default=4
@@ -63,55 +65,57 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     max_leaf_nodes : int or None, default=None
         The most leaves.
     min_samples_leaf : int, default=1
-        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
-        weigh nothing do not count.
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
+        that weigh nothing do not count.
     class_weight : dict, "balanced" or None, default=None
-        A factor for each class's row weight; classes left out have 1. "balanced" makes the classes weigh
-        the same in total.
+        A factor for each class's row weight; classes left out have 1. "balanced" makes the classes
+        weigh the same in total.
     cost_matrix : array of shape (n_classes, n_classes) or None, default=None
-        ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs when it
-        is given a label. The loss is then the mean cost.
+        ``cost_matrix[true][predicted]`` in the order of ``classes_``: what a row of a class costs
+        when it is given a label. The loss is then the mean cost.
     feature_costs : dict or None, default=None
         What a row pays to be asked for a column: a dict of column names to costs, in the unit of
-        ``cost_matrix`` (else an error costs 1).
-        Columns left out are free. A row pays for a column once, wherever in the tree it is first asked. A
-        tuple of names stands for columns that one test measures (a category as several columns, say); a
-        :class:`certree.FeatureCost` for tests that are cheaper after another one of their group. What rows pay on
-        average is added to the loss; ``test_costs`` says it for each row.
+        ``cost_matrix`` (else an error costs 1). Columns left out are free. A row pays for a column
+        once, wherever in the tree it is first asked. A tuple of names stands for columns that one
+        test measures (a category as several columns, say); a :class:`certree.FeatureCost` for tests
+        that are cheaper after another one of their group. What rows pay on average is added to the
+        loss; ``test_costs`` says it for each row.
     max_fpr : float or None, default=None
-        For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at most 1. The
-        area below it is divided by it, so that a perfect ranking has 1.
+        For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at
+        most 1. The area below it is divided by it, so that a perfect ranking has 1.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``DemographicParity``,
-        ``EqualOpportunity``, ``Capacity`` and ``FalsePositiveRate``, with any objective but "auc" and
-        "partial_auc". The labels of its leaves are chosen so that it does, at the lowest loss; the tree is the
-        best of all that do.
+        ``EqualOpportunity``, ``Capacity`` and ``FalsePositiveRate``, with any objective but "auc"
+        and "partial_auc". The labels of its leaves are chosen so that it does, at the lowest loss;
+        the tree is the best of all that do.
     beta : float, default=1.0
         For "fbeta": how much recall counts beside precision.
     positive_label : label or None, default=None
-        The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which is 1 of 0 and
-        1, True of False and True, and of strings the last in the alphabet.
+        The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which
+        is 1 of 0 and 1, True of False and True, and of strings the last in the alphabet.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
-        values, at so many quantiles, or as a dict says for some columns by name (the others keep all
-        midpoints): a list of thresholds, an int or "all". Thresholds that separate no
-        rows, or the same rows as a lower one, are left out. The list of a category holds the values that may be
-        asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean. "guess" takes the cuts that
-        gradient boosting finds useful, of all kinds of columns: much faster, but the proof then
-        speaks of these cuts only. A ThresholdGuesser does so with a reference model of your own.
+        values, at so many quantiles, or as a dict says for some columns by name (the others keep
+        all midpoints): a list of thresholds, an int or "all". Thresholds that separate no rows, or
+        the same rows as a lower one, are left out. The list of a category holds the values that may
+        be asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean. "guess"
+        takes the cuts that gradient boosting finds useful, of all kinds of columns: much faster,
+        but the proof then speaks of these cuts only. A ThresholdGuesser does so with a reference
+        model of your own.
     reference : "guess", classifier, vector of labels or None, default=None
-        Guess lower bounds: search as if no tree were better than this classifier on any group of rows that the cuts
-        cannot tell apart. Much faster where the classifier is good, and whatever it is, ``certificate_.guarantee``
-        says by how much any tree can be better. A fitted classifier must know the columns and classes; one that is not
-        is fitted to the ranks of the values. A vector holds its labels for the training rows. "guess" is gradient
-        boosting; with ``thresholds="guess"`` the one that the cuts are from. ``certify()`` goes on without the
+        Guess lower bounds: search as if no tree were better than this classifier on any group of
+        rows that the cuts cannot tell apart. Much faster where the classifier is good, and whatever
+        it is, ``certificate_.guarantee`` says by how much any tree can be better. A fitted
+        classifier must know the columns and classes; one that is not is fitted to the ranks of the
+        values. A vector holds its labels for the training rows. "guess" is gradient boosting; with
+        ``thresholds="guess"`` the one that the cuts are from. ``certify()`` goes on without the
         guess. Only for "accuracy" and "balanced_accuracy", and without constraints.
     time_limit : float or None, default=60.0
-        Seconds that the search may take. Where it ends a fit before the proof, the best tree so far is
-        kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
+        Seconds that the search may take. Where it ends a fit before the proof, the best tree so far
+        is kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
     memory_limit : float or None, default=None
-        Bytes that the search may hold; data that need more to begin with are refused. None allows nine
-        tenths of what the machine has free.
+        Bytes that the search may hold; data that need more to begin with are refused. None allows
+        nine tenths of what the machine has free.
     gap_limit : float, default=0.0
         Stop once the objective is proved to be within this of the best.
     n_jobs : int or None, default=1
@@ -126,7 +130,8 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     tree_ : certree.tree.Tree
         The tree, to read and to export.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     classes_ : ndarray of shape (n_classes,)
         The labels, in order; of several targets a list of such arrays.
     n_classes_ : int
@@ -140,20 +145,22 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
 
     Notes
     -----
-    X may be a polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, a numpy array or a list of
-    rows. At prediction, frames are matched by column name, in any order, and other columns are
-    ignored. A category that was not seen in training is "not" any of the known ones.
+    X may be a polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, a numpy array or a
+    list of rows. At prediction, frames are matched by column name, in any order, and other columns
+    are ignored. A category that was not seen in training is "not" any of the known ones.
 
-    Where y has several columns, one tree answers all of them, and its loss is the mean of their error rates. ``predict``
-    then gives rows × targets, ``predict_proba`` a list with the shares of each target, and ``score`` is the share of rows
-    whose targets are all right, as scikit-learn has it.
+    Where y has several columns, one tree answers all of them, and its loss is the mean of their
+    error rates. ``predict`` then gives rows × targets, ``predict_proba`` a list with the shares of
+    each target, and ``score`` is the share of rows whose targets are all right, as scikit-learn has
+    it.
 
-    ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is
-    the metric of the training rows. Metrics count weights exactly where they are short decimals. Others are rounded once, and
-    the lower bound is lower by all that this can do; "mcc", and metrics under constraints, refuse them.
+    ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty *
+    get_n_leaves())`` is the metric of the training rows. Metrics count weights exactly where they
+    are short decimals. Others are rounded once, and the lower bound is lower by all that this can
+    do; "mcc", and metrics under constraints, refuse them.
 
-    A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over parameters;
-    there, give its ``thresholds_``.
+    A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
+    parameters; there, give its ``thresholds_``.
 
     Rows whose ``sample_weight`` is zero are left out: their values make no cuts.
 
@@ -241,8 +248,8 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         X : frame, array or list of rows
             The features, without missing values.
         y : vector, frame or array of shape (n_rows, n_targets), str, or list of str
-            The labels, or the name of their column in X (which is then not a feature). Of several targets a column for
-            each, or a list of the names of their columns in X.
+            The labels, or the name of their column in X (which is then not a feature). Of several
+            targets a column for each, or a list of the names of their columns in X.
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -392,11 +399,11 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         return tags
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of each class in the training row weight of the leaf a row ends in; of several targets a list with
-        such an array for each.
+        """The share of each class in the training row weight of the leaf a row ends in; of several
+        targets a list with such an array for each.
 
-        Class weights, costs and constraints move labels, not these shares, so with them the label need not be the
-        class with the largest share.
+        Class weights, costs and constraints move labels, not these shares, so with them the label
+        need not be the class with the largest share.
         """
         return self._fitted_tree(X).predict_proba(X)
 

@@ -27,48 +27,52 @@ from certree.options import Thresholds
 class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
-    Every row has a cost for each label, such as the time that each of several algorithms takes for an
-    instance. The tree gives each row one label. Its objective is the mean cost over the training rows plus
-    ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
+    Every row has a cost for each label, such as the time that each of several algorithms takes for
+    an instance. The tree gives each row one label. Its objective is the mean cost over the training
+    rows plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
 
     Parameters
     ----------
     leaf_penalty : float, default=0.01
-        What each leaf adds to the objective, in the unit of the costs: a split has to reduce the mean cost by
-        more than this.
+        What each leaf adds to the objective, in the unit of the costs: a split has to reduce the
+        mean cost by more than this.
     max_depth : int or None, default=4
         The deepest a leaf may be; a single leaf has depth 0. None: no limit.
     max_leaf_nodes : int or None, default=None
         The most leaves.
     min_samples_leaf : int, default=1
-        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
-        weigh nothing do not count.
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
+        that weigh nothing do not count.
     feature_costs : dict or None, default=None
-        What a row pays to be asked for a column: a dict of column names to costs, in the unit
-        of ``costs``.
-        Columns left out are free. A row pays for a column once, wherever in the tree it is first asked. A
-        tuple of names stands for columns that one test measures (a category as several columns, say); a
-        :class:`certree.FeatureCost` for tests that are cheaper after another one of their group. What rows pay on
-        average is added to the loss; ``test_costs`` says it for each row.
+        What a row pays to be asked for a column: a dict of column names to costs, in the unit of
+        ``costs``. Columns left out are free. A row pays for a column once, wherever in the tree it
+        is first asked. A tuple of names stands for columns that one test measures (a category as
+        several columns, say); a :class:`certree.FeatureCost` for tests that are cheaper after
+        another one of their group. What rows pay on average is added to the loss; ``test_costs``
+        says it for each row.
     constraints : tuple, default=()
-        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share of the row
-        weight is given a label), ``DemographicParity`` (two groups are given a label, or each one, about equally often)
-        and ``EqualOpportunity`` (the same among rows for which no label costs less). If no tree keeps to them, the error
-        says how far they must be loosened.
+        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
+        of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
+        each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
+        label costs less). If no tree keeps to them, the error says how far they must be loosened.
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
-        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+        Where columns of numbers and dates may be split, as for
+        :class:`certree.OptimalTreeClassifier`.
     reference : "guess", classifier, vector of labels or None, default=None
-        Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of ``costs``. A classifier
-        that is not fitted learns the cheapest label of each row, weighted by what is at stake.
+        Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
+        ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
+        by what is at stake.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
     Attributes
     ----------
     tree_ : certree.tree.Tree
-        The tree, to read and to export. The ``value`` of a node is the mean cost of each label there.
+        The tree, to read and to export. The ``value`` of a node is the mean cost of each label
+        there.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     labels_ : ndarray of shape (n_labels,)
         The columns of ``costs``: their names, or their numbers from 0 if they had none.
     n_features_in_ : int
@@ -78,8 +82,8 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
 
     Notes
     -----
-    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into memory.
-    Costs may be below zero.
+    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
+    memory. Costs may be below zero.
 
     ``score`` is minus the mean cost of the labels that are predicted.
 
@@ -146,8 +150,8 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         X : frame, array or list of rows
             The features, without missing values.
         costs : frame or array of shape (n_rows, n_labels), or list of str
-            ``costs[i, k]`` is what it costs to give row i label k; or the names of such columns in X (which
-            are then not features).
+            ``costs[i, k]`` is what it costs to give row i label k; or the names of such columns in
+            X (which are then not features).
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -173,13 +177,13 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         return self._pose_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
-        """What each label costs on average in the leaf that a row ends in, over the training rows there: rows
-        × labels, in the order of ``labels_``."""
+        """What each label costs on average in the leaf that a row ends in, over the training rows
+        there: rows × labels, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in ``fit``:
-        frames are matched by name."""
+        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in
+        ``fit``: frames are matched by name."""
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")
         check_same_length(len(labels), len(read.values), "costs")

@@ -211,8 +211,8 @@ class OptimalTree(TreeEstimator):
         )
 
     def certify(self, X: Any = None, statistics: Any = None, sample_weight: Any = None) -> OptimalTree:
-        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the data are as
-        ``fit`` takes them."""
+        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify``
+        does; the data are as ``fit`` takes them."""
         return self._go_on(None if X is None else (X, statistics, sample_weight))
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -1,4 +1,5 @@
-"""Trees that choose the treatment with the best outcome, learnt from what was given to whom and what came of it."""
+"""Trees that choose the treatment with the best outcome, learnt from what was given to whom and
+what came of it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ from certree.options import Thresholds
 
 
 class PolicyValue(NamedTuple):
-    """The mean outcome that a policy is estimated to have, and the standard error of that estimate."""
+    """The mean outcome that a policy is estimated to have, and the standard error of that estimate.
+    """
 
     value: float
     standard_error: float
@@ -54,52 +56,58 @@ class Scored:
 
 
 class OptimalPolicyTree(RowTreeEstimator):
-    """A decision tree that gives each row a treatment, with the best estimated mean outcome of all such trees.
+    """A decision tree that gives each row a treatment, with the best estimated mean outcome of all
+    such trees.
 
-    From rows that were each given one treatment and had one outcome, a teacher computes a score for each row
-    and treatment, whose mean estimates how a policy would do. The tree's objective is minus its mean score
-    plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved about it. The proof
-    is about the scores: how near these are to the truth depends on the teacher's models.
+    From rows that were each given one treatment and had one outcome, a teacher computes a score for
+    each row and treatment, whose mean estimates how a policy would do. The tree's objective is
+    minus its mean score plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says
+    what was proved about it. The proof is about the scores: how near these are to the truth depends
+    on the teacher's models.
 
     Parameters
     ----------
     teacher : {"dr", "dm", "ipw"}, default="dr"
-        How rows are scored. "dm", the direct method: the outcome predicted for each treatment. "ipw": the
-        outcome over the propensity for the treatment that was given, else 0. "dr", doubly robust: the
-        prediction, corrected by its error over the propensity where the treatment was given.
+        How rows are scored. "dm", the direct method: the outcome predicted for each treatment.
+        "ipw": the outcome over the propensity for the treatment that was given, else 0. "dr",
+        doubly robust: the prediction, corrected by its error over the propensity where the
+        treatment was given.
     maximize : bool, default=True
         Whether a larger outcome is better.
     propensity_model : classifier or None, default=None
-        Estimates the probability of each treatment where ``fit`` is given no ``propensity``: an unfitted
-        scikit-learn classifier. None: logistic regression on standardized features.
+        Estimates the probability of each treatment where ``fit`` is given no ``propensity``: an
+        unfitted scikit-learn classifier. None: logistic regression on standardized features.
     outcome_model : regressor or None, default=None
-        Predicts the outcome where ``fit`` is given no ``predicted``: an unfitted scikit-learn regressor, fitted
-        to the rows of each treatment on their own. None: a random forest with at least 5 rows in a leaf.
+        Predicts the outcome where ``fit`` is given no ``predicted``: an unfitted scikit-learn
+        regressor, fitted to the rows of each treatment on their own. None: a random forest with at
+        least 5 rows in a leaf.
     n_folds : int, default=5
         These models are cross-fitted: each row is scored by models fitted to the other folds.
     clip : float, default=0.01
-        Propensities that models estimate are raised to this where they are below. Those that are given as
-        numbers are never changed.
+        Propensities that models estimate are raised to this where they are below. Those that are
+        given as numbers are never changed.
     random_state : int, RandomState or None, default=0
         Draws the folds, and seeds models that have no seed of their own.
     leaf_penalty : float, default=0.01
-        What each leaf adds to the objective, in the unit of the outcome: a split has to improve the mean score
-        by more than this.
+        What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
+        mean score by more than this.
     max_depth, max_leaf_nodes, min_samples_leaf, thresholds, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     constraints : tuple, default=()
-        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share of the row
-        weight is given a treatment) and ``DemographicParity`` (two groups are given a treatment, or each one, about
-        equally often).
+        What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
+        of the row weight is given a treatment) and ``DemographicParity`` (two groups are given a
+        treatment, or each one, about equally often).
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
 
     Attributes
     ----------
     tree_ : certree.tree.Tree
-        The tree, to read and to export. The ``value`` of a node is the mean score of each treatment there.
+        The tree, to read and to export. The ``value`` of a node is the mean score of each treatment
+        there.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     labels_ : ndarray of shape (n_treatments,)
         The treatments in order; the columns of ``rewards``, if these were given.
     n_features_in_ : int
@@ -109,12 +117,15 @@ class OptimalPolicyTree(RowTreeEstimator):
 
     Notes
     -----
-    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into memory.
+    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
+    memory.
 
-    The value of the tree on the rows that it was fitted to is too good to be true, as any maximum of estimates
-    is: use :meth:`policy_value` on others. Row weights count in the objective, and not in the fits of models.
+    The value of the tree on the rows that it was fitted to is too good to be true, as any maximum
+    of estimates is: use :meth:`policy_value` on others. Row weights count in the objective, and not
+    in the fits of models.
 
-    ``score`` is the mean score of the tree's treatments; where smaller outcomes are better, minus that.
+    ``score`` is the mean score of the tree's treatments; where smaller outcomes are better, minus
+    that.
 
     Examples
     --------
@@ -207,8 +218,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     ) -> OptimalPolicyTree:
         """Search for the best tree.
 
-        Whatever is one value for each row may also be the name of its column in X, and a table a list of such
-        names; these columns are then not features.
+        Whatever is one value for each row may also be the name of its column in X, and a table a
+        list of such names; these columns are then not features.
 
         Parameters
         ----------
@@ -219,16 +230,16 @@ class OptimalPolicyTree(RowTreeEstimator):
         outcome : vector of numbers
             What came of it.
         propensity : vector, table, fitted classifier or None, default=None
-            The probability, above 0 and at most 1, with which each row was given its treatment; or that of
-            every treatment, with a column for each; or a classifier to predict them from the features. None:
-            cross-fitted. Not used by "dm".
+            The probability, above 0 and at most 1, with which each row was given its treatment; or
+            that of every treatment, with a column for each; or a classifier to predict them from
+            the features. None: cross-fitted. Not used by "dm".
         predicted : table, dict or list of fitted regressors, or None, default=None
-            The outcome predicted for every treatment, with a column for each: matched by name if the names are
-            those of the treatments, else in their order. Or a regressor for each. None: cross-fitted. Not
-            used by "ipw".
+            The outcome predicted for every treatment, with a column for each: matched by name if
+            the names are those of the treatments, else in their order. Or a regressor for each.
+            None: cross-fitted. Not used by "ipw".
         rewards : table or None, default=None
-            Instead of all these: what each label brings each row. Then there is no teacher, and a larger
-            reward is better if ``maximize`` is true.
+            Instead of all these: what each label brings each row. Then there is no teacher, and a
+            larger reward is better if ``maximize`` is true.
         sample_weight : vector or None, default=None
             Row weights, not negative.
 
@@ -297,8 +308,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
-        """The mean score of each treatment in the leaf that a row ends in, over the training rows there: rows ×
-        treatments, in the order of ``labels_``."""
+        """The mean score of each treatment in the leaf that a row ends in, over the training rows
+        there: rows × treatments, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def policy_value(
@@ -312,12 +323,12 @@ class OptimalPolicyTree(RowTreeEstimator):
         rewards: Any = None,
         sample_weight: Any = None,
     ) -> PolicyValue:
-        """What the mean outcome would be if every row were treated as the tree says: the mean score of these
-        treatments, with its standard error.
+        """What the mean outcome would be if every row were treated as the tree says: the mean score
+        of these treatments, with its standard error.
 
-        The arguments are those of ``fit``, for these rows; models that are not given are cross-fitted on them.
-        The standard error is that of a mean over independent rows: it knows nothing of errors of the models
-        that all rows share.
+        The arguments are those of ``fit``, for these rows; models that are not given are
+        cross-fitted on them. The standard error is that of a mean over independent rows: it knows
+        nothing of errors of the models that all rows share.
         """
         parameters.check(self, self._rules)
         chosen = self.predict(X)

@@ -25,51 +25,58 @@ from certree.tree import Tree
 class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     """A regression tree with the lowest objective of all trees within its limits.
 
-    The objective is the squared error on the training rows as a share of that of a single leaf (that is, one
-    minus R²), plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says what was proved.
+    The objective is the squared error on the training rows as a share of that of a single leaf
+    (that is, one minus R²), plus ``leaf_penalty`` for each leaf. After a fit, ``certificate_`` says
+    what was proved.
 
     Parameters
     ----------
     objective : str, default="squared_error"
-        The loss. "squared_error": the squared errors of several targets are added as they are: scale targets that are to
-        count alike. "poisson" or "gamma": the deviance of these distributions, for counts or amounts that grow with an
-        ``exposure``; leaves answer with a rate. "absolute_error", or "quantile" with ``quantile``, the pinball loss:
-        leaves answer with one of a few ``levels``. All but the first are for one target, and each is a share of what a
-        single leaf has (that is, one minus D²).
+        The loss. "squared_error": the squared errors of several targets are added as they are:
+        scale targets that are to count alike. "poisson" or "gamma": the deviance of these
+        distributions, for counts or amounts that grow with an ``exposure``; leaves answer with a
+        rate. "absolute_error", or "quantile" with ``quantile``, the pinball loss: leaves answer
+        with one of a few ``levels``. All but the first are for one target, and each is a share of
+        what a single leaf has (that is, one minus D²).
     leaf_penalty : float, default=0.01
-        What each leaf adds to the objective: a split has to explain more than this share of the loss of all rows as one
-        leaf.
+        What each leaf adds to the objective: a split has to explain more than this share of the
+        loss of all rows as one leaf.
     max_depth : int or None, default=4
         The deepest a leaf may be; a single leaf has depth 0. None: no limit.
     max_leaf_nodes : int or None, default=None
         The most leaves.
     min_samples_leaf : int, default=1
-        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows that
-        weigh nothing do not count.
+        The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
+        that weigh nothing do not count.
     quantile : float, default=0.5
-        Which quantile "quantile" asks for: this share of a leaf's row weight is to lie below its answer.
+        Which quantile "quantile" asks for: this share of a leaf's row weight is to lie below its
+        answer.
     levels : int, default=64
-        For "absolute_error" and "quantile", how many different answers leaves choose from: all distinct targets if there
-        are no more, and so the tree is the best there is; else quantiles of the targets, and the proof speaks of these.
+        For "absolute_error" and "quantile", how many different answers leaves choose from: all
+        distinct targets if there are no more, and so the tree is the best there is; else quantiles
+        of the targets, and the proof speaks of these.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
-        Where columns of numbers and dates may be split, as for :class:`certree.OptimalTreeClassifier`.
+        Where columns of numbers and dates may be split, as for
+        :class:`certree.OptimalTreeClassifier`.
     reference : "guess", regressor, array of numbers or None, default=None
-        Guessed lower bounds: the search takes for granted that no leaf has a lower squared error than this model on the
-        same rows. "guess" is gradient boosting; with ``thresholds="guess"`` the one that the cuts are from. A regressor
-        that is fitted must know the columns of X; one that is not is fitted here, to the ranks of the values. Or
-        give what any model predicts for the training rows: a vector, or rows × targets. What the guess can have cost is
-        ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to guessing. Only for
-        "squared_error".
+        Guessed lower bounds: the search takes for granted that no leaf has a lower squared error
+        than this model on the same rows. "guess" is gradient boosting; with ``thresholds="guess"``
+        the one that the cuts are from. A regressor that is fitted must know the columns of X; one
+        that is not is fitted here, to the ranks of the values. Or give what any model predicts for
+        the training rows: a vector, or rows × targets. What the guess can have cost is
+        ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to
+        guessing. Only for "squared_error".
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
     Attributes
     ----------
     tree_ : certree.tree.Tree
-        The tree, to read and to export. The ``value`` of a node is the mean of each target there, or the rate or level
-        that it answers.
+        The tree, to read and to export. The ``value`` of a node is the mean of each target there,
+        or the rate or level that it answers.
     certificate_ : certree.Certificate
-        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from it.
+        What was proved. ``objective_``, ``lower_bound_``, ``gap_`` and ``status_`` are taken from
+        it.
     target_names_ : list of str
         The names of the targets; "y", or "y0", "y1" and so on, where they came without.
     n_outputs_, n_features_in_ : int
@@ -83,18 +90,20 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
 
     Notes
     -----
-    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into memory.
+    X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
+    memory.
 
-    The search is exact for the targets as they are given: they are centred before they are squared, so that a
-    large mean takes nothing from a small spread. Leaves predict means of the targets.
+    The search is exact for the targets as they are given: they are centred before they are squared,
+    so that a large mean takes nothing from a small spread. Leaves predict means of the targets.
 
-    If all targets are the same, there is nothing to explain: the loss is 0 and the objective ``leaf_penalty``.
+    If all targets are the same, there is nothing to explain: the loss is 0 and the objective
+    ``leaf_penalty``.
 
-    Of rates, ``predict`` gives the rate, or with ``exposure`` what the rows of that exposure are expected to have. A
-    Poisson leaf whose rows have only zeros has the rate 0.
+    Of rates, ``predict`` gives the rate, or with ``exposure`` what the rows of that exposure are
+    expected to have. A Poisson leaf whose rows have only zeros has the rate 0.
 
-    ``score`` is R², of several targets their mean; of the other objectives D², the share of their loss that is explained
-    beside the best single answer, as scikit-learn has it.
+    ``score`` is R², of several targets their mean; of the other objectives D², the share of their
+    loss that is explained beside the best single answer, as scikit-learn has it.
 
     Examples
     --------
@@ -175,8 +184,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
         exposure : vector, str or None, default=None
-            For "poisson" and "gamma", how long or how much each row was observed, above 0, or the name of its column in X
-            (which is then not a feature). None: all alike.
+            For "poisson" and "gamma", how long or how much each row was observed, above 0, or the
+            name of its column in X (which is then not a feature). None: all alike.
 
         Returns
         -------
@@ -294,7 +303,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         exposure: NDArray[np.float64] | None,
         names: NDArray[Any],
     ) -> tuple[Any, ...]:
-        """The goal, the core's labels, the loss in words, what shows the tree, and levels if there are any."""
+        """The goal, the core's labels, the loss in words, what shows the tree, and levels if there
+        are any."""
         if self.objective in _rates.LOSSES:
             goal = _rates.goal(self, located, targets, exposure)
 
@@ -315,20 +325,21 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     def certify(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, exposure: Any = None
     ) -> OptimalTreeRegressor:
-        """Search on, without a guess, until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the
-        data are as ``fit`` takes them."""
+        """Search on, without a guess, until the tree is proved to be the best, as
+        ``OptimalTreeClassifier.certify`` does; the data are as ``fit`` takes them."""
         return self._go_on(None if X is None else (X, y, sample_weight, exposure))
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
-        """What the leaf that each row ends in answers: a vector, or rows × targets if there are several means. Of rates, times
-        the ``exposure`` if it is given: a vector, or the name of its column in X."""
+        """What the leaf that each row ends in answers: a vector, or rows × targets if there are
+        several means. Of rates, times the ``exposure`` if it is given: a vector, or the name of its
+        column in X."""
         answers = self._fitted_tree(X).predict(X)
         exposures = self._exposure(X, exposure, len(answers))
         return answers if exposures is None else answers * exposures
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """R² of the predictions, of several targets the mean of each one's; of other objectives D². For rates, ``exposure`` as
-        in ``fit``."""
+        """R² of the predictions, of several targets the mean of each one's; of other objectives D².
+        For rates, ``exposure`` as in ``fit``."""
         predicted = self.predict(X)
         exposures = self._exposure(X, exposure, len(predicted))
         read = ingest.read_targets(X, y)

@@ -191,8 +191,8 @@ class OptimalSurvivalTree(TreeEstimator):
     def certify(
         self, X: Any = None, time: Any = None, event: Any = None, sample_weight: Any = None
     ) -> OptimalSurvivalTree:
-        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify`` does; the data are as
-        ``fit`` takes them."""
+        """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify``
+        does; the data are as ``fit`` takes them."""
         return self._go_on(None if X is None else (X, time, event, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""What each treatment would have brought each row, as far as what was seen can tell: a score by row and
-treatment whose mean over rows estimates the value of a policy.
+"""What each treatment would have brought each row, as far as what was seen can tell: a score by row
+and treatment whose mean over rows estimates the value of a policy.
 
-With treatment kᵢ, outcome yᵢ, the propensity μᵢ of the treatment that was given, and outcomes v predicted for
-every treatment:
+With treatment kᵢ, outcome yᵢ, the propensity μᵢ of the treatment that was given, and outcomes v
+predicted for every treatment:
 
 - direct method: v(i, k);
 - inverse propensity weighting: yᵢ / μᵢ for the treatment that was given, 0 for the others;
@@ -58,7 +58,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Crossfit:
-    """How models are made where none are given: each row is scored by models that did not see it."""
+    """How models are made where none are given: each row is scored by models that did not see it.
+    """
 
     n_folds: int
     propensity_model: Any
@@ -139,8 +140,8 @@ def scores(
 def read_propensity(
     X: Any, propensity: Any, seen: Seen, features: Any, clip: float
 ) -> Matrix:
-    """The probability of the treatment that each row was given: from a vector, from a table with a column for
-    each treatment, or from a fitted classifier (then at least ``clip``)."""
+    """The probability of the treatment that each row was given: from a vector, from a table with a
+    column for each treatment, or from a fitted classifier (then at least ``clip``)."""
     rows = np.arange(seen.n_rows)
     if hasattr(propensity, "predict_proba"):
         return clipped(_by_classifier(propensity, features, seen), seen, clip)
@@ -165,7 +166,8 @@ def clipped(probabilities: Matrix, seen: Seen, clip: float) -> Matrix:
 
 
 def read_predicted(X: Any, predicted: Any, seen: Seen, features: Any) -> Matrix:
-    """The outcome predicted for each treatment: from a table, or from fitted regressors by treatment."""
+    """The outcome predicted for each treatment: from a table, or from fitted regressors by
+    treatment."""
     if isinstance(predicted, Mapping):
         missing = [name for name in seen.names if name not in predicted]
         if missing:
@@ -197,7 +199,8 @@ def _is_table(given: Any) -> bool:
 
 
 def _by_treatment(X: Any, given: Any, role: str, seen: Seen) -> Matrix:
-    """Columns in the order of the treatments: by name where the names are the treatments', else as they come."""
+    """Columns in the order of the treatments: by name where the names are the treatments', else as
+    they come."""
     read = ingest.read_matrix(X, given, role, "treatment")
     check_same_length(seen.n_rows, len(read.values), role)
     _check_width(len(read.labels), role, seen)

@@ -1,4 +1,5 @@
-"""A tree in Graphviz's language: columns in boxes, conditions on the edges, leaves coloured by label."""
+"""A tree in Graphviz's language: columns in boxes, conditions on the edges, leaves coloured by
+label."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A tree as a JSON document and back: docs/tree-json.md says what each member means.
 
-Reading trusts nothing: whatever the text is, the answer is a tree that can be used, or a `ValueError`
-that says what is wrong and where. A document has limits, so that reading it takes a bounded time
-and memory; a tree beyond them is not written either.
+Reading trusts nothing: whatever the text is, the answer is a tree that can be used, or a
+`ValueError` that says what is wrong and where. A document has limits, so that reading it takes a
+bounded time and memory; a tree beyond them is not written either.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ Read = tuple[Parts, list[Column], NDArray[Any], Task, list[NDArray[Any]]]
 
 
 def from_json(text: str | bytes) -> Read:
-    """The parts of a `_core.Tree`, its columns, its labels, its task, and the labels of each of several targets."""
+    """The parts of a `_core.Tree`, its columns, its labels, its task, and the labels of each of
+    several targets."""
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
         _check_text(data)
@@ -292,8 +293,8 @@ def _read_node(
     sizes: tuple[int, int],
     task: Task,
 ) -> tuple[Any, ...]:
-    """``known``: the columns, and the values of each. ``sizes``: how many labels there are, and how many numbers a
-    node holds."""
+    """``known``: the columns, and the values of each. ``sizes``: how many labels there are, and how
+    many numbers a node holds."""
     members = _object(node, where)
     n_labels, width = sizes
     most = 0 if task in NUMBERS or task == "targets" else n_labels - 1

@@ -1,8 +1,8 @@
 """A tree as one polars expression, exact for every type of column.
 
-Comparisons are made where they are exact. A threshold below 2^53 in size is compared as a 64-bit float:
-narrower numbers fit it, and wider integers are rounded to the same side. A larger one is compared as an
-integer of the column's own type.
+Comparisons are made where they are exact. A threshold below 2^53 in size is compared as a 64-bit
+float: narrower numbers fit it, and wider integers are rounded to the same side. A larger one is
+compared as an integer of the column's own type.
 """
 
 from __future__ import annotations

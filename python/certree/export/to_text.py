@@ -23,7 +23,8 @@ def to_text(tree: Tree) -> str:
         return f"{title}\n└── always → {answer_text(tree, root)}\n"
     # Left of the arrow the branches, right of it the leaves as a table.
     lines: list[tuple[str, Row]] = []
-    # A stack of (node id, the condition that leads to it, what its line starts with, is it a last child).
+    # A stack of (node id, the condition that leads to it, what its line starts with, is it a last
+    # child).
     waiting: list[tuple[int, str, str, bool]] = []
 
     def wait_for_children(node: Node, start: str) -> None:
@@ -86,8 +87,8 @@ def rows_text(node: Node) -> str:
 
 
 def value_texts(tree: Tree, node: Node, width: int = 0) -> list[str]:
-    """What a node holds for each label, in their order: shares of classes, or mean costs or rewards; of each target the
-    share of the label that it answers."""
+    """What a node holds for each label, in their order: shares of classes, or mean costs or
+    rewards; of each target the share of the label that it answers."""
     if tree.task == "classification":
         return share_texts(tree, node, width)
     if tree.task == "labels":

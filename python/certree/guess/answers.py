@@ -1,4 +1,5 @@
-"""What a reference answers for the training rows: guessed lower bounds are made of where it errs."""
+"""What a reference answers for the training rows: guessed lower bounds are made of where it errs.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from certree.ingest.checks import check_same_length
 def of_rows(
     reference: Any, X: Any, kept: np.ndarray | None, goal: Goal, guesser: Any = None
 ) -> tuple[np.ndarray, str]:
-    """A label number for each row that weighs something, and what the reference is, in words. Where the goal has no
-    labels, the numbers of each row and output.
+    """A label number for each row that weighs something, and what the reference is, in words. Where
+    the goal has no labels, the numbers of each row and output.
 
-    ``goal`` is of these rows, ``X`` has all rows and no columns but features. With ``guesser``, fitted to these rows, its
-    own reference is the one that "guess" stands for.
+    ``goal`` is of these rows, ``X`` has all rows and no columns but features. With ``guesser``,
+    fitted to these rows, its own reference is the one that "guess" stands for.
     """
     if _is_vector(reference):
         given = _given(reference, goal)

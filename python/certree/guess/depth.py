@@ -14,19 +14,20 @@ from certree.guess import references, splits
 def suggest_depth(ensemble: Any) -> int:
     """A depth at which single trees are at least as flexible as a fitted ensemble.
 
-    With K trees whose class has the VC dimension V, both at least 3, a weighted vote has a VC dimension of at most
-    ``m (3 ln m + 2)`` with ``m = K V + K``, and trees of depth d have one of 2^d or more. V is taken to be the
-    most leaves that a tree of the ensemble has: how many points its leaves can tell apart. K is the number of
-    trees for a class or output; between two of several classes, the trees of both decide, so it is twice that.
+    With K trees whose class has the VC dimension V, both at least 3, a weighted vote has a VC
+    dimension of at most ``m (3 ln m + 2)`` with ``m = K V + K``, and trees of depth d have one of
+    2^d or more. V is taken to be the most leaves that a tree of the ensemble has: how many points
+    its leaves can tell apart. K is the number of trees for a class or output; between two of
+    several classes, the trees of both decide, so it is twice that.
 
-    The number is conservative. Much shallower trees often predict as well, so it is more of a reason not to search
-    deeper than one to search as deep.
+    The number is conservative. Much shallower trees often predict as well, so it is more of a
+    reason not to search deeper than one to search as deep.
 
     Parameters
     ----------
     ensemble : model
-        A fitted model that :class:`ThresholdGuesser` can read, or a fitted ThresholdGuesser. Not an explainable
-        boosting machine: that is no vote of so many trees.
+        A fitted model that :class:`ThresholdGuesser` can read, or a fitted ThresholdGuesser. Not an
+        explainable boosting machine: that is no vote of so many trees.
 
     Examples
     --------
@@ -58,11 +59,11 @@ def suggest_depth(ensemble: Any) -> int:
 def depth_gap(model: Any, *fitted_to: Any, **also_fitted_to: Any) -> float:
     """How much better than a fitted tree any deeper one with the same cuts can be.
 
-    No tree of any depth, with the cuts and the other limits of the fit, has an objective that is lower by more.
-    A tree within the depth limit is not below the certificate's lower bound. A deeper one has at least
-    ``max_depth + 2`` leaves, and loses at least what rows with equal answers but different labels cost any tree.
-    That is a bound for what a guessed depth can cost, and unlike the ones that need the best tree of any depth, it
-    can be known.
+    No tree of any depth, with the cuts and the other limits of the fit, has an objective that is
+    lower by more. A tree within the depth limit is not below the certificate's lower bound. A
+    deeper one has at least ``max_depth + 2`` leaves, and loses at least what rows with equal
+    answers but different labels cost any tree. That is a bound for what a guessed depth can cost,
+    and unlike the ones that need the best tree of any depth, it can be known.
 
     It is proved, but it is not the certificate's gap: that speaks of trees within the limit only.
 

@@ -1,12 +1,13 @@
 """Column elimination: drop the least important cuts as long as the reference stays as good.
 
-One by one, that is a refit for each cut. Here more and more are dropped at once, up to a sixteenth of those in use:
-twice as many after two steps that went well, and half as many once a step went too far, until not even
-one can go. What the reference does not use goes along with the others.
+One by one, that is a refit for each cut. Here more and more are dropped at once, up to a sixteenth
+of those in use: twice as many after two steps that went well, and half as many once a step went too
+far, until not even one can go. What the reference does not use goes along with the others.
 
-What holds at the end is what one-by-one promises: the score is not below the best of all accepted steps less the
-tolerance, and without the least important cut it would be. Which cuts are kept may differ: the score need not fall
-at every step, and a larger step may pass over a place where one-by-one stops.
+What holds at the end is what one-by-one promises: the score is not below the best of all accepted
+steps less the tolerance, and without the least important cut it would be. Which cuts are kept may
+differ: the score need not fall at every step, and a larger step may pass over a place where
+one-by-one stops.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Of the cuts in use, the most that one step drops: large steps pass over more of the places to stop at.
+#: Of the cuts in use, the most that one step drops: large steps pass over more of the places to
+#: stop at.
 SHARE = 16
 
 
@@ -40,8 +42,8 @@ class Kept(NamedTuple):
 def eliminate(
     fit: Callable[[np.ndarray], Fitted], n_cuts: int, best: float, tolerance: float
 ) -> Kept:
-    """Drop cuts as long as the score is at least the best one so far, beginning with ``best``, less the
-    tolerance. ``fit`` takes the cuts to use."""
+    """Drop cuts as long as the score is at least the best one so far, beginning with ``best``, less
+    the tolerance. ``fit`` takes the cuts to use."""
     kept = np.arange(n_cuts)
     fitted = fit(kept)
     n_fits, batch, successes, growing = 1, 1, 0, True

@@ -1,8 +1,9 @@
 """The jumps of explainable boosting machines.
 
-Such a machine adds up one step function for each column. A step is a cut if it is higher than tolerance times
-(the importance of the most important column / this column's). A value of a category is asked for if its score
-differs by as much from the mean score of the other rows. Terms of two columns are left out.
+Such a machine adds up one step function for each column. A step is a cut if it is higher than
+tolerance times (the importance of the most important column / this column's). A value of a category
+is asked for if its score differs by as much from the mean score of the other rows. Terms of two
+columns are left out.
 """
 
 from __future__ import annotations

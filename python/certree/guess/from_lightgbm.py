@@ -1,4 +1,5 @@
-"""The splits of LightGBM: values are 64-bit floats, and go left if they are at most the threshold."""
+"""The splits of LightGBM: values are 64-bit floats, and go left if they are at most the threshold.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The splits of scikit-learn's trees and of ensembles of them.
 
-Its trees read every value as a 32-bit float and send it left if it is at most the threshold, a 64-bit one.
-Histogram boosting compares 64-bit floats.
+Its trees read every value as a 32-bit float and send it left if it is at most the threshold, a
+64-bit one. Histogram boosting compares 64-bit floats.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The splits of XGBoost: values are 32-bit floats, and go left if they are *below* the threshold."""
+"""The splits of XGBoost: values are 32-bit floats, and go left if they are *below* the threshold.
+"""
 
 from __future__ import annotations
 

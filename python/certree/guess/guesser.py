@@ -21,41 +21,46 @@ from certree.guess.table import Goal, Table, read, read_table
 class ThresholdGuesser(ThresholdBinarizer):
     """Keep only the cuts that a reference model, such as gradient boosting, finds useful.
 
-    The reference is fitted, and the tests in its trees become cuts: every test of every tree, of all classes
-    or outputs. Then column elimination drops the least important ones, a few at a time, and fits the reference again on
-    the answers to the others, as long as its training score does not fall by more than ``tolerance`` below the best
-    one so far. A search over these cuts takes a fraction of the time, but its proof speaks of these cuts only.
+    The reference is fitted, and the tests in its trees become cuts: every test of every tree, of
+    all classes or outputs. Then column elimination drops the least important ones, a few at a time,
+    and fits the reference again on the answers to the others, as long as its training score does
+    not fall by more than ``tolerance`` below the best one so far. A search over these cuts takes a
+    fraction of the time, but its proof speaks of these cuts only.
 
-    It transforms like :class:`ThresholdBinarizer`. Given to an estimator as its ``thresholds``, it is used as it is if
-    it is fitted; otherwise each fit of the estimator fits a copy.
+    It transforms like :class:`ThresholdBinarizer`. Given to an estimator as its ``thresholds``, it
+    is used as it is if it is fitted; otherwise each fit of the estimator fits a copy.
 
     Parameters
     ----------
     reference : model or None, default=None
-        None: scikit-learn's gradient boosting (50 trees of depth 2, learning rate 0.1, ``random_state=0``), a
-        regressor if the target has fractions. Else a decision tree, random forest, extra trees, bagged or
-        boosted trees of scikit-learn, LightGBM or XGBoost, or an explainable boosting machine. One that is not fitted is
-        fitted here, to the ranks of the values: a column for each value of a category, and dates as well as numbers.
-        One that is fitted must know the columns of X as they are.
+        None: scikit-learn's gradient boosting (50 trees of depth 2, learning rate 0.1,
+        ``random_state=0``), a regressor if the target has fractions. Else a decision tree, random
+        forest, extra trees, bagged or boosted trees of scikit-learn, LightGBM or XGBoost, or an
+        explainable boosting machine. One that is not fitted is fitted here, to the ranks of the
+        values: a column for each value of a category, and dates as well as numbers. One that is
+        fitted must know the columns of X as they are.
     tolerance : float or None, default=0.0
-        How far the score (accuracy or R²) on the training rows may fall below that of the reference, or the best
-        one later, while cuts are dropped. None drops nothing and keeps a fitted reference as it is; boosters without a scikit-learn
-        interface need this. Explainable boosting machines choose by ``jump`` instead.
+        How far the score (accuracy or R²) on the training rows may fall below that of the
+        reference, or the best one later, while cuts are dropped. None drops nothing and keeps a
+        fitted reference as it is; boosters without a scikit-learn interface need this. Explainable
+        boosting machines choose by ``jump`` instead.
     jump : float, default=0.1
-        For explainable boosting machines: a step in a column's function is a cut if it is higher than this times the
-        importance of the most important column over that of its own. In the unit of the machine's scores: log-odds of
-        a classifier, the target's own of a regressor.
+        For explainable boosting machines: a step in a column's function is a cut if it is higher
+        than this times the importance of the most important column over that of its own. In the
+        unit of the machine's scores: log-odds of a classifier, the target's own of a regressor.
     class_weight : dict, "balanced" or None, default=None
         A factor for each class's row weight while the reference is fitted and scored.
 
     Attributes
     ----------
     thresholds_ : dict
-        What may be asked of each column: thresholds, ascending, of numbers and dates (dates as integers in their
-        physical unit), values of a category, ``[True]`` of a Boolean; an empty list if nothing.
+        What may be asked of each column: thresholds, ascending, of numbers and dates (dates as
+        integers in their physical unit), values of a category, ``[True]`` of a Boolean; an empty
+        list if nothing.
     reference_ : model
-        The reference fitted to ``transform(X)``; it predicts class numbers, of ``classes_``. A fitted one that nothing
-        was dropped from by intent (``tolerance=None``, or an explainable boosting machine) is kept as it was given.
+        The reference fitted to ``transform(X)``; it predicts class numbers, of ``classes_``. A
+        fitted one that nothing was dropped from by intent (``tolerance=None``, or an explainable
+        boosting machine) is kept as it was given.
     classes_ : ndarray or None
         The labels in order; None if the target is real or was not given.
     n_found_, n_kept_ : int
@@ -71,11 +76,11 @@ class ThresholdGuesser(ThresholdBinarizer):
 
     Notes
     -----
-    ``score_`` is at least ``reference_score_ - tolerance``, except where nothing could be dropped: fitted to the answers
-    to all its own cuts, a reference with randomness may score below itself.
+    ``score_`` is at least ``reference_score_ - tolerance``, except where nothing could be dropped:
+    fitted to the answers to all its own cuts, a reference with randomness may score below itself.
 
-    A reference that predicts one class for all rows says nothing about which cuts matter. All its cuts are
-    kept then, with a warning. At least one cut is kept in any case.
+    A reference that predicts one class for all rows says nothing about which cuts matter. All its
+    cuts are kept then, with a warning. At least one cut is kept in any case.
 
     The rows are read into memory, also those of a LazyFrame.
 

@@ -14,7 +14,8 @@ from certree.ingest.slots import listed
 
 
 class Question(NamedTuple):
-    """A cut of a column: after which of its distinct values, or for which value of a category; 0 for a Boolean."""
+    """A cut of a column: after which of its distinct values, or for which value of a category; 0
+    for a Boolean."""
 
     column: int
     place: int
@@ -123,7 +124,8 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
 
 
 def match(names: Sequence[str] | None, n_features: int, table: Table) -> list[int]:
-    """Which column of X each column of a fitted model is: by name where both have names, else by place."""
+    """Which column of X each column of a fitted model is: by name where both have names, else by
+    place."""
     own = [column.name for column in table.columns]
     if names is None or not table.named:
         if n_features != len(own):

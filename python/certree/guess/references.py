@@ -36,7 +36,8 @@ def regression(n_outputs: int) -> Any:
 
 
 def unwrapped(reference: Any) -> Any:
-    """The model in scikit-learn's ``FrozenEstimator``, which keeps a fitted one fitted when it is cloned."""
+    """The model in scikit-learn's ``FrozenEstimator``, which keeps a fitted one fitted when it is
+    cloned."""
     return reference.estimator if type(reference).__name__ == "FrozenEstimator" else reference
 
 

@@ -18,7 +18,8 @@ KNOWN = (
 class Splits:
     """All tests of a model side by side, and the size of its trees.
 
-    A row goes left if its value, rounded to ``dtype``, is at most the threshold; below it, if ``strict``.
+    A row goes left if its value, rounded to ``dtype``, is at most the threshold; below it, if
+    ``strict``.
     """
 
     #: The model's own number of the tested column.
@@ -28,11 +29,12 @@ class Splits:
     gains: np.ndarray
     dtype: type[np.floating]
     strict: bool = False
-    #: (feature, value): tests of explainable boosting machines for a value of a category, with gains.
+    #: (feature, value): tests of explainable boosting machines for a value of a category, with
+    #: gains.
     values: Sequence[tuple[int, str]] = ()
     value_gains: Sequence[float] = ()
-    #: Trees for each output or class, of which there are so many, and the most leaves that one has. None: the
-    #: model has no trees.
+    #: Trees for each output or class, of which there are so many, and the most leaves that one has.
+    #: None: the model has no trees.
     n_trees: int | None = None
     n_outputs: int = 1
     most_leaves: int = 1

@@ -1,7 +1,8 @@
-"""The training rows as guessing reads them: columns by rank, a target that any reference understands, weights.
+"""The training rows as guessing reads them: columns by rank, a target that any reference
+understands, weights.
 
-Trees ask only for the order of values, so a reference that is fitted here gets ranks. They are exact in
-the 32-bit floats of most libraries where values often are not, and dates have them, too.
+Trees ask only for the order of values, so a reference that is fitted here gets ranks. They are
+exact in the 32-bit floats of most libraries where values often are not, and dates have them, too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Table:
     named: bool
     #: By column: the distinct values of numbers and dates, ascending, as they are compared.
     values: list[np.ndarray]
-    #: By column: the rank of each row's value, or its place in the values of a category; 0 or 1 of a Boolean.
+    #: By column: the rank of each row's value, or its place in the values of a category; 0 or 1 of
+    #: a Boolean.
     ranks: list[np.ndarray]
 
     @property
@@ -54,8 +56,8 @@ def read_table(X: Any) -> Table:
 
 
 def read(X: Any, y: Any, sample_weight: Any, classify: bool | None) -> tuple[Table, Goal]:
-    """Features, target and weights; rows that weigh nothing are left out. ``classify`` None: classes, unless
-    the target has fractions or several columns."""
+    """Features, target and weights; rows that weigh nothing are left out. ``classify`` None:
+    classes, unless the target has fractions or several columns."""
     source = sources.whole(X)
     if classify is None:
         classify = y is None or not _is_real(source, y)

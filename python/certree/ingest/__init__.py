@@ -1,10 +1,11 @@
-"""From the user's frame to typed columns: polars, pandas, Arrow and numpy in, arrays and points out.
+"""From the user's frame to typed columns: polars, pandas, Arrow and numpy in, arrays and points
+out.
 
-Reading order: ``sources`` (any table) → ``kinds`` (what a dtype is) → ``training`` (features, target and
-weights, checked) → ``cuts`` → ``points``, which the core takes; ``in_memory`` does the last three at once
-for tables that are not streamed. ``matrices`` reads targets of several numbers for each row,
-``groups`` cuts the rows by sensitive columns, ``strings`` numbers strings, and ``slots`` is
-what prediction reads.
+Reading order: ``sources`` (any table) → ``kinds`` (what a dtype is) → ``training`` (features,
+target and weights, checked) → ``cuts`` → ``points``, which the core takes; ``in_memory`` does the
+last three at once for tables that are not streamed. ``matrices`` reads targets of several numbers
+for each row, ``groups`` cuts the rows by sensitive columns, ``strings`` numbers strings, and
+``slots`` is what prediction reads.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def read_labelled(X: Any, y: Any, sample_weight: Any = None) -> InMemory:
 
 
 def read_rows(X: Any, sample_weight: Any = None, others: Sequence[str] = ()) -> InMemory:
-    """Open features and weights of rows that carry numbers instead of labels; ``others`` are columns of X that
-    are no features. All of it is read into memory."""
+    """Open features and weights of rows that carry numbers instead of labels; ``others`` are
+    columns of X that are no features. All of it is read into memory."""
     source = sources.whole(X)
     return in_memory.read(assign_rows(source, others, sample_weight))
 

@@ -12,7 +12,8 @@ from certree.ingest import engine, sources
 
 
 def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
-    """The number of rows, or one ValueError that names every column with missing or infinite values."""
+    """The number of rows, or one ValueError that names every column with missing or infinite
+    values."""
     schema = engine.schema(frame)
     wanted = [pl.len().alias("rows")]
     for index, name in enumerate(names):

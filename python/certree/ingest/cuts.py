@@ -38,8 +38,8 @@ class Cuts:
 
     @property
     def thresholds(self) -> list[float] | list[int] | list[str] | None:
-        """Ascending; of a category, the values that are asked for. None for Booleans and categories that may
-        be split in every way; of a Boolean that may not be split, an empty list."""
+        """Ascending; of a category, the values that are asked for. None for Booleans and categories
+        that may be split in every way; of a Boolean that may not be split, an empty list."""
         return self.places.tolist() if isinstance(self.places, np.ndarray) else self.places
 
     @property
@@ -140,8 +140,8 @@ def _is_fixed(column: Column) -> bool:
 
 
 def asked(column: Column, wish: Wish) -> list[str] | None:
-    """The values that are asked for of a category, or an empty list for a Boolean that may not be split;
-    None: all there is to ask."""
+    """The values that are asked for of a category, or an empty list for a Boolean that may not be
+    split; None: all there is to ask."""
     if isinstance(wish, str):
         return None
     found = read_values(column, wish)
@@ -200,8 +200,8 @@ def choose(
     values: np.ndarray,
     amounts: Callable[[], np.ndarray],
 ) -> list[float] | list[int]:
-    """The thresholds of a column with these distinct values, which ascend. Quantiles ask for the weight
-    of each."""
+    """The thresholds of a column with these distinct values, which ascend. Quantiles ask for the
+    weight of each."""
     if isinstance(wish, str):
         return midpoints.between(values, np.arange(len(values) - 1), column)
     if isinstance(wish, (int, np.integer)):

@@ -10,7 +10,8 @@ from certree.ingest.in_memory import InMemory
 
 
 def design_matrix(training: InMemory) -> np.ndarray:
-    """Numbers, dates and Booleans as they are; a column of zeros and ones for each value of a category."""
+    """Numbers, dates and Booleans as they are; a column of zeros and ones for each value of a
+    category."""
     source = training.source
     frame = source.frame(source.places(column.name for column in training.columns))
     parts = []

@@ -30,8 +30,8 @@ class Grouped:
 
 
 def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, bool]) -> Grouped:
-    """Open features, target and weights, and cut the classes by sensitive columns of X, which are features
-    too where they are said to be. All of it is read into memory."""
+    """Open features, target and weights, and cut the classes by sensitive columns of X, which are
+    features too where they are said to be. All of it is read into memory."""
     source = sources.read(X)
     for name in sensitive:
         column_named("sensitive", name, source)
@@ -67,7 +67,8 @@ def check_sensitive(name: str, X: Any) -> None:
 
 
 def read_sides(name: str, training: InMemory) -> np.ndarray:
-    """0 or 1 for each row that weighs something, by a sensitive column of the table that they came from."""
+    """0 or 1 for each row that weighs something, by a sensitive column of the table that they came
+    from."""
     source = training.source
     return _sides(name, source.frame([source.names.index(name)]).to_series(), training.kept)
 

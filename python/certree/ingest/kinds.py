@@ -42,7 +42,8 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
 def machine(dtype: pl.DataType) -> pl.DataType:
     """The type in which a number or date is compared: its own, where numpy has it.
 
-    Half floats widen without rounding. Decimals are read as the nearest Float64, which keeps their order.
+    Half floats widen without rounding. Decimals are read as the nearest Float64, which keeps their
+    order.
     """
     if isinstance(dtype, pl.Date):
         return pl.Int32()

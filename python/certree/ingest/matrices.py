@@ -28,7 +28,8 @@ class Matrix:
 
 
 def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
-    """The numbers: an array, a frame, or the names of columns of X. ``each`` says what a column is."""
+    """The numbers: an array, a frame, or the names of columns of X. ``each`` says what a column is.
+    """
     named: tuple[str, ...] = ()
     if isinstance(given, str):
         raise ValueError(

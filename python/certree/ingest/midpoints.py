@@ -34,8 +34,8 @@ def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[floa
 
 
 def between_all(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """``between`` at all places of many columns of one type, whose thresholds are floats: as arrays, since there may be
-    as many as values."""
+    """``between`` at all places of many columns of one type, whose thresholds are floats: as
+    arrays, since there may be as many as values."""
     found: list[np.ndarray] = []
     batch: list[np.ndarray] = []
     size = 0

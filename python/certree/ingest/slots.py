@@ -18,9 +18,10 @@ def slot_arrays(
 ) -> tuple[list[np.ndarray], int]:
     """One contiguous array for each slot, and the number of rows.
 
-    A slot is a fitted column's index, and the category that is asked for or None. Frames are matched
-    to the fitted columns by name, in any order; other columns are ignored. Arrays are matched by
-    position. Only columns that some slot reads are looked into: a missing value there is a ValueError.
+    A slot is a fitted column's index, and the category that is asked for or None. Frames are
+    matched to the fitted columns by name, in any order; other columns are ignored. Arrays are
+    matched by position. Only columns that some slot reads are looked into: a missing value there is
+    a ValueError.
 
     Numbers come in their own type, without a copy where polars has them in one piece; dates as
     integers in the fitted unit; Booleans and "is value" slots as Boolean arrays. A category that

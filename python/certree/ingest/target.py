@@ -33,8 +33,8 @@ def read(y: Any) -> pl.Series:
 
 
 def columns(X: Any, y: Any) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
-    """Several targets by name, and which columns of X they are, if they were named there; one target, or none, is left
-    to ``read``."""
+    """Several targets by name, and which columns of X they are, if they were named there; one
+    target, or none, is left to ``read``."""
     if isinstance(y, pl.LazyFrame):
         y = y.collect()
     if isinstance(y, (list, tuple)) and len(y) > 1 and all(isinstance(name, str) for name in y):
@@ -96,8 +96,8 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
 
 
 def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
-    """The same of whole numbers without anything to complain of, which polars takes longer for than a small problem
-    takes to be solved."""
+    """The same of whole numbers without anything to complain of, which polars takes longer for than
+    a small problem takes to be solved."""
     if not isinstance(series.dtype, WIDTHS) or series.null_count() or series.is_empty():
         return None
     table = _core.Table([np.ascontiguousarray(series.to_numpy())])

@@ -23,8 +23,8 @@ def read_list(column: Column, wish: Iterable[Any], values: np.ndarray) -> list[f
 
 
 def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
-    """What to ask of a category: those of the given values that it has, in their order. Of a Boolean:
-    ``True``, or nothing."""
+    """What to ask of a category: those of the given values that it has, in their order. Of a
+    Boolean: ``True``, or nothing."""
     kind, what = (str, "a value of it") if column.kind == "category" else (bool, "True")
     wish = [item.item() if isinstance(item, np.generic) else item for item in wish]
     for item in wish:

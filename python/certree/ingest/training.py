@@ -1,7 +1,7 @@
 """Opening a training set: features, target and weights, checked once.
 
-A frame in memory is ranked and grouped by the core (``in_memory``); what is streamed from disk, or is too
-large to be copied, stays one lazy frame.
+A frame in memory is ranked and grouped by the core (``in_memory``); what is streamed from disk, or
+is too large to be copied, stays one lazy frame.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def assign(source: sources.Source, y: Any, sample_weight: Any) -> Roles:
 
 
 def assign_rows(source: sources.Source, others: Sequence[str], sample_weight: Any) -> Roles:
-    """Find the weights, where the target is not one column of labels. ``others`` are no features."""
+    """Find the weights, where the target is not one column of labels. ``others`` are no features.
+    """
     columns_named("a target", others, source)
     return _assign(source, {} if sample_weight is None else {"sample_weight": sample_weight}, others)
 

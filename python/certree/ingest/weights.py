@@ -1,4 +1,5 @@
-"""Sample weights as whole numbers of one unit, so that their sums do not depend on the order of rows."""
+"""Sample weights as whole numbers of one unit, so that their sums do not depend on the order of
+rows."""
 
 from __future__ import annotations
 
@@ -28,11 +29,13 @@ def shortened(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Unit:
-    """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine grid.
+    """What one is: 1/denominator where all weights are short decimals, else 2^−shift of a fine
+    grid.
 
-    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3. On the grid a weight is the
-    sum of several integers, its parts, the unit of each so much finer than that of the one before that nothing is left
-    over: sums over any rows then are those of the weights as they were given.
+    Decimals are restored exactly, so that a point of three rows that weigh 0.1 weighs 0.3. On the
+    grid a weight is the sum of several integers, its parts, the unit of each so much finer than
+    that of the one before that nothing is left over: sums over any rows then are those of the
+    weights as they were given.
     """
 
     denominator: int
@@ -72,7 +75,8 @@ class Unit:
         first, *others = sums
         if self.shift is None:
             return first / self.denominator
-        # From the finest up, with what each sum lost: that is far below the last digit of the next one.
+        # From the finest up, with what each sum lost: that is far below the last digit of the next
+        # one.
         total, lost = np.zeros(len(first)), np.zeros(len(first))
         for part in reversed(range(len(sums))):
             low = sums[part] & 0xFFFFFFFF
@@ -161,9 +165,11 @@ def _unit(found: Mapping[str, Any], name: str) -> Unit:
 
 
 def _grid(total: float, smallest: float, rows: int) -> Unit:
-    """A unit of 2⁻⁶⁰ of the total, and as many finer ones as the last digit of the smallest weight asks for."""
+    """A unit of 2⁻⁶⁰ of the total, and as many finer ones as the last digit of the smallest weight
+    asks for."""
     shift = 60 - int(np.frexp(total)[1])
-    # What is left over is at most half a unit for each row, and sums of it fit into 62 binary digits.
+    # What is left over is at most half a unit for each row, and sums of it fit into 62 binary
+    # digits.
     step = 62 - rows.bit_length()
     finer = 53 - int(np.frexp(smallest)[1]) - shift
     return Unit(1, shift, step, 1 + max(0, -(-finer // step)))

@@ -172,7 +172,8 @@ fn levels_agree_on_keys() {
 fn a_compiled_function_is_told_how_many_leaves_there_are() {
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    // What it reads and writes through its pointers is tested from Python, where such functions come from.
+    // What it reads and writes through its pointers is tested from Python, where such functions
+    // come from.
     static TOLD: AtomicI64 = AtomicI64::new(0);
     extern "C" fn costs(_sums: *const f64, n_leaves: i64, width: i64, _costs: *mut f64) {
         TOLD.store(10 * n_leaves + width, Ordering::Relaxed);

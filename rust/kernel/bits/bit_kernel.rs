@@ -21,7 +21,8 @@ pub struct Look<'v> {
 
 /// One way to look at a node. A kernel keeps its scratch memory from look to look.
 pub trait BitKernel {
-    /// Whether this kernel can look at the node: whether its numbers fit, and whether it knows prices.
+    /// Whether this kernel can look at the node: whether its numbers fit, and whether it knows
+    /// prices.
     fn takes(&mut self, look: &Look) -> bool;
 
     /// Whether the kernel counts rows in lanes, which are filled before it looks.
@@ -29,7 +30,8 @@ pub trait BitKernel {
         true
     }
 
-    /// What every tree costs at least, where that is enough and can be told before any lane is filled.
+    /// What every tree costs at least, where that is enough and can be told before any lane is
+    /// filled.
     fn glance(&mut self, _look: &Look, _out: &mut Lookahead) -> bool {
         false
     }

@@ -1,6 +1,8 @@
-//! The cells of pairs of columns, gathered until there are many, and then costed together by their task.
+//! The cells of pairs of columns, gathered until there are many, and then costed together by their
+//! task.
 //!
-//! A task may be asked at some expense, such as a call to Python: the more leaves in one call, the better.
+//! A task may be asked at some expense, such as a call to Python: the more leaves in one call, the
+//! better.
 
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
@@ -41,8 +43,8 @@ impl Cells {
         (MANY / (FOUR * blocks.max(1))).max(1)
     }
 
-    /// One statistic of column i against the block at `place`: of the rows with i, of those without, of those with each
-    /// j, and with both.
+    /// One statistic of column i against the block at `place`: of the rows with i, of those
+    /// without, of those with each j, and with both.
     #[inline(always)]
     pub fn put(
         &mut self,

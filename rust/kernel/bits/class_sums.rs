@@ -1,4 +1,5 @@
-//! Any task whose statistics are counts: rows are counted in lanes, and cells costed by the task itself.
+//! Any task whose statistics are counts: rows are counted in lanes, and cells costed by the task
+//! itself.
 
 use super::bit_kernel::{BitKernel, Look};
 use super::cells::{Cells, Row};
@@ -61,8 +62,8 @@ impl<'a> ClassSums<'a> {
         self.costs.clear();
         self.costs.resize(2 * n + 1, 0);
         self.task.leaf_costs(&self.singles, &mut self.costs);
-        // What losing rows can save is not known, but it is no more than what the node costs as one leaf, and nothing
-        // where there are none.
+        // What losing rows can save is not known, but it is no more than what the node costs as one
+        // leaf, and nothing where there are none.
         let whole = self.costs[0];
         let worst = |counts: i64| if counts > 0 { whole } else { 0 };
         let all: i64 = self.totals[..n_stats].iter().sum();
@@ -99,7 +100,8 @@ impl<'a> ClassSums<'a> {
         }
     }
 
-    /// The best stumps of all pairs: of four columns at a time, or of several times four, against all later blocks.
+    /// The best stumps of all pairs: of four columns at a time, or of several times four, against
+    /// all later blocks.
     fn pairs(&mut self, look: &Look, tally: &ClassTally) -> Result<(), Unfinished> {
         let n = tally.n_columns();
         let mut from = 0;
@@ -167,7 +169,8 @@ impl<'a> ClassSums<'a> {
         Ok(())
     }
 
-    /// Take in the stumps that the cells at a place make: on both sides of the column, and of every other one.
+    /// Take in the stumps that the cells at a place make: on both sides of the column, and of every
+    /// other one.
     fn take(&mut self, bans: Option<&Bans>, place: usize, column: usize, block: usize) {
         let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
         let [e00, e01, e10, e11] = self.cells.costs(place);

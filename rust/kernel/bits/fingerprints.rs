@@ -1,7 +1,7 @@
 //! Fingerprints of both sides of every column at once.
 //!
-//! Four rows have 16 subsets: with the XOR of the keys of each in a table, a column's fingerprint is
-//! one look-up for every four rows instead of a step for each row.
+//! Four rows have 16 subsets: with the XOR of the keys of each in a table, a column's fingerprint
+//! is one look-up for every four rows instead of a step for each row.
 
 use super::lanes::Blocks;
 use crate::bits::{LANES, ROWS};

@@ -1,5 +1,6 @@
-//! A glance at a node of two classes: may a tree of up to three leaves be cheap? That takes the counts of single
-//! columns, and of those few pairs that come into question by `bounds::three_leaves`, instead of all.
+//! A glance at a node of two classes: may a tree of up to three leaves be cheap? That takes the
+//! counts of single columns, and of those few pairs that come into question by
+//! `bounds::three_leaves`, instead of all.
 
 use super::lanes::Blocks;
 use crate::bits::LANES;
@@ -36,8 +37,8 @@ impl Scratch {
         self.halves.capacity() * size_of::<Half>()
     }
 
-    /// What every tree costs at least, if that is as much as was asked. `few` errors cost a leaf; `look` knows
-    /// the sides.
+    /// What every tree costs at least, if that is as much as was asked. `few` errors cost a leaf;
+    /// `look` knows the sides.
     pub fn at_least(
         &mut self,
         singles: &Singles,

@@ -1,9 +1,10 @@
 //! Kernels on bits: one call looks at every pair of a node's columns.
 //!
-//! A kernel is one way to sum what the rows of a pair add up to, and to cost the four cells that it makes. All of
-//! them give the same [`Lookahead`]; they differ in what they ask of the task and of the node. [`candidates`] is the
-//! only place that chooses: it lists the kernels of a task, the fastest first, and a look goes to the first one
-//! that takes the node. To add a kernel, write one file with a type that implements [`BitKernel`], and list it there.
+//! A kernel is one way to sum what the rows of a pair add up to, and to cost the four cells that it
+//! makes. All of them give the same [`Lookahead`]; they differ in what they ask of the task and of
+//! the node. [`candidates`] is the only place that chooses: it lists the kernels of a task, the
+//! fastest first, and a look goes to the first one that takes the node. To add a kernel, write one
+//! file with a type that implements [`BitKernel`], and list it there.
 
 mod bit_kernel;
 mod cells;
@@ -88,8 +89,8 @@ impl<'a> Kernel<'a> {
         if view.costs.is_empty() { view.bits.len() * 8 } else { 0 }
     }
 
-    /// Look at a node. Only columns that vary in the view should be in it; others cost time. `halt` is asked now and
-    /// then: once it says so, the look ends without a result.
+    /// Look at a node. Only columns that vary in the view should be in it; others cost time. `halt`
+    /// is asked now and then: once it says so, the look ends without a result.
     pub fn look(
         &mut self,
         view: &View,
@@ -146,7 +147,8 @@ impl<'a> Kernel<'a> {
         chosen(candidates, &look).sum_pairs(&look);
     }
 
-    /// Whether all of a node's fingerprints come cheaper at once than one by one: only from lanes by entry.
+    /// Whether all of a node's fingerprints come cheaper at once than one by one: only from lanes
+    /// by entry.
     fn prints_all(&self) -> bool {
         self.bits.width == 0
     }
@@ -156,8 +158,8 @@ impl<'a> Kernel<'a> {
         if self.prints_all() { self.fingerprints.bytes_for(&self.blocks) } else { 0 }
     }
 
-    /// The fingerprints of both sides of every column of the view that was looked at last. Tasks without
-    /// classes leave them to whoever asks.
+    /// The fingerprints of both sides of every column of the view that was looked at last. Tasks
+    /// without classes leave them to whoever asks.
     pub fn fingerprints(&mut self, view: &View, out: &mut Vec<Option<[Fingerprint; 2]>>) {
         if self.prints_all() {
             fingerprints::fingerprints(&self.blocks, view, &mut self.fingerprints, out);

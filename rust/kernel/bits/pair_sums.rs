@@ -1,8 +1,9 @@
 //! Sums of numbers by row, over every column and every pair of columns.
 //!
-//! A row is added to every pair of the columns that it has, all of its statistics in one vector. So that this
-//! is few pairs, a column that most rows have is *turned*: it stands for the rows that lack it. What the other
-//! three cells of a pair of splits hold follows from the sums over single columns.
+//! A row is added to every pair of the columns that it has, all of its statistics in one vector. So
+//! that this is few pairs, a column that most rows have is *turned*: it stands for the rows that
+//! lack it. What the other three cells of a pair of splits hold follows from the sums over single
+//! columns.
 
 use crate::bits::LANES;
 use crate::kernel::look::{Halt, Unfinished, vec_bytes};
@@ -24,8 +25,8 @@ pub struct Scratch {
     pub turned: Vec<u32>,
     /// By block and statistic: sums over the rows with each column, turned or not.
     pub ones: Vec<Row>,
-    /// By group of statistics, column, and column of the other block: sums over the rows with both, turned or
-    /// not.
+    /// By group of statistics, column, and column of the other block: sums over the rows with both,
+    /// turned or not.
     cells: Vec<i64>,
     /// By statistic: the cells of one column.
     pub both: Vec<Row>,
@@ -117,8 +118,8 @@ impl PairSums<'_> {
         self.scratch.ones = ones;
     }
 
-    /// Sums over the rows that have both a column of block i and one of block j. Within one block, only of
-    /// columns j > i.
+    /// Sums over the rows that have both a column of block i and one of block j. Within one block,
+    /// only of columns j > i.
     #[inline(always)]
     pub fn sum<const W: usize>(
         &mut self,
@@ -161,7 +162,8 @@ impl PairSums<'_> {
         Ok(())
     }
 
-    /// `W` statistics of a row. Beyond the last are those of the next row: they are summed, and never read.
+    /// `W` statistics of a row. Beyond the last are those of the next row: they are summed, and
+    /// never read.
     #[inline(always)]
     fn statistics<const W: usize>(&self, row: usize, from: usize) -> [i64; W] {
         let costs = &self.view.costs[row * self.width + from..];

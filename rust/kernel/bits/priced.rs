@@ -1,9 +1,9 @@
-//! Questions that cost something, and classes with one cost for all their errors: counted in 16-bit lanes as in
-//! `uniform`, and weighed in 32 bits, or in 64 where that is too little.
+//! Questions that cost something, and classes with one cost for all their errors: counted in 16-bit
+//! lanes as in `uniform`, and weighed in 32 bits, or in 64 where that is too little.
 //!
-//! The errors of a cell cost Σ_c a_c·w_c − max_c a_c·w_c. A stump on side A of column i that asks for column j
-//! costs mass(A) · price(j, once i is bought) beside its two cells: which side pays is known from single columns,
-//! and the price from which tests and groups i and j belong to.
+//! The errors of a cell cost Σ_c a_c·w_c − max_c a_c·w_c. A stump on side A of column i that asks
+//! for column j costs mass(A) · price(j, once i is bought) beside its two cells: which side pays is
+//! known from single columns, and the price from which tests and groups i and j belong to.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 

@@ -57,8 +57,8 @@ impl BitKernel for RowCostSums {
     }
 }
 
-/// One look at a view. An entry's statistics are its costs by label, its worst cost, its rows if they matter,
-/// and its mass if questions cost something.
+/// One look at a view. An entry's statistics are its costs by label, its worst cost, its rows if
+/// they matter, and its mass if questions cost something.
 struct Costs<'a> {
     sums: PairSums<'a>,
     n_labels: usize,

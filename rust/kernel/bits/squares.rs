@@ -1,12 +1,14 @@
 //! Regression: the best stumps by squared error.
 //!
-//! A stump costs q − Σ over its leaves and outputs of ⌈s²/w⌉ (`task/squares.rs`), and q does not depend on the
-//! split: what is summed for each pair of columns are weights and sums. For column i only the rows are listed that
-//! tell it from nothing, from all rows, or from the column before it, whichever is nearest.
+//! A stump costs q − Σ over its leaves and outputs of ⌈s²/w⌉ (`task/squares.rs`), and q does not
+//! depend on the split: what is summed for each pair of columns are weights and sums. For column i
+//! only the rows are listed that tell it from nothing, from all rows, or from the column before it,
+//! whichever is nearest.
 //!
-//! Gains are computed in floats, 16 pairs at a time, and only those that may beat the best known are computed
-//! again in integers, which decide. A gain of m outputs is at most 2m units above the real number, and its
-//! float is off by a few roundings for each output: within 2m + 1 units and (8 + m)·2^−52 of itself.
+//! Gains are computed in floats, 16 pairs at a time, and only those that may beat the best known
+//! are computed again in integers, which decide. A gain of m outputs is at most 2m units above the
+//! real number, and its float is off by a few roundings for each output: within 2m + 1 units and (8
+//! + m)·2^−52 of itself.
 
 use super::bit_kernel::{BitKernel, Look};
 use super::lanes::Blocks;
@@ -86,7 +88,8 @@ struct Scratch {
     totals: Vec<i64>,
     /// By block and number of an entry: sums over the rows with each column.
     ones: Vec<Part>,
-    /// By side and column: the largest gain known, and what a float must be above to be a larger one.
+    /// By side and column: the largest gain known, and what a float must be above to be a larger
+    /// one.
     gains: [Vec<Cost>; 2],
     limits: [Vec<f64>; 2],
     /// By summed number: the values of the listed rows.
@@ -115,8 +118,8 @@ impl Scratch {
     }
 }
 
-/// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there are floors), its
-/// worst loss, and its rows if they matter.
+/// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there
+/// are floors), its worst loss, and its rows if they matter.
 struct SquareSums<'a> {
     view: &'a View,
     /// Its bits by column.
@@ -125,8 +128,8 @@ struct SquareSums<'a> {
     scratch: &'a mut Scratch,
 }
 
-/// From whose sums those of a column are made: by adding the rows that only the column has, and taking away those
-/// that it has not. Few rows tell columns apart that cut one feature.
+/// From whose sums those of a column are made: by adding the rows that only the column has, and
+/// taking away those that it has not. Few rows tell columns apart that cut one feature.
 #[derive(Debug, Clone, Copy)]
 enum Base {
     Nothing,
@@ -144,8 +147,9 @@ struct Listed {
 }
 
 impl SquareSums<'_> {
-    /// What every tree costs at least, if that is enough and shows from the rows alone: their bits need not be by column.
-    /// Outputs are bounded each on its own: of several, that is mostly too little for what it takes.
+    /// What every tree costs at least, if that is enough and shows from the rows alone: their bits
+    /// need not be by column. Outputs are bounded each on its own: of several, that is mostly too
+    /// little for what it takes.
     fn glance(&mut self, ask: Ask, halt: Halt, out: &mut Lookahead) -> bool {
         if ask.target == 0 || ask.leaves == 0 || self.outputs() > 1 {
             return false;
@@ -234,8 +238,8 @@ impl SquareSums<'_> {
         (self.view.costs.len().checked_div(self.view.len())).unwrap_or(self.task.width() + 2)
     }
 
-    /// Which numbers of an entry are summed for pairs: weight and sums, the worst loss, rows. What is not
-    /// asked for is summed as zero.
+    /// Which numbers of an entry are summed for pairs: weight and sums, the worst loss, rows. What
+    /// is not asked for is summed as zero.
     fn summed(&self, ask: Ask) -> Vec<usize> {
         let m = self.outputs();
         let mut summed: Vec<usize> = (0..=m).collect();
@@ -336,7 +340,8 @@ impl SquareSums<'_> {
         }
     }
 
-    /// A float gain that is not above this cannot be a larger gain. None can where nothing is left to gain.
+    /// A float gain that is not above this cannot be a larger gain. None can where nothing is left
+    /// to gain.
     fn limit(&self, gain: Cost, q: Cost) -> f64 {
         let m = self.outputs();
         match gain {
@@ -528,8 +533,8 @@ impl SquareSums<'_> {
     }
 }
 
-/// Add each number of the listed rows to the columns, of 16, that they have. `values` are by number, in the order
-/// of `listed`; `words` are by row.
+/// Add each number of the listed rows to the columns, of 16, that they have. `values` are by
+/// number, in the order of `listed`; `words` are by row.
 #[inline(always)]
 fn sum_all(listed: &[u32], words: &[u16], values: &[i64], sums: &mut [Part]) {
     let n = listed.len();

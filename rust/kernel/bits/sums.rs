@@ -33,8 +33,8 @@ impl<'a> NumberSums<'a> {
         }
     }
 
-    /// The statistics that pairs are summed of: those of leaves, and rows where a leaf must hold some. Worst and least
-    /// costs stand between them.
+    /// The statistics that pairs are summed of: those of leaves, and rows where a leaf must hold
+    /// some. Worst and least costs stand between them.
     fn summed(&self, look: &Look) -> usize {
         if look.ask.min_rows > 1 { look.bits.n_stats + 3 } else { look.bits.n_stats }
     }
@@ -145,7 +145,8 @@ impl<'a> NumberSums<'a> {
                 _ => sums.gather::<8>(column % LANES, summed),
             }
             let pair_sums::Scratch { totals, ones, both, .. } = &self.sums;
-            // Of its own block only the columns behind it are summed; no row has the others, as far as cells know.
+            // Of its own block only the columns behind it are summed; no row has the others, as far
+            // as cells know.
             let first = if column / LANES == block { column % LANES + 1 } else { 0 };
             let parts = |s: usize| {
                 let one = ones[column / LANES * width + s][column % LANES];
@@ -168,7 +169,8 @@ impl<'a> NumberSums<'a> {
         }
     }
 
-    /// Take in the stumps that the cells at a place make. Of the columns before it in its own block there are no sums.
+    /// Take in the stumps that the cells at a place make. Of the columns before it in its own block
+    /// there are no sums.
     fn take(&mut self, bans: Option<&Bans>, place: usize, column: usize, block: usize) {
         let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
         let (own, lane) = (column / LANES, column % LANES);

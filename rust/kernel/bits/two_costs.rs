@@ -1,4 +1,5 @@
-//! Two classes whose errors cost differently: counted in 16-bit lanes as in `uniform`, and weighed in 32.
+//! Two classes whose errors cost differently: counted in 16-bit lanes as in `uniform`, and weighed
+//! in 32.
 //!
 //! A missed row of class 0 costs a, one of class 1 costs b. Everything is counted and bounded as in
 //! `uniform`; only the errors of a cell are the smaller of a·w₀ and b·w₁, which 31 bits must hold.

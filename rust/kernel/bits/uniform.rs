@@ -1,7 +1,7 @@
 //! One cost for every error, and weights that sum to less than 2^16: the fast path.
 //!
-//! Everything stays in 16-bit lanes. The errors of a cell are its weight less its largest class; for
-//! two classes that is the smaller class.
+//! Everything stays in 16-bit lanes. The errors of a cell are its weight less its largest class;
+//! for two classes that is the smaller class.
 
 use super::bit_kernel::{BitKernel, Look};
 use super::glance::{self, Singles};
@@ -308,11 +308,13 @@ fn pairs<const K: usize, const MIN: bool>(
     Ok(())
 }
 
-/// Take in the stumps that the errors of four cells make: on both sides of column i, and of every j.
+/// Take in the stumps that the errors of four cells make: on both sides of column i, and of every
+/// j.
 #[inline(always)]
 fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_j: &mut [Lanes; 2]) {
     for l in 0..LANES {
-        // Columns past the last are all 0: they are stumps that split nothing, no better than a leaf.
+        // Columns past the last are all 0: they are stumps that split nothing, no better than a
+        // leaf.
         let (e00, e01, e10, e11) = (cell[0].0[l], cell[1].0[l], cell[2].0[l], cell[3].0[l]);
         best_i[0].0[l] = best_i[0].0[l].min(e00.saturating_add(e01));
         best_i[1].0[l] = best_i[1].0[l].min(e10.saturating_add(e11));
@@ -389,7 +391,8 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// Errors of the cells 00, 01, 10, 11 (side of i, side of j); `NONE` for a cell with too few rows.
+    /// Errors of the cells 00, 01, 10, 11 (side of i, side of j); `NONE` for a cell with too few
+    /// rows.
     #[inline(always)]
     fn errors<const MIN: bool>(&self, min_rows: u16) -> [Lanes; 4] {
         let n_classes = self.totals.len();

@@ -1,4 +1,5 @@
-//! A node's rows by blocks of neighbouring ranks along each axis, so that pairs of axes can be summed.
+//! A node's rows by blocks of neighbouring ranks along each axis, so that pairs of axes can be
+//! summed.
 
 use crate::view::RankNode;
 
@@ -54,7 +55,8 @@ impl GridAxis {
 }
 
 impl Grid {
-    /// `most`: blocks of an axis. `stat`: a statistic, of which there are `width`, of a row of the view.
+    /// `most`: blocks of an axis. `stat`: a statistic, of which there are `width`, of a row of the
+    /// view.
     pub fn of(
         node: &RankNode,
         most: usize,

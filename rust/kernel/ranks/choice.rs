@@ -30,8 +30,8 @@ pub fn takes(task: &dyn Task) -> bool {
     }
 }
 
-/// Run `work` with the kernel of a problem that one `takes`. `blocks`: how many the cuts of a feature are put into, if
-/// that is not left to the kernel.
+/// Run `work` with the kernel of a problem that one `takes`. `blocks`: how many the cuts of a
+/// feature are put into, if that is not left to the kernel.
 pub fn with_kernel<W: WithKernel>(
     problem: &Problem,
     blocks: Option<usize>,

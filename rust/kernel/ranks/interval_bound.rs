@@ -1,10 +1,11 @@
 //! Bounds on cuts from the cuts around them.
 //!
-//! Statement: for cuts a < t < b of one axis with worst losses of M between a and b, the sides of t cost at
-//! least max(L_a + R_b, L_b + R_a − M). Proof: the left of t holds the left of a, so L_t ≥ L_a, and lacks
-//! rows that can lose M − w of the left of b, so L_t ≥ L_b − (M − w), where w is what a to t can lose;
-//! R_t ≥ R_b and R_t ≥ R_a − w likewise. Add the first and third, or the second and fourth.
-//! Invalid with a minimum leaf size, or if either bound speaks of fewer leaves or levels than t may use.
+//! Statement: for cuts a < t < b of one axis with worst losses of M between a and b, the sides of t
+//! cost at least max(L_a + R_b, L_b + R_a − M). Proof: the left of t holds the left of a, so L_t ≥
+//! L_a, and lacks rows that can lose M − w of the left of b, so L_t ≥ L_b − (M − w), where w is
+//! what a to t can lose; R_t ≥ R_b and R_t ≥ R_a − w likewise. Add the first and third, or the
+//! second and fourth. Invalid with a minimum leaf size, or if either bound speaks of fewer leaves
+//! or levels than t may use.
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Kernels on ranks: trees of up to two levels over all cuts of a part of a node.
 //!
-//! A search over intervals asks about parts of a node; a kernel answers with bounds that it tightens as
-//! far as it is asked to. To add a kernel: implement [`RankKernel`] for what is known of its rows, and name it in
-//! `choice.rs`, which is the only place that chooses.
+//! A search over intervals asks about parts of a node; a kernel answers with bounds that it
+//! tightens as far as it is asked to. To add a kernel: implement [`RankKernel`] for what is known
+//! of its rows, and name it in `choice.rs`, which is the only place that chooses.
 
 mod blocks;
 mod choice;

@@ -18,19 +18,21 @@ pub struct RankRows {
     pub bytes: usize,
 }
 
-/// What a task knows of rows, as a search over intervals needs it. Costs include the penalty of leaves and
-/// leave out what every tree pays.
+/// What a task knows of rows, as a search over intervals needs it. Costs include the penalty of
+/// leaves and leave out what every tree pays.
 ///
-/// What must hold, for the bounds of the search: a part's optimum is no less than that of any part of it,
-/// and no more than that plus the worst losses (`RankView::worst`) of the rows that the smaller one lacks.
+/// What must hold, for the bounds of the search: a part's optimum is no less than that of any part
+/// of it, and no more than that plus the worst losses (`RankView::worst`) of the rows that the
+/// smaller one lacks.
 pub trait RankKernel: Sync {
     /// What is set up once for a node whose parts are asked about.
     type Grid: Send + Sync;
-    /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten them.
+    /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten
+    /// them.
     type Two: Default + Send;
 
-    /// What one side of a cut is asked to rise by, if both together are `short` of a goal, know how far each
-    /// can rise at most (itself, the other), and were asked so often before.
+    /// What one side of a cut is asked to rise by, if both together are `short` of a goal, know how
+    /// far each can rise at most (itself, the other), and were asked so often before.
     fn share(&self, short: Cost, _gaps: [Cost; 2], _asked: usize) -> Cost {
         (short + 1) / 2
     }
@@ -69,7 +71,8 @@ pub trait RankKernel: Sync {
     fn plan(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two) -> (Cost, Plan);
 }
 
-/// Where costs hardly ever tie, halves would take many steps: what one side cannot give, the other must.
+/// Where costs hardly ever tie, halves would take many steps: what one side cannot give, the other
+/// must.
 pub fn share_by_gaps(short: Cost, [own, other]: [Cost; 2], asked: usize) -> Cost {
     match asked {
         0 => {

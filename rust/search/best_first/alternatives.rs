@@ -20,8 +20,9 @@ pub struct Alternative {
     /// Of each child with what its rows pay for this split.
     pub lower: [Cost; 2],
     pub upper: [Cost; 2],
-    /// Views of the same rows differ in the columns that repeat others, by the path that led to them, but
-    /// the first question of every set of equal ones is in all of them. So this is no column.
+    /// Views of the same rows differ in the columns that repeat others, by the path that led to
+    /// them, but the first question of every set of equal ones is in all of them. So this is no
+    /// column.
     pub question: u32,
     /// Leaves that the 0 side may have.
     pub left_leaves: u32,
@@ -38,9 +39,10 @@ impl Alternative {
         self.upper[0] + self.upper[1]
     }
 
-    /// The child to work on. Under a depth limit that is the one with the larger gap. Without one it is
-    /// the one with the smaller lower bound, mostly the smaller set: its bound rises with less work, and a
-    /// proof that needs only a part of an alternative should take the cheaper part.
+    /// The child to work on. Under a depth limit that is the one with the larger gap. Without one
+    /// it is the one with the smaller lower bound, mostly the smaller set: its bound rises with
+    /// less work, and a proof that needs only a part of an alternative should take the cheaper
+    /// part.
     pub fn weaker(&self, budget: Budget) -> usize {
         let gap = [self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]];
         if budget.depth != UNLIMITED || gap[0] == 0 || gap[1] == 0 {
@@ -55,8 +57,8 @@ impl Alternative {
         self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
     }
 
-    /// Take in what is proved of a child. Only where floors are guessed may there be a tree below a lower bound: one that
-    /// beats the guess, and then it counts.
+    /// Take in what is proved of a child. Only where floors are guessed may there be a tree below a
+    /// lower bound: one that beats the guess, and then it counts.
     pub fn tighten(&mut self, side: usize, lower: Cost, upper: Cost) {
         self.upper[side] = self.upper[side].min(upper);
         self.lower[side] = self.lower[side].max(lower).min(self.upper[side]);
@@ -147,8 +149,8 @@ impl<N: Bounded> Alternatives<N> {
         all.map(|(_, alternative)| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
     }
 
-    /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead alone, which
-    /// says the same each time. `lower` is known of the node.
+    /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead
+    /// alone, which says the same each time. `lower` is known of the node.
     pub fn all<'a>(
         frame: &'a Frame,
         budget: Budget,
@@ -189,12 +191,12 @@ impl<N: Bounded> Alternatives<N> {
         self.list.iter().map(Alternative::sum_lower).fold(self.beyond, Cost::min)
     }
 
-    /// The alternative to work on next, and which of its children; none if every alternative has reached
-    /// `target`. Alternatives that others are in come last.
+    /// The alternative to work on next, and which of its children; none if every alternative has
+    /// reached `target`. Alternatives that others are in come last.
     ///
-    /// Without a depth limit that is the least lower bound, and a little beyond it (`patience`). With one,
-    /// lower bounds start out weak and all alternatives must reach the target anyway: then a good upper
-    /// bound counts too, since it lowers the target for all others.
+    /// Without a depth limit that is the least lower bound, and a little beyond it (`patience`).
+    /// With one, lower bounds start out weak and all alternatives must reach the target anyway:
+    /// then a good upper bound counts too, since it lowers the target for all others.
     ///
     /// Also gives the least lower bound of all.
     pub fn pick(
@@ -290,8 +292,9 @@ impl<N: Bounded> Alternatives<N> {
         }
     }
 
-    /// What a sibling of this node's set proved of its alternatives holds here, less the worst loss of
-    /// the rows it had and this one lacks: `lost` by column and in all, of the alternative's side.
+    /// What a sibling of this node's set proved of its alternatives holds here, less the worst loss
+    /// of the rows it had and this one lacks: `lost` by column and in all, of the alternative's
+    /// side.
     pub fn inherit(
         &mut self,
         proved: &Proved,

@@ -1,7 +1,8 @@
 //! The main loop: follow the least lower bound down, expand, and tighten bounds on the way back.
 //!
-//! A worker stays below a child until the child's bound has risen past the next best alternative, so
-//! that views are built once for many steps. Every bound in the shared graph is valid at every moment.
+//! A worker stays below a child until the child's bound has risen past the next best alternative,
+//! so that views are built once for many steps. Every bound in the shared graph is valid at every
+//! moment.
 
 use std::sync::atomic::AtomicBool;
 
@@ -118,8 +119,8 @@ impl<'a, 'run> Worker<'a, 'run> {
             return Next::Done;
         }
         let gap = target - node.lower();
-        // Patience: without a depth limit, bounds tell much and the next best alternative is not far; with
-        // one, stay until the child has done its part.
+        // Patience: without a depth limit, bounds tell much and the next best alternative is not
+        // far; with one, stay until the child has done its part.
         let patience = match node.key.budget.depth {
             UNLIMITED => (gap / 8).max(self.shared.rules.leaf_cost / 4),
             _ => gap,
@@ -171,7 +172,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         Ok((child.lower(), child.upper(), Some(child)))
     }
 
-    /// Look at a child that is not in the table, and work on what that leaves open below the target.
+    /// Look at a child that is not in the table, and work on what that leaves open below the
+    /// target.
     fn first_visit(
         &mut self,
         at: usize,
@@ -192,8 +194,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         }
     }
 
-    /// Take in a child's bounds, if work on it came to its end, and pass them on to its siblings and its
-    /// parent.
+    /// Take in a child's bounds, if work on it came to its end, and pass them on to its siblings
+    /// and its parent.
     fn tighten(
         &self,
         frame: &Frame,

@@ -15,8 +15,8 @@ use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
 use crate::view::Fingerprint;
 
-/// The overlaps of more columns than this are not asked for: they take the square of it in memory, and
-/// what they save does not grow likewise.
+/// The overlaps of more columns than this are not asked for: they take the square of it in memory,
+/// and what they save does not grow likewise.
 const MOST_OVERLAPS: usize = 4096;
 
 impl Worker<'_, '_> {
@@ -60,8 +60,8 @@ impl Worker<'_, '_> {
             }
         }
         let kept: usize = self.mask.iter().map(|m| m.count_ones() as usize).sum();
-        // Columns that are constant cost little where rows are counted, unless they fill blocks or many children
-        // inherit them.
+        // Columns that are constant cost little where rows are counted, unless they fill blocks or
+        // many children inherit them.
         let summed = !view.costs.is_empty() && kept < view.columns.len();
         if keep || summed || kept.div_ceil(LANES) < view.columns.len().div_ceil(LANES) {
             view.keep(&self.mask, self.level);
@@ -69,8 +69,8 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints are
-    /// needed.
+    /// Look at the rows of a frame, unless the node was expanded before and only its fingerprints
+    /// are needed.
     pub(super) fn enter(&mut self, at: usize, node: &Node, target: Cost) -> Result<(), Unfinished> {
         let mut frame = std::mem::take(&mut self.frames[at]);
         let expanded = lock(&node.state).expanded;
@@ -90,8 +90,8 @@ impl Worker<'_, '_> {
         result
     }
 
-    /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only a node
-    /// that stays below the target gets alternatives now.
+    /// Look at rows that nobody has looked at. Only what that leaves open becomes a node, and only
+    /// a node that stays below the target gets alternatives now.
     pub(super) fn first_look(
         &mut self,
         at: usize,
@@ -131,8 +131,8 @@ impl Worker<'_, '_> {
         Ok(entry)
     }
 
-    /// One kernel call for the rows of a frame. Where it does not come to its end, nothing is known. If all
-    /// trees cost `target`, that may be all it finds; 0 is no target.
+    /// One kernel call for the rows of a frame. Where it does not come to its end, nothing is
+    /// known. If all trees cost `target`, that may be all it finds; 0 is no target.
     pub fn look(
         &mut self,
         frame: &mut Frame,

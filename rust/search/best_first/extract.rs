@@ -1,9 +1,10 @@
 //! From bounds back to a tree: the plan that attains a node's upper bound.
 //!
-//! The order among equals is fixed, so that the tree is the same whichever worker came first: a leaf, then the
-//! first split with which the look-ahead attains the optimum; else the split that looks best to it, and of these
-//! the first question. What the search left open of splits that come first, `ties` decides. When time is
-//! up, the splits that the search chose are taken without another look at the pairs.
+//! The order among equals is fixed, so that the tree is the same whichever worker came first: a
+//! leaf, then the first split with which the look-ahead attains the optimum; else the split that
+//! looks best to it, and of these the first question. What the search left open of splits that come
+//! first, `ties` decides. When time is up, the splits that the search chose are taken without
+//! another look at the pairs.
 
 use super::budget::{Budget, Choice, NodeKey, UNLIMITED};
 use super::descend::Worker;
@@ -60,7 +61,8 @@ impl Worker<'_, '_> {
         let [(left, a), (right, b)] = [0, 1].map(|side| {
             let all = Budget { depth: UNLIMITED, leaves: UNLIMITED };
             if self.build(at + 1, frame, (column, side), all).is_err() {
-                // No room for these rows: what is known of them from here is that they can be a leaf.
+                // No room for these rows: what is known of them from here is that they can be a
+                // leaf.
                 return (Plan::Leaf, frame.look.sides[column][side].leaf + leaf_cost);
             }
             self.plan(at + 1, NodeKey { rows: rows[side], budget: budgets[side] })

@@ -1,5 +1,5 @@
-//! A frame: the rows and the look-ahead of the node at one depth of a worker's path, and what only these rows
-//! tell of columns and questions.
+//! A frame: the rows and the look-ahead of the node at one depth of a worker's path, and what only
+//! these rows tell of columns and questions.
 
 use super::budget::{Budget, Choice};
 use super::look::Rules;

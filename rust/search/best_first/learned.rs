@@ -1,12 +1,14 @@
 //! What searches of the same rows proved under other prices.
 //!
-//! Let the cost of every tree be linear in some prices, as it is in what an error of each class and a leaf
-//! cost. If c₁·p₁ + c₂·p₂ ≤ p in every price, with c₁, c₂ ≥ 0, then for any rows
-//! opt(p) ≥ c₁·opt(p₁) + c₂·opt(p₂): the best tree under p costs at least as much under what is combined, and
-//! that is c₁ times a cost under p₁, which is no less than the optimum there, and likewise for p₂.
+//! Let the cost of every tree be linear in some prices, as it is in what an error of each class and
+//! a leaf cost. If c₁·p₁ + c₂·p₂ ≤ p in every price, with c₁, c₂ ≥ 0, then for any rows opt(p) ≥
+//! c₁·opt(p₁) + c₂·opt(p₂): the best tree under p costs at least as much under what is combined,
+//! and that is c₁ times a cost under p₁, which is no less than the optimum there, and likewise for
+//! p₂.
 //!
-//! Not valid between different data, minimum leaf sizes, or if some price is 0: then rows that cost nothing are
-//! left out, and sets of rows have other fingerprints. Nor where `BitView::unavoidable_cost` is left out of all costs.
+//! Not valid between different data, minimum leaf sizes, or if some price is 0: then rows that cost
+//! nothing are left out, and sets of rows have other fingerprints. Nor where
+//! `BitView::unavoidable_cost` is left out of all costs.
 
 use hashbrown::HashMap;
 
@@ -85,7 +87,8 @@ impl<'a> Hints<'a> {
     }
 }
 
-/// The combination of two that has exactly both prices of errors, if there is one and leaves cost nothing.
+/// The combination of two that has exactly both prices of errors, if there is one and leaves cost
+/// nothing.
 fn between(
     prices: &Prices,
     i: usize,

@@ -54,8 +54,8 @@ impl Rules {
         !self.child_support || sides.iter().all(may_pay)
     }
 
-    /// A child of a split and what it pays for that, from its leaf, its best stump, and what trees of three leaves
-    /// lose.
+    /// A child of a split and what it pays for that, from its leaf, its best stump, and what trees
+    /// of three leaves lose.
     pub fn child(
         &self,
         side: &Side,
@@ -120,8 +120,8 @@ impl Rules {
         })
     }
 
-    /// What the node's rows cost with a child's budget, at least: a child costs that less the worst loss of
-    /// its sibling. `lower` is known of the node itself.
+    /// What the node's rows cost with a child's budget, at least: a child costs that less the worst
+    /// loss of its sibling. `lower` is known of the node itself.
     pub fn without_sibling(&self, look: &Lookahead, budget: Budget, lower: Cost) -> Cost {
         if !self.similarity || budget.leaves != UNLIMITED {
             return 0;
@@ -136,8 +136,8 @@ impl Rules {
         }
     }
 
-    /// How dear splits are listed at first, where work is to go to `target`. Under a depth limit all splits
-    /// must be refuted in the end.
+    /// How dear splits are listed at first, where work is to go to `target`. Under a depth limit
+    /// all splits must be refuted in the end.
     pub fn listed_below(&self, budget: Budget, target: Cost) -> Cost {
         if budget.depth == UNLIMITED { target + self.leaf_cost } else { Cost::MAX }
     }

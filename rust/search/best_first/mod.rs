@@ -1,9 +1,9 @@
 //! Best-first search over AND/OR nodes: exact for every task whose cost is a sum over rows.
 //!
-//! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each a
-//! split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
-//! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] → [`room`] → [`extract`] →
-//! [`workers`].
+//! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each
+//! a split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
+//! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] → [`room`] →
+//! [`extract`] → [`workers`].
 
 mod alternatives;
 mod budget;

@@ -21,8 +21,8 @@ pub struct Node {
 
 #[derive(Debug, Default)]
 pub struct State {
-    /// `None` before the node is expanded, and again once it is solved. At the memory limit also in between:
-    /// then `expanded` is `false` again.
+    /// `None` before the node is expanded, and again once it is solved. At the memory limit also in
+    /// between: then `expanded` is `false` again.
     pub alternatives: Option<Box<Alternatives<Node>>>,
     pub expanded: bool,
     /// Set with every fall of `upper` that comes from a split.
@@ -103,8 +103,8 @@ impl Node {
         self.state.try_lock().is_ok_and(|state| !state.deep)
     }
 
-    /// Drop the alternatives if nobody is in them, and return their bytes. They come back when the node is
-    /// next chosen; bounds and choice stay.
+    /// Drop the alternatives if nobody is in them, and return their bytes. They come back when the
+    /// node is next chosen; bounds and choice stay.
     pub fn shed(&self) -> i64 {
         let Ok(mut state) = self.state.try_lock() else { return 0 };
         let bytes = state.idle_bytes();

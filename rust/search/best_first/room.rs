@@ -15,7 +15,8 @@ impl Worker<'_, '_> {
         reserved
     }
 
-    /// Reserve `more` bytes, or retire. The last worker to retire ends the search. Extraction does not retire.
+    /// Reserve `more` bytes, or retire. The last worker to retire ends the search. Extraction does
+    /// not retire.
     pub(super) fn require(&mut self, more: usize) -> Result<(), Unfinished> {
         if self.extracts || self.reserve(more) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The shared graph under a schedule explorer: bounds must hold at every step of every schedule, also
-//! while another thread takes back alternatives, entries and nodes.
+//! The shared graph under a schedule explorer: bounds must hold at every step of every schedule,
+//! also while another thread takes back alternatives, entries and nodes.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test --lib schedules` (with a `--target-dir` of its own).
 
@@ -58,7 +58,8 @@ fn worker(
     Worker::new(shared, kernel, level, extracts)
 }
 
-/// Bounds do not cross anywhere; the root's hold the optimum, and the cost of a tree is in its upper one.
+/// Bounds do not cross anywhere; the root's hold the optimum, and the cost of a tree is in its
+/// upper one.
 fn check(shared: &Shared, optimum: Cost) {
     // In this order: the optimum is between any two readings of them.
     assert!(shared.root.lower() <= optimum && optimum <= shared.root.upper());

@@ -43,8 +43,8 @@ impl Worker<'_, '_> {
         self.settle(&mut state, node);
     }
 
-    /// Keep what a child has proved for the siblings that come after it, and give back a solved child's
-    /// alternatives.
+    /// Keep what a child has proved for the siblings that come after it, and give back a solved
+    /// child's alternatives.
     pub(super) fn leave(
         &mut self,
         parent: &mut Frame,

@@ -13,9 +13,11 @@ use crate::run::Run;
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
 pub enum Entry {
-    /// The optimum, of nodes that one kernel call solves. It can be found again, so it may be dropped.
+    /// The optimum, of nodes that one kernel call solves. It can be found again, so it may be
+    /// dropped.
     Solved(Cost),
-    /// Dropped only where the look-ahead can find its upper bound again: the tree is read from these.
+    /// Dropped only where the look-ahead can find its upper bound again: the tree is read from
+    /// these.
     Open(Arc<Node>),
 }
 
@@ -113,9 +115,10 @@ impl Table {
         result
     }
 
-    /// Reserve `more` bytes, after giving back what can be found again: the alternatives of the nodes
-    /// that were visited least lately, then solved entries, then nodes. `false` if they do not fit even so, or if so
-    /// little came back that the search would do nothing else from now on.
+    /// Reserve `more` bytes, after giving back what can be found again: the alternatives of the
+    /// nodes that were visited least lately, then solved entries, then nodes. `false` if they do
+    /// not fit even so, or if so little came back that the search would do nothing else from now
+    /// on.
     pub fn make_room(&self, more: u64, run: &Run) -> bool {
         if run.reserve(more) {
             return true;
@@ -155,8 +158,8 @@ impl Table {
         self.retain(run, |entry| matches!(entry, Entry::Open(_)));
     }
 
-    /// Bounds of a dropped node are lost, but for what the nodes above know of it. Those that workers are
-    /// below stay, so every worker still comes to an end.
+    /// Bounds of a dropped node are lost, but for what the nodes above know of it. Those that
+    /// workers are below stay, so every worker still comes to an end.
     pub(super) fn shed_nodes(&self, wanted: i64, run: &Run) {
         let now = run.clock();
         let each = NODE_BYTES + size_of::<(NodeKey, Entry)>() as i64;

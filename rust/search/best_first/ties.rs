@@ -1,9 +1,9 @@
 //! Which of several splits that cost the same a finished search takes.
 //!
-//! A search proves that no split costs less than the optimum; which others cost as much it knows of some only,
-//! and of which depends on the order of its steps. So once it is done, splits are tried in an order that
-//! depends on their rows alone, and the search goes on for each until it is known whether it costs the
-//! optimum or more. All that was proved so far stays true and helps.
+//! A search proves that no split costs less than the optimum; which others cost as much it knows of
+//! some only, and of which depends on the order of its steps. So once it is done, splits are tried
+//! in an order that depends on their rows alone, and the search goes on for each until it is known
+//! whether it costs the optimum or more. All that was proved so far stays true and helps.
 
 use hashbrown::HashMap;
 
@@ -19,8 +19,8 @@ use crate::bounds::scope;
 use crate::cost::Cost;
 
 impl Worker<'_, '_> {
-    /// The first of the splits that cost `value`, the optimum of the node in frame `at`. `None` if the search
-    /// did not finish or was stopped meanwhile, or if depth is limited.
+    /// The first of the splits that cost `value`, the optimum of the node in frame `at`. `None` if
+    /// the search did not finish or was stopped meanwhile, or if depth is limited.
     pub fn first_among_equals(
         &mut self,
         at: usize,
@@ -28,7 +28,8 @@ impl Worker<'_, '_> {
         key: NodeKey,
         value: Cost,
     ) -> Option<Choice> {
-        // With a depth limit, to tell the optimum from one error more can cost more than the search did.
+        // With a depth limit, to tell the optimum from one error more can cost more than the search
+        // did.
         let unlimited = key.budget.depth == UNLIMITED;
         if !unlimited || !self.shared.root.solved() || !self.goes_on() {
             return None;
@@ -47,8 +48,8 @@ impl Worker<'_, '_> {
         None
     }
 
-    /// Take over what the node, if it is kept, knows of its splits. That changes what is left to do, not the
-    /// answer.
+    /// Take over what the node, if it is kept, knows of its splits. That changes what is left to
+    /// do, not the answer.
     fn recall(&self, key: NodeKey, splits: &mut [Alternative]) {
         let Some(Entry::Open(node)) = self.shared.table.get(&key) else { return };
         let state = lock(&node.state);

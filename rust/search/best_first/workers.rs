@@ -51,8 +51,8 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     Ok(go_on(problem, run, options, Table::new())?.0)
 }
 
-/// Go on from a table that an earlier search left behind, of this very problem or of the same with another limit of
-/// leaves, or from a new one. What is known at the end is left behind again.
+/// Go on from a table that an earlier search left behind, of this very problem or of the same with
+/// another limit of leaves, or from a new one. What is known at the end is left behind again.
 pub fn go_on(
     problem: &Problem,
     run: &Run,

@@ -17,7 +17,8 @@ use crate::view::{Fingerprint, View};
 /// The fronts of both sides of a split.
 pub type Children<'a, 'run, V> = [Arc<NodeFront<'a, 'run, V>>; 2];
 
-/// One worker: the state that all of them share, and this one's scratch memory for each depth of its path.
+/// One worker: the state that all of them share, and this one's scratch memory for each depth of
+/// its path.
 pub struct Worker<'w, 'a, 'run, F: Front> {
     pub shared: &'w Shared<'a, 'run, F>,
     kernel: Kernel<'a>,

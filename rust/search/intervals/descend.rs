@@ -363,8 +363,8 @@ fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
     Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
 }
 
-/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1. `below`: what penalties must be less
-/// than.
+/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1. `below`: what
+/// penalties must be less than.
 pub fn useful_depth(depth: u32, leaf_cost: Cost, below: Cost) -> u32 {
     if leaf_cost == 0 {
         return if below > 0 { depth } else { 0 };

@@ -1,8 +1,9 @@
 //! Exact search over all cuts of continuous features: best-first over intervals of cuts.
 //!
-//! A node's alternatives are a feature and an interval of its cuts, with one bound for all of them; the
-//! interval with the least is cut in two where the bound is weakest. Reading order: [`open_intervals`] (what of a
-//! node is open) → [`descend`] (the main loop); the last two levels are `kernel/ranks`.
+//! A node's alternatives are a feature and an interval of its cuts, with one bound for all of them;
+//! the interval with the least is cut in two where the bound is weakest. Reading order:
+//! [`open_intervals`] (what of a node is open) → [`descend`] (the main loop); the last two levels
+//! are `kernel/ranks`.
 
 mod descend;
 mod memo;
@@ -24,8 +25,8 @@ use descend::{Known, Shared, Worker, lock, useful_depth};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
-/// Whether this search can take the problem. It bounds cuts by their neighbours', which is false where leaves
-/// must hold some rows; and it does not count leaves.
+/// Whether this search can take the problem. It bounds cuts by their neighbours', which is false
+/// where leaves must hold some rows; and it does not count leaves.
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     let deep = shape.max_depth.unwrap_or(u32::MAX);
@@ -33,9 +34,9 @@ pub fn applies(problem: &Problem) -> bool {
     relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(enough)
 }
 
-/// Whether `solve` can take the problem without limits of leaves and of their rows, which are left out, but for
-/// cuts that leave too few of all rows on a side. Its kernels choose labels or means, and know of no costs of
-/// questions, which bounds of neighbouring cuts would not survive.
+/// Whether `solve` can take the problem without limits of leaves and of their rows, which are left
+/// out, but for cuts that leave too few of all rows on a side. Its kernels choose labels or means,
+/// and know of no costs of questions, which bounds of neighbouring cuts would not survive.
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     takes(task)
@@ -50,8 +51,8 @@ pub struct Options {
     pub level: Level,
     /// Blocks that the kernel puts the cuts of a feature into; `None`: as many as pay.
     pub blocks: Option<usize>,
-    /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan is found, with
-    /// this as its cost.
+    /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
+    /// is found, with this as its cost.
     pub below: Cost,
 }
 
@@ -72,8 +73,8 @@ pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
     Ok(go_on(problem, run, options, Rest::default())?.0)
 }
 
-/// Go on from what an earlier search of this very problem left behind, if anything, and leave behind what is
-/// known then.
+/// Go on from what an earlier search of this very problem left behind, if anything, and leave
+/// behind what is known then.
 pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Result<(Found, Rest)> {
     let work = Work { problem, run, below: options.below, rest };
     work.reserve(problem.points.len(), 0)?;

@@ -1,4 +1,5 @@
-//! What of a node's cuts may still be best: intervals, and cuts that are not settled, the least bound first.
+//! What of a node's cuts may still be best: intervals, and cuts that are not settled, the least
+//! bound first.
 
 use std::collections::BinaryHeap;
 
@@ -44,15 +45,16 @@ fn lost(axis: &Axis, cut: i64) -> Cost {
 }
 
 impl Try {
-    /// What the left and the right side must cost for no cut between this one and the interval's ends to be
-    /// below `target`.
+    /// What the left and the right side must cost for no cut between this one and the interval's
+    /// ends to be below `target`.
     pub fn closing(&self, target: Cost) -> [Cost; 2] {
         self.around.map_or([0; 2], |(a, b)| [target - b.right, target - a.left])
     }
 }
 
 impl OpenIntervals {
-    /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less, `least` one on any split.
+    /// All cuts of a node; `whole` is a lower bound on the node's cost with one level less, `least`
+    /// one on any split.
     pub fn new(
         node: &RankNode,
         (upper, plan): (Cost, Plan),

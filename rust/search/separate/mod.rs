@@ -1,12 +1,14 @@
-//! No leaf penalty and no limit on depth, leaves or rows: any tree that tells all points apart is optimal.
+//! No leaf penalty and no limit on depth, leaves or rows: any tree that tells all points apart is
+//! optimal.
 //!
-//! Statement: then the least cost is the sum, over the groups of points that no question tells apart, of
-//! what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and one answer for all
-//! of them costs no less than the best answer for each; a tree with a leaf for every group attains it.
-//! Invalid as soon as leaves or splits cost something or leaves are limited.
+//! Statement: then the least cost is the sum, over the groups of points that no question tells
+//! apart, of what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and
+//! one answer for all of them costs no less than the best answer for each; a tree with a leaf for
+//! every group attains it. Invalid as soon as leaves or splits cost something or leaves are
+//! limited.
 //!
-//! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared errors that are
-//! left, to keep the tree small.
+//! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared
+//! errors that are left, to keep the tree small.
 
 mod group;
 mod purity;
@@ -183,7 +185,8 @@ impl<'a> Grower<'a> {
         self.problem.points.codes(column).get(first as usize)
     }
 
-    /// The split with the purest sides, if asked for among the most even ones; the first among equals.
+    /// The split with the purest sides, if asked for among the most even ones; the first among
+    /// equals.
     fn choose(&self, groups: &[u32], even: bool) -> Option<Split> {
         let mut sums = Purity::new(self.problem.task.as_ref());
         for &group in groups {

@@ -1,5 +1,5 @@
-//! An oracle for more points and columns than `brute` takes, but few levels: it tries every tree of a
-//! small depth and remembers nothing.
+//! An oracle for more points and columns than `brute` takes, but few levels: it tries every tree of
+//! a small depth and remembers nothing.
 
 use certree::cost::{Cost, INFINITE};
 use certree::problem::Problem;
@@ -53,7 +53,8 @@ fn by_leaves(problem: &Problem, points: &[usize], depth: u32) -> Vec<Cost> {
     best
 }
 
-/// The two sides of every split of a set of points, a bit for each, that leaves enough rows on both.
+/// The two sides of every split of a set of points, a bit for each, that leaves enough rows on
+/// both.
 pub fn splits(problem: &Problem, set: u64) -> Vec<(u64, u64)> {
     let points = || (0..64).filter(move |point| set >> point & 1 == 1);
     let rows = |side: u64| -> u64 {

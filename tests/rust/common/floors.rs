@@ -26,7 +26,8 @@ pub fn guesses(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
     ]
 }
 
-/// By point, in units, of squared errors, which have no labels: as if predicted from another point, a share of all rows' cost, nothing mostly, and far too much.
+/// By point, in units, of squared errors, which have no labels: as if predicted from another point,
+/// a share of all rows' cost, nothing mostly, and far too much.
 fn floors(problem: &Problem, rng: &mut Random) -> Vec<Vec<i64>> {
     let (n, task) = (problem.points.len(), problem.task.as_ref());
     let all = task.leaf(&problem.stats(0..n)).cost;

@@ -1,4 +1,5 @@
-//! The judge: an answer is right if it costs what the oracle's costs, proves it, and keeps the rules.
+//! The judge: an answer is right if it costs what the oracle's costs, proves it, and keeps the
+//! rules.
 
 use std::time::Duration;
 
@@ -35,7 +36,8 @@ pub fn agrees_with(
 
 /// Status, bounds and cost are those of a proved optimum.
 pub fn proved_optimal(problem: &Problem, oracle: &Found, answer: &Answer) -> Result<(), String> {
-    // Prices that are no short decimals are known to some eight digits, and sums of targets to 61 binary ones.
+    // Prices that are no short decimals are known to some eight digits, and sums of targets to 61
+    // binary ones.
     let coarse = problem.feature_costs.is_some() || problem.task.structure().squares().is_some();
     let rounded = coarse && problem.scale.slack > 0 && answer.status == Status::RoundingLimit;
     ensure(answer.status == Status::Optimal || rounded, || {

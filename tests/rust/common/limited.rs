@@ -1,4 +1,5 @@
-//! Random limits on sums over classes that are cut by group, and the list of all trees and labellings.
+//! Random limits on sums over classes that are cut by group, and the list of all trees and
+//! labellings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +21,8 @@ pub struct Limited {
     pub fractions: Vec<(i128, i128)>,
 }
 
-/// What a tree adds up to: leaves, loss, and for each limit the weight that both sides have with the label.
+/// What a tree adds up to: leaves, loss, and for each limit the weight that both sides have with
+/// the label.
 pub type Sums = Vec<i64>;
 
 const SHARES: [(f64, i128, i128); 6] =

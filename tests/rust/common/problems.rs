@@ -115,8 +115,8 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
     Case { columns, codes, rows, loss, shape, prices, paths }
 }
 
-/// Free columns, tests of several columns, groups, discounts that make it worth to buy what nobody needs, and
-/// prices near what an error costs.
+/// Free columns, tests of several columns, groups, discounts that make it worth to buy what nobody
+/// needs, and prices near what an error costs.
 fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
     let size = match loss {
         Loss::Classes(input) => input.costs.iter().fold(0.0, |m: f64, c| m.max(c.abs())),
@@ -326,7 +326,8 @@ fn row_costs(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Loss {
     Loss::Rows { n_labels, costs, normalizer, leaf_penalty: leaf_penalty(rng, normalizer) }
 }
 
-/// Targets of all sizes: noise, a few levels that some tree gives, ties, a large mean, an outlier, constants.
+/// Targets of all sizes: noise, a few levels that some tree gives, ties, a large mean, an outlier,
+/// constants.
 fn squares(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Squares {
     let n_outputs = rng.pick(&[1, 1, 1, 2, 3]);
     let per_point = rng.pick(&[1, 1, 1, 2, 3]);
@@ -363,7 +364,8 @@ fn squares(rng: &mut Random, n: usize, codes: &[Vec<u32>]) -> Squares {
     Squares { n_outputs, per_point, targets, weights, leaf_penalty }
 }
 
-/// `total`: the row weight. One part of it, as a penalty, ties a split that saves one row with none.
+/// `total`: the row weight. One part of it, as a penalty, ties a split that saves one row with
+/// none.
 fn leaf_penalty(rng: &mut Random, total: f64) -> f64 {
     match rng.below(8) {
         0 => 0.0,

@@ -1,5 +1,5 @@
-//! Axes of one cut, such as Boolean columns, counted with another axis all at once, for two labels: which of them a row has
-//! is a word of bits, and its gain is added to 32 of them as one vector.
+//! Axes of one cut, such as Boolean columns, counted with another axis all at once, for two labels:
+//! which of them a row has is a word of bits, and its gain is added to 32 of them as one vector.
 
 use super::grid::Grid;
 use super::pairs::{Lanes, Sums};

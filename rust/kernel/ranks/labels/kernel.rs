@@ -120,9 +120,9 @@ impl<T: Unit> LabelKernel<T> {
     }
 }
 
-/// As many blocks as pay, in whole groups of lanes. The cells of a pair are looked at whether they are needed or not,
-/// so there are fewer of them than rows to count into them. With more than two labels a block costs more, beside what
-/// it saves.
+/// As many blocks as pay, in whole groups of lanes. The cells of a pair are looked at whether they
+/// are needed or not, so there are fewer of them than rows to count into them. With more than two
+/// labels a block costs more, beside what it saves.
 fn blocks(rows: usize, n_labels: usize) -> usize {
     let root = rows.isqrt();
     let (most, groups) = match n_labels {

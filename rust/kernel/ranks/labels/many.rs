@@ -1,9 +1,10 @@
 //! Pairs of axes for any number of labels: what `pairs.rs` does for two.
 //!
-//! Walking along the blocks of one axis, the gains so far stand in lanes: by label, lane b has those of the rows in
-//! blocks up to b of the other axis. A row is added to all lanes from its own on, in registers while rows have
-//! the same label. So no sums are kept for pairs of blocks, and at each boundary what the leaves on the four
-//! sides of it and of b lose is a maximum over labels, lane by lane. Labels that no row of the part has are left out.
+//! Walking along the blocks of one axis, the gains so far stand in lanes: by label, lane b has
+//! those of the rows in blocks up to b of the other axis. A row is added to all lanes from its own
+//! on, in registers while rows have the same label. So no sums are kept for pairs of blocks, and at
+//! each boundary what the leaves on the four sides of it and of b lose is a maximum over labels,
+//! lane by lane. Labels that no row of the part has are left out.
 
 use super::grid::Grid;
 use super::pairs::{Lanes, Stumps, each, lanes};
@@ -28,7 +29,8 @@ pub struct Many<T> {
     totals: Vec<Vec<Lanes<T>>>,
     /// By axis, then lane: the largest number where no cut is within the block, else none.
     closed: Vec<Vec<Lanes<T>>>,
-    /// By block of the axis that is walked along, then plane: where its rows begin, and the last ones end.
+    /// By block of the axis that is walked along, then plane: where its rows begin, and the last
+    /// ones end.
     starts: Vec<u32>,
     rows: Vec<u32>,
     amount: Vec<T>,
@@ -203,7 +205,8 @@ impl<T: Unit> Many<T> {
                     continue;
                 }
             }
-            // By corner: what is left and before, left and behind, right and before, right and behind.
+            // By corner: what is left and before, left and behind, right and before, right and
+            // behind.
             let mut most = [[[zero; LANES]; G]; 4];
             let mut worst = [[zero; LANES]; G];
             let (mut most_left, mut most_right) = (zero, zero);

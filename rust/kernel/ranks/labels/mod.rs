@@ -1,8 +1,10 @@
-//! Tasks that choose a label for each leaf: cost(S) = min over labels of the sum of each row's loss.
+//! Tasks that choose a label for each leaf: cost(S) = min over labels of the sum of each row's
+//! loss.
 //!
-//! Only what a point's losses are beyond its least one counts here; the rest is paid by every tree. Turned
-//! around, a row *gains* when its leaf takes its label: cost(S) = Σ worst − max over labels k of Σ gain of
-//! label k. A point of one class gains with one label only, so it is one row for any number of classes.
+//! Only what a point's losses are beyond its least one counts here; the rest is paid by every tree.
+//! Turned around, a row *gains* when its leaf takes its label: cost(S) = Σ worst − max over labels
+//! k of Σ gain of label k. A point of one class gains with one label only, so it is one row for any
+//! number of classes.
 
 mod flags;
 mod grid;
@@ -67,7 +69,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let width = (most + 1).next_multiple_of(LANES);
         let row = size_of::<Label>() + 2 * one;
         let grid = p * n + n * row + p * most * (4 + one);
-        // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked along.
+        // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked
+        // along.
         let all = p * n + n * (row + 4) + 2 * p * p * width * one;
         let two = if self.n_labels == 2 {
             let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();

@@ -1,16 +1,16 @@
-//! Pairs of axes, counted by blocks: bounds on the stumps on both sides of every boundary of one axis. Here for
-//! two labels; `many.rs` has the same for any number.
+//! Pairs of axes, counted by blocks: bounds on the stumps on both sides of every boundary of one
+//! axis. Here for two labels; `many.rs` has the same for any number.
 //!
-//! Statement: a cut of axis g within a block costs no less than the rows before the block as one leaf and
-//! the rows behind it as another. Proof: dropping rows from a leaf never makes it cost more. At a boundary
-//! between blocks the same sum, with nothing dropped, is exact.
+//! Statement: a cut of axis g within a block costs no less than the rows before the block as one
+//! leaf and the rows behind it as another. Proof: dropping rows from a leaf never makes it cost
+//! more. At a boundary between blocks the same sum, with nothing dropped, is exact.
 
 use super::grid::Grid;
 use super::rows::PartRows;
 use super::unit::{LANES, Unit};
 
-/// The gains of one pair of axes: by label, by block of the one axis (lines), and added up over the blocks
-/// before each boundary of the other (lanes).
+/// The gains of one pair of axes: by label, by block of the one axis (lines), and added up over the
+/// blocks before each boundary of the other (lanes).
 #[derive(Default)]
 pub struct Sums<T> {
     /// By label, then line, then lane.
@@ -37,8 +37,8 @@ impl<T: Unit> Sums<T> {
         &mut self.cells[(label * self.lines + line) * self.width + lane + 1]
     }
 
-    /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the boundary
-    /// behind it; `stumps` adds them up.
+    /// Gains by block: of lane axis `f` and line axis `g`. A block is counted in the lane of the
+    /// boundary behind it; `stumps` adds them up.
     pub fn count(&mut self, rows: &PartRows<T>, (f, g): (usize, usize), grid: &Grid<T>) {
         let lines = grid.axes[g].n();
         self.begin((grid.axes[f].n(), lines));
@@ -133,8 +133,8 @@ pub fn stumps<T: Unit>(sums: &mut Sums<T>, open: &[T], out: &mut Stumps<T>) {
     }
 }
 
-/// Sums along each line of lanes, in place. One by one: shifts between lanes go through memory where the
-/// compiler does not see them as shuffles, and then take longer.
+/// Sums along each line of lanes, in place. One by one: shifts between lanes go through memory
+/// where the compiler does not see them as shuffles, and then take longer.
 #[inline(always)]
 fn add_up<T: Unit>(cells: &mut [T], width: usize) {
     for line in cells.chunks_exact_mut(width) {
@@ -201,7 +201,8 @@ impl<T: Unit> Walk<T> {
         }
     }
 
-    /// The next line's gains of either label. Vectors by themselves, for the compiler to keep them in registers.
+    /// The next line's gains of either label. Vectors by themselves, for the compiler to keep them
+    /// in registers.
     #[inline(always)]
     fn step(&mut self, zero: &Lanes<T>, one: &Lanes<T>, open: T) {
         let (start, ones) = (self.sum, self.ones);

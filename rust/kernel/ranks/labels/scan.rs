@@ -14,7 +14,8 @@ use crate::view::{Axis, Part, RankNode, Side};
 pub struct Line<T> {
     pub filled: bool,
     pub row: Vec<u32>,
-    /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and the label's plane.
+    /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and the
+    /// label's plane.
     gain: Vec<T>,
     label: Vec<u32>,
     worst: Vec<T>,
@@ -24,8 +25,8 @@ pub struct Line<T> {
     pub lost: Vec<T>,
     /// The same rows for two labels.
     swept: Swept<T>,
-    /// For more, where they are few and gains small: by group of rows, label's plane, and bit of the gain, which rows have
-    /// it. Else empty.
+    /// For more, where they are few and gains small: by group of rows, label's plane, and bit of
+    /// the gain, which rows have it. Else empty.
     masks: Vec<u64>,
     /// Of the largest gain.
     bits: usize,
@@ -93,7 +94,8 @@ impl<T: Unit> Line<T> {
     /// The `n` rows that are held, and where cuts are.
     #[inline(always)]
     fn take(&mut self, axis: &Axis, n: usize, holds: impl Fn(u32) -> bool) {
-        // Every row is written, and what is not held is written over by the next: there is no pattern to guess.
+        // Every row is written, and what is not held is written over by the next: there is no
+        // pattern to guess.
         self.row.resize(n + 1, 0);
         self.last.resize(n + 1, false);
         let (mut held, mut rank, mut before) = (0, 0, 0);
@@ -136,8 +138,9 @@ impl<T: Unit> Line<T> {
             + size_of::<T>() * (self.gain.capacity() + self.worst.capacity() + self.lost.capacity())
     }
 
-    /// For two labels, the best splits along this axis of the rows up to `cut` of another axis, and of those behind.
-    /// `worst`: the worst losses of either, added up. `ranks`: of the other axis in this order, if there are.
+    /// For two labels, the best splits along this axis of the rows up to `cut` of another axis, and
+    /// of those behind. `worst`: the worst losses of either, added up. `ranks`: of the other axis
+    /// in this order, if there are.
     pub fn both(
         &self,
         other: &Axis,
@@ -153,7 +156,8 @@ impl<T: Unit> Line<T> {
                 || self.swept.range(ranks, cut as u16),
             ),
         };
-        // Label 0 before the cut and 1 behind it: label 1's gain before, and label 0's behind, is lost.
+        // Label 0 before the cut and 1 behind it: label 1's gain before, and label 0's behind, is
+        // lost.
         std::array::from_fn(|side| {
             let twice = worst[side].cost() - range.sum[side].cost();
             let zeros = T::of(twice / 2);
@@ -175,7 +179,8 @@ impl<T: Unit> Line<T> {
         [[leaf(worst, sum), leaf(worst_right, right)], [worst, worst_right]]
     }
 
-    /// Ranks of another axis as they are laid out for a sweep of all rows; there are fewer than 2^16.
+    /// Ranks of another axis as they are laid out for a sweep of all rows; there are fewer than
+    /// 2^16.
     pub fn see(&self, other: &Axis, out: &mut Vec<u16>) {
         lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
     }
@@ -210,11 +215,12 @@ impl<T: Unit> Line<T> {
         Range { least, most, sum: [left, right] }
     }
 
-    /// For other than two labels: where there is a split that loses less than `best` on its side, what it loses.
+    /// For other than two labels: where there is a split that loses less than `best` on its side,
+    /// what it loses.
     ///
-    /// A few rows at a time: the cuts among them lose at least what the rows before and those behind them lose, as
-    /// leaves (as in `pairs.rs`), and mostly that is enough. `seen`: ranks of the other axis in this order, if rows are
-    /// counted.
+    /// A few rows at a time: the cuts among them lose at least what the rows before and those
+    /// behind them lose, as leaves (as in `pairs.rs`), and mostly that is enough. `seen`: ranks of
+    /// the other axis in this order, if rows are counted.
     #[inline(always)]
     pub fn both_of_many(
         &self,
@@ -367,8 +373,8 @@ impl<T: Unit> LeafSums<T> {
     }
 }
 
-/// The best stump of the local rows that are held, with its split: the first among equals. `least`: what stumps along an
-/// axis cost at least.
+/// The best stump of the local rows that are held, with its split: the first among equals. `least`:
+/// what stumps along an axis cost at least.
 pub fn best<T: Unit>(
     kernel: &LabelKernel<T>,
     node: &RankNode,

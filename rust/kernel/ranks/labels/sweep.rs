@@ -1,7 +1,7 @@
 //! Both sides' exact stumps for two labels, a vector of rows at a time.
 //!
-//! Each lane takes a run of neighbouring rows of its own, so that sums grow within lanes and nothing is moved
-//! between them: the rows of one vector lie as far apart as a run is long.
+//! Each lane takes a run of neighbouring rows of its own, so that sums grow within lanes and
+//! nothing is moved between them: the rows of one vector lie as far apart as a run is long.
 
 use super::pairs::{each, lanes};
 use super::unit::{LANES, Unit};
@@ -83,8 +83,8 @@ impl<T: Unit> Swept<T> {
     #[inline(always)]
     pub fn range(&self, ranks: &[u16], cut: u16) -> Range<T> {
         let zero = T::default();
-        // What is left in the run so far, and the least and most at its cuts: short of what is left in the
-        // runs before it, on the left, and beyond by as much on the right.
+        // What is left in the run so far, and the least and most at its cuts: short of what is left
+        // in the runs before it, on the left, and beyond by as much on the right.
         let mut left = [zero; LANES];
         let mut least = [[T::MAX; LANES]; 2];
         let mut most = [[zero - T::MAX; LANES]; 2];

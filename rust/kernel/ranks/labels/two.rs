@@ -1,5 +1,5 @@
-//! The best tree of depth two of a part: bounds from pairs of axes first, then as much refinement as is
-//! asked for, where the bounds are least.
+//! The best tree of depth two of a part: bounds from pairs of axes first, then as much refinement
+//! as is asked for, where the bounds are least.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -385,7 +385,8 @@ impl<T: Unit> Two<T> {
             let at = (axis * p + g) * two.width;
             [split(two.by[0][at + before]), split(two.by[1][at + behind])]
         };
-        // The least bounds first: that stump is likely to be the best, and then others need no look.
+        // The least bounds first: that stump is likely to be the best, and then others need no
+        // look.
         let first = (0..p).min_by_key(|&g| bound(self, g).iter().sum::<Cost>());
         for g in first.into_iter().chain((0..p).filter(|&g| Some(g) != first)) {
             let lower = bound(self, g);
@@ -474,7 +475,8 @@ impl<T: Unit> Two<T> {
     ) -> Cost {
         let last = &grid.axes[axis].last;
         let block = last.partition_point(|&last| last < cut);
-        // A side costs no less than the part of it up to the boundary before the cut, or from the one behind it on.
+        // A side costs no less than the part of it up to the boundary before the cut, or from the
+        // one behind it on.
         let boundary = if left { block + usize::from(last[block] == cut) } else { block + 1 };
         let at = (axis * grid.axes.len() + g) * self.width + boundary;
         self.by[usize::from(!left)][at].cost() * kernel.unit + 2 * kernel.leaf_cost

@@ -39,8 +39,8 @@ impl<'a> SquaresKernel<'a> {
         })
     }
 
-    /// What floats and rounded gains of rows with this much q may be off by, for two leaves. A gain is off by
-    /// a few roundings for each output, q by one.
+    /// What floats and rounded gains of rows with this much q may be off by, for two leaves. A gain
+    /// is off by a few roundings for each output, q by one.
     pub(super) fn margin(&self, q: Cost) -> f64 {
         let m = self.outputs() as f64;
         2.0 * m + 2.0 + (16.0 + m) * f64::EPSILON * q as f64

@@ -1,9 +1,9 @@
 //! Regression on ranks: trees of up to two levels by squared error.
 //!
-//! Reading order: [`tables`] (blocks of pairs of axes, in floats: where may a good tree be?) → [`scan`] (all cuts
-//! of one axis, decided in integers) → [`two`] (which to look at, and when it is enough). Sums are integers
-//! throughout (`task/squares.rs`); a float is only ever made of a finished sum, and what it may be off by is
-//! taken from bounds.
+//! Reading order: [`tables`] (blocks of pairs of axes, in floats: where may a good tree be?) →
+//! [`scan`] (all cuts of one axis, decided in integers) → [`two`] (which to look at, and when it is
+//! enough). Sums are integers throughout (`task/squares.rs`); a float is only ever made of a
+//! finished sum, and what it may be off by is taken from bounds.
 
 mod kernel;
 mod scan;
@@ -90,8 +90,8 @@ impl RankKernel for SquaresKernel<'_> {
         let blocks = self.most_blocks(node) + 1;
         let lattice = blocks * blocks.next_multiple_of(tables::LANES);
         let grid = n * (p + 8 * width) + p * blocks * 5;
-        // Codes and statistics of the rows, tables, bounds by pair of axes and by block of an axis, and all lines
-        // with their sums.
+        // Codes and statistics of the rows, tables, bounds by pair of axes and by block of an axis,
+        // and all lines with their sums.
         let two = n * (4 + p + 8 * width)
             + lattice * 8 * (width * (p * (p + 1) / 2 + 1) + 4)
             + 2 * p * p * blocks * 8

@@ -1,7 +1,8 @@
 //! All cuts of one axis, for the rows on both sides of a cut of another.
 //!
-//! Gains are computed in floats, a few cuts at a time, and only those that may beat what is known are computed
-//! again in integers, which decide (as in `kernel/squares.rs`, where the limit is explained).
+//! Gains are computed in floats, a few cuts at a time, and only those that may beat what is known
+//! are computed again in integers, which decide (as in `kernel/squares.rs`, where the limit is
+//! explained).
 
 use super::kernel::SquaresKernel;
 use super::tables::LANES;
@@ -14,7 +15,8 @@ use crate::view::{Axis, Part, RankNode};
 /// Cuts at a time.
 const CUTS: usize = 16;
 
-/// A part's rows in the order of one axis. Lists are filled up, so that whole vectors can be taken from them.
+/// A part's rows in the order of one axis. Lists are filled up, so that whole vectors can be taken
+/// from them.
 #[derive(Default)]
 pub struct Line {
     pub rows: Vec<u32>,
@@ -23,7 +25,8 @@ pub struct Line {
     /// By statistic, then row; and added up before each few rows.
     stats: Vec<Vec<i64>>,
     starts: Vec<Vec<i64>>,
-    /// Where each block of the grid begins, and where the last one ends; by statistic, what is before.
+    /// Where each block of the grid begins, and where the last one ends; by statistic, what is
+    /// before.
     pub ends: Vec<u32>,
     pub all: Vec<Vec<i64>>,
     pub totals: Vec<i64>,
@@ -51,8 +54,8 @@ pub struct Side {
 #[derive(Default)]
 pub struct Blocks {
     n: usize,
-    /// By statistic: sums of the rows left of another axis's cut that are before each block, and of all of them.
-    /// Filled up as those of a line.
+    /// By statistic: sums of the rows left of another axis's cut that are before each block, and of
+    /// all of them. Filled up as those of a line.
     pub before: Vec<Vec<i64>>,
     /// By side: what rows before each block cost, and those from it on.
     costs: [[Vec<f64>; 2]; 2],
@@ -64,7 +67,8 @@ pub struct Blocks {
 pub struct Scratch {
     /// By axis: the blocks of the grid.
     pub coarse: Vec<Blocks>,
-    /// A few rows of one of them at a time, and which of the rows are left: all bits if so, else none.
+    /// A few rows of one of them at a time, and which of the rows are left: all bits if so, else
+    /// none.
     fine: Blocks,
     left: Vec<i64>,
     sums: Vec<[[i64; CUTS]; 2]>,
@@ -197,8 +201,9 @@ impl Side {
     }
 }
 
-/// Bounds on the stumps along `line`, of axis `g`, by blocks of the grid: for the rows up to a cut of another axis
-/// and for those behind it. `scratch.coarse` has what is before each block. Cuts between blocks are taken in.
+/// Bounds on the stumps along `line`, of axis `g`, by blocks of the grid: for the rows up to a cut
+/// of another axis and for those behind it. `scratch.coarse` has what is before each block. Cuts
+/// between blocks are taken in.
 pub fn bound(
     kernel: &SquaresKernel,
     line: &Line,
@@ -218,10 +223,12 @@ pub fn bound(
     );
 }
 
-/// Take in the stumps along `line` once they are bounded; without a cut, all rows are on the first side.
+/// Take in the stumps along `line` once they are bounded; without a cut, all rows are on the first
+/// side.
 ///
-/// Block by block: the cuts in one cost at least what the rows before and those behind it cost (as in
-/// `tables.rs`), and mostly that is enough. Where it is not, the same is asked of a few rows at a time.
+/// Block by block: the cuts in one cost at least what the rows before and those behind it cost (as
+/// in `tables.rs`), and mostly that is enough. Where it is not, the same is asked of a few rows at
+/// a time.
 pub fn scan(
     kernel: &SquaresKernel,
     line: &Line,
@@ -308,8 +315,9 @@ impl Blocks {
         first
     }
 
-    /// What the stumps of each block cost at least on each side that is `open`, without penalties. `all`: by
-    /// statistic, the sums of all rows before each block, of which the first is number `start`.
+    /// What the stumps of each block cost at least on each side that is `open`, without penalties.
+    /// `all`: by statistic, the sums of all rows before each block, of which the first is number
+    /// `start`.
     #[inline(always)]
     fn bound(
         &mut self,
@@ -369,7 +377,8 @@ impl Blocks {
         }
     }
 
-    /// Take in the cuts between blocks of a side's rows: those before each are one leaf, those behind it the other.
+    /// Take in the cuts between blocks of a side's rows: those before each are one leaf, those
+    /// behind it the other.
     #[inline(always)]
     fn boundaries(
         &self,
@@ -416,8 +425,8 @@ impl Blocks {
     }
 }
 
-/// Take in the stumps among a few rows: axis g, the first such few of the coarse block, and which of them. `M`:
-/// the number of outputs if the compiler is to know it, else 0.
+/// Take in the stumps among a few rows: axis g, the first such few of the coarse block, and which
+/// of them. `M`: the number of outputs if the compiler is to know it, else 0.
 #[inline(always)]
 fn evaluate<const M: usize>(
     kernel: &SquaresKernel,

@@ -1,9 +1,10 @@
-//! Two axes in blocks: what the rows of every quadrant cost as one leaf, and so bounds on all stumps beside the
-//! boundaries of either axis.
+//! Two axes in blocks: what the rows of every quadrant cost as one leaf, and so bounds on all
+//! stumps beside the boundaries of either axis.
 //!
-//! Statement: a stump with its cut in a block costs at least what the rows before the block cost, plus what those
-//! behind it cost: its leaves hold them. A boundary is a cut itself. Proof: dividing a leaf never raises its
-//! cost. Invalid with a minimum leaf size only in that the bound is not attained.
+//! Statement: a stump with its cut in a block costs at least what the rows before the block cost,
+//! plus what those behind it cost: its leaves hold them. A boundary is a cut itself. Proof:
+//! dividing a leaf never raises its cost. Invalid with a minimum leaf size only in that the bound
+//! is not attained.
 
 use super::kernel::SquaresKernel;
 use crate::kernel::ranks::blocks::{Grid, GridAxis};
@@ -22,8 +23,8 @@ pub struct Table {
     costs: [[Vec<f64>; 2]; 2],
 }
 
-/// For each boundary of one axis: the least that a stump along another costs before it and behind it, and the
-/// least whose cut is a boundary, too.
+/// For each boundary of one axis: the least that a stump along another costs before it and behind
+/// it, and the least whose cut is a boundary, too.
 #[derive(Default)]
 pub struct Least {
     pub any: [Vec<f64>; 2],

@@ -1,5 +1,5 @@
-//! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where these are
-//! least, until it is known or costs as much as was asked.
+//! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where
+//! these are least, until it is known or costs as much as was asked.
 
 use std::collections::BinaryHeap;
 
@@ -24,17 +24,21 @@ pub struct Two {
     rows: PartRows,
     table: Table,
     least: Least,
-    /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g, by statistic.
+    /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g,
+    /// by statistic.
     sums: Vec<Vec<Vec<i64>>>,
-    /// By axis and boundary: what the best trees of one level cost at least before it, and behind it.
+    /// By axis and boundary: what the best trees of one level cost at least before it, and behind
+    /// it.
     ends: [Vec<Vec<Cost>>; 2],
-    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width + j.
+    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width +
+    /// j.
     by: [Vec<Cost>; 2],
     width: usize,
     /// By axis, once it is asked for.
     lines: Vec<Line>,
     scratch: Scratch,
-    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then on the right.
+    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then
+    /// on the right.
     kept: Vec<Cost>,
     /// What may still be below `upper`.
     open: BinaryHeap<Item<What>>,
@@ -239,7 +243,8 @@ impl Two {
     fn push(&mut self, axis: usize, what: What, least: Cost) {
         let bound = match &what {
             What::Cut(known) => known.edge.bound(),
-            // What a row can lose is far more than it does lose: only the other bound tells something.
+            // What a row can lose is far more than it does lose: only the other bound tells
+            // something.
             What::Gap(a, b) => between(&a.edge, &b.edge, INFINITE),
         };
         let bound = bound.max(least);
@@ -323,8 +328,8 @@ impl Two {
         }
     }
 
-    /// The best trees of one level on both sides of a cut: exactly, or together at least `need`. The cut is one
-    /// of those around it, or between them.
+    /// The best trees of one level on both sides of a cut: exactly, or together at least `need`.
+    /// The cut is one of those around it, or between them.
     #[allow(clippy::too_many_arguments)]
     fn cut(
         &mut self,
@@ -400,8 +405,8 @@ impl Two {
         (Known { edge, place: Place::Kept(place) }, exact)
     }
 
-    /// What the first `n` rows of axis f, those up to a cut, sum to before each block of g: what is before f's
-    /// last boundary is known.
+    /// What the first `n` rows of axis f, those up to a cut, sum to before each block of g: what is
+    /// before f's last boundary is known.
     fn coarse(&mut self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) {
         let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
         let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);

@@ -12,7 +12,8 @@ pub struct Line {
     pub rows: Vec<u32>,
     /// By row: whether the next one has a higher rank, so that there is a cut behind it.
     behind: Vec<bool>,
-    /// Where each block of the grid begins, and where the last one ends; by statistic, what is before.
+    /// Where each block of the grid begins, and where the last one ends; by statistic, what is
+    /// before.
     pub ends: Vec<u32>,
     all: Vec<Vec<i64>>,
     pub filled: bool,
@@ -93,7 +94,8 @@ impl Line {
 }
 
 impl Side {
-    /// The best tree of rows with these statistics, which cost `leaf` as one, is sought if it costs less than `need`.
+    /// The best tree of rows with these statistics, which cost `leaf` as one, is sought if it costs
+    /// less than `need`.
     pub fn new(totals: Vec<i64>, leaf: Cost, need: Cost) -> Side {
         Side { totals, cost: leaf.min(need), found: leaf < need, split: None }
     }
@@ -117,8 +119,9 @@ impl Side {
     }
 }
 
-/// Bounds on the cuts in every block of an axis. `before`: by block, then statistic, the rows left of the other axis's
-/// cut that are before it; the last one has all of them. Cuts between blocks are taken in.
+/// Bounds on the cuts in every block of an axis. `before`: by block, then statistic, the rows left
+/// of the other axis's cut that are before it; the last one has all of them. Cuts between blocks
+/// are taken in.
 pub fn bound(
     kernel: &SumsKernel,
     (axis, line): (usize, &Line),
@@ -173,8 +176,8 @@ impl Block {
     }
 }
 
-/// Take in all cuts of blocks that may be better than what is known, those that promise most first. `cut`: of the other
-/// axis; without one, all rows are on the first side.
+/// Take in all cuts of blocks that may be better than what is known, those that promise most first.
+/// `cut`: of the other axis; without one, all rows are on the first side.
 pub fn scan(
     kernel: &SumsKernel,
     lines: &[Line],
@@ -208,7 +211,8 @@ pub fn scan(
     }
 }
 
-/// Push the leaves of all cuts in a block, for each side on which they may be better than what is known.
+/// Push the leaves of all cuts in a block, for each side on which they may be better than what is
+/// known.
 fn push_cuts(
     line: &Line,
     block: &Block,

@@ -1,9 +1,10 @@
 //! Any additive task on ranks: trees of up to two levels by what the task says that leaves cost.
 //!
-//! Reading order: [`kernel`] (rows, and leaves costed many at a time) → [`tables`] (blocks of pairs of axes: where may a
-//! good tree be?) → [`line`] (all cuts of one axis) → [`two`] (which to look at, and when it is enough). All that the
-//! bounds need is that dividing a leaf never raises its cost: a cut within a block costs no less than the rows before
-//! the block as one leaf, and those behind it as another.
+//! Reading order: [`kernel`] (rows, and leaves costed many at a time) → [`tables`] (blocks of pairs
+//! of axes: where may a good tree be?) → [`line`] (all cuts of one axis) → [`two`] (which to look
+//! at, and when it is enough). All that the bounds need is that dividing a leaf never raises its
+//! cost: a cut within a block costs no less than the rows before the block as one leaf, and those
+//! behind it as another.
 
 mod kernel;
 mod line;
@@ -61,7 +62,8 @@ impl RankKernel for SumsKernel<'_> {
         let (n, p, width) = (node.len(), node.axes.len(), self.width());
         let blocks = self.most_blocks(node) + 1;
         let grid = n * (p + 8 * width) + p * blocks * 5;
-        // Codes and statistics of the rows, tables, bounds by pair of axes, all lines with their sums, and a batch.
+        // Codes and statistics of the rows, tables, bounds by pair of axes, all lines with their
+        // sums, and a batch.
         let two = n * (4 + p + 8 * width)
             + blocks * blocks * 8 * (width * (p * (p + 1) / 2 + 5) + 4)
             + 2 * p * p * blocks * 8

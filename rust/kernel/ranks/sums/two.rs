@@ -1,5 +1,5 @@
-//! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where these are
-//! least, until it is known or costs as much as was asked.
+//! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where
+//! these are least, until it is known or costs as much as was asked.
 
 use std::collections::BinaryHeap;
 
@@ -23,17 +23,21 @@ pub struct Two {
     rows: PartRows,
     table: Table,
     least: Least,
-    /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g, by statistic.
+    /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g,
+    /// by statistic.
     sums: Vec<Vec<Vec<i64>>>,
-    /// By side, axis and boundary: what the best trees of one level cost at least before it, and behind it.
+    /// By side, axis and boundary: what the best trees of one level cost at least before it, and
+    /// behind it.
     ends: [Vec<Vec<Cost>>; 2],
-    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width + j.
+    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width +
+    /// j.
     by: [Vec<Cost>; 2],
     width: usize,
     /// By axis, once it is asked for.
     lines: Vec<Line>,
     leaves: Leaves,
-    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then on the right.
+    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then
+    /// on the right.
     kept: Vec<Cost>,
     /// All cuts that may still be below `upper`.
     open: BinaryHeap<Item<Cuts>>,
@@ -204,7 +208,8 @@ impl Two {
     fn push(&mut self, axis: usize, what: Cuts, least: Cost) {
         let bound = match &what {
             Cuts::One(known) => known.edge.bound(),
-            // What a row can save is not known: only what is before and behind both tells something.
+            // What a row can save is not known: only what is before and behind both tells
+            // something.
             Cuts::Between(a, b) => between(&a.edge, &b.edge, INFINITE),
         };
         let bound = bound.max(least);
@@ -279,8 +284,8 @@ impl Two {
         }
     }
 
-    /// The best trees of one level on both sides of a cut: exactly, or together at least `need`. The cut is one
-    /// of those around it, or between them.
+    /// The best trees of one level on both sides of a cut: exactly, or together at least `need`.
+    /// The cut is one of those around it, or between them.
     fn cut(
         &mut self,
         question: Question,
@@ -314,7 +319,8 @@ impl Two {
                 blocks.extend(bound(kernel, line, &before, &mut sides, &mut self.leaves));
             }
         }
-        // Bounds by axis, before blocks are given away: a cut of g costs no less than its least block, or what is known.
+        // Bounds by axis, before blocks are given away: a cut of g costs no less than its least
+        // block, or what is known.
         let least = |side: usize, from: usize, to: usize| {
             blocks[from..to].iter().map(|block| block.least(side)).min().unwrap_or(INFINITE)
         };
@@ -392,8 +398,8 @@ impl Two {
         (Known { edge, place: Place::Kept(place) }, exact)
     }
 
-    /// By block of g, then statistic: the first `n` rows of axis f, those up to a cut, that are before the block, and at
-    /// the end all of them. What is before f's last boundary is known.
+    /// By block of g, then statistic: the first `n` rows of axis f, those up to a cut, that are
+    /// before the block, and at the end all of them. What is before f's last boundary is known.
     fn before(&self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) -> Vec<Vec<i64>> {
         let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
         let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);
