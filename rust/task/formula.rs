@@ -8,6 +8,7 @@
 use std::sync::OnceLock;
 
 use super::{Leaf, Scaled, Structure, Task};
+use crate::bits::Level;
 use crate::cost::{Cost, Scale};
 use crate::error::{Error, Result};
 
@@ -167,11 +168,16 @@ impl Task for FormulaTask {
         let mut losses = vec![0.0; costs.len()];
         self.formula.losses(sums, &mut losses);
         let mut within = true;
-        for (cost, &loss) in costs.iter_mut().zip(&losses) {
-            let units = loss * self.units - self.error;
-            within &= units >= -3.0 * self.error - 1.0 && units < 2.0 * MOST;
-            *cost = units.max(0.0).floor() as Cost;
-        }
+        Level::detect().run(
+            #[inline(always)]
+            || {
+                for (cost, &loss) in costs.iter_mut().zip(&losses) {
+                    let units = loss * self.units - self.error;
+                    within &= units >= -3.0 * self.error - 1.0 && units < 2.0 * MOST;
+                    *cost = units.max(0.0).floor() as Cost;
+                }
+            },
+        );
         if !within {
             losses.iter().for_each(|&loss| _ = self.units_of(loss));
         }

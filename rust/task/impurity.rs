@@ -11,6 +11,7 @@
 use super::Scaled;
 use super::class_input::{ClassInput, integers};
 use super::formula::{Formula, FormulaInput};
+use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 
@@ -35,6 +36,24 @@ struct Impure {
     /// A unit of weight, in the user's.
     unit: f64,
     counts: bool,
+    /// By count: w · ln w of so many units, if all classes have one factor and there are few units.
+    logarithms: Vec<f64>,
+}
+
+/// Logarithms of no more counts than these are kept.
+const MOST_LOGARITHMS: i64 = 1 << 16;
+
+/// w · ln w for every count of units up to the sum of all, if these are few and all classes have
+/// one factor.
+fn logarithms(kind: Impurity, factors: &[f64], stats: &[i64]) -> Vec<f64> {
+    let all = stats.iter().try_fold(0i64, |sum, &count| sum.checked_add(count));
+    let one = factors.iter().all(|&factor| factor == factors[0]);
+    match all {
+        Some(all) if kind == Impurity::Entropy && one && all <= MOST_LOGARITHMS => {
+            (0..=all).map(|count| w_ln_w(count as f64 * factors[0])).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 impl ClassInput {
@@ -61,8 +80,9 @@ impl ClassInput {
         }
         let most = factors.iter().copied().fold(0.0, f64::max);
         let counts = stats.iter().all(|&count| count <= MOST_COUNT);
+        let logarithms = logarithms(kind, &factors, &stats);
         FormulaInput {
-            formula: Box::new(Impure { kind, n_classes: k, factors, unit, counts }),
+            formula: Box::new(Impure { kind, n_classes: k, factors, unit, counts, logarithms }),
             stats,
             normalizer: Some(normalizer),
             leaf_penalty: self.leaf_penalty,
@@ -85,29 +105,14 @@ impl Formula for Impure {
     }
 
     fn losses(&self, sums: &[i64], losses: &mut [f64]) {
-        let n = losses.len();
-        for from in (0..n).step_by(LANES) {
-            let to = n.min(from + LANES);
-            let (mut weight, mut part) = ([0.0; LANES], [0.0; LANES]);
-            for (class, &factor) in self.factors.iter().enumerate() {
-                for (l, &count) in sums[class * n..][from..to].iter().enumerate() {
-                    let w = count as f64 * factor;
-                    weight[l] += w;
-                    part[l] += match self.kind {
-                        Impurity::Gini => w * w,
-                        Impurity::Entropy => w_ln_w(w),
-                    };
-                }
-            }
-            for (l, loss) in losses[from..to].iter_mut().enumerate() {
-                let w = weight[l];
-                *loss = self.unit
-                    * match self.kind {
-                        Impurity::Gini => w - part[l] / if w > 0.0 { w } else { 1.0 },
-                        Impurity::Entropy => w_ln_w(w) - part[l],
-                    };
-            }
-        }
+        Level::detect().run(
+            #[inline(always)]
+            || match (self.kind, self.logarithms.is_empty()) {
+                (Impurity::Gini, _) => self.gini(sums, losses),
+                (Impurity::Entropy, true) => self.entropy(sums, losses),
+                (Impurity::Entropy, false) => self.known_entropy(sums, losses),
+            },
+        );
     }
 
     fn error(&self, all: &[i64], _loss: f64) -> f64 {
@@ -123,6 +128,66 @@ impl Formula for Impure {
     /// The weight of each class.
     fn answer(&self, sums: &[i64]) -> Vec<f64> {
         sums.iter().map(|&w| w as f64 * self.unit).collect()
+    }
+}
+
+impl Impure {
+    #[inline(always)]
+    fn gini(&self, sums: &[i64], losses: &mut [f64]) {
+        let n = losses.len();
+        for from in (0..n).step_by(LANES) {
+            let to = n.min(from + LANES);
+            let (mut weight, mut squares) = ([0.0; LANES], [0.0; LANES]);
+            for (class, &factor) in self.factors.iter().enumerate() {
+                for (l, &count) in sums[class * n..][from..to].iter().enumerate() {
+                    let w = count as f64 * factor;
+                    weight[l] += w;
+                    squares[l] += w * w;
+                }
+            }
+            for (l, loss) in losses[from..to].iter_mut().enumerate() {
+                let w = weight[l];
+                *loss = self.unit * (w - squares[l] / if w > 0.0 { w } else { 1.0 });
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn entropy(&self, sums: &[i64], losses: &mut [f64]) {
+        let n = losses.len();
+        for from in (0..n).step_by(LANES) {
+            let to = n.min(from + LANES);
+            let (mut weight, mut part) = ([0.0; LANES], [0.0; LANES]);
+            for (class, &factor) in self.factors.iter().enumerate() {
+                for (l, &count) in sums[class * n..][from..to].iter().enumerate() {
+                    let w = count as f64 * factor;
+                    weight[l] += w;
+                    part[l] += w_ln_w(w);
+                }
+            }
+            for (l, loss) in losses[from..to].iter_mut().enumerate() {
+                *loss = self.unit * (w_ln_w(weight[l]) - part[l]);
+            }
+        }
+    }
+
+    /// The entropy of counts whose logarithms are known: all classes have one factor.
+    #[inline(always)]
+    fn known_entropy(&self, sums: &[i64], losses: &mut [f64]) {
+        let n = losses.len();
+        for from in (0..n).step_by(LANES) {
+            let to = n.min(from + LANES);
+            let (mut all, mut part) = ([0; LANES], [0.0; LANES]);
+            for class in 0..self.n_classes {
+                for (l, &count) in sums[class * n..][from..to].iter().enumerate() {
+                    all[l] += count;
+                    part[l] += self.logarithms[count as usize];
+                }
+            }
+            for (l, loss) in losses[from..to].iter_mut().enumerate() {
+                *loss = self.unit * (self.logarithms[all[l] as usize] - part[l]);
+            }
+        }
     }
 }
 

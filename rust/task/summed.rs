@@ -23,6 +23,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::{Leaf, Structure, Task};
+use crate::bits::Level;
 use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};
 
@@ -241,12 +242,17 @@ impl Task for Summed {
         }
         let (least, most) = (0, self.most());
         let mut within = true;
-        for (cost, &mass) in costs.iter_mut().zip(masses.iter()) {
-            let charge = self.charge * (mass - 1);
-            let charged = cost.saturating_add(charge);
-            within &= mass == 0 || (charged >= charge && charged <= most);
-            *cost = if mass > 0 { charged.clamp(least, most) } else { 0 };
-        }
+        Level::detect().run(
+            #[inline(always)]
+            || {
+                for (cost, &mass) in costs.iter_mut().zip(masses.iter()) {
+                    let charge = self.charge * (mass - 1);
+                    let charged = cost.saturating_add(charge);
+                    within &= mass == 0 || (charged >= charge && charged <= most);
+                    *cost = if mass > 0 { charged.clamp(least, most) } else { 0 };
+                }
+            },
+        );
         if !within {
             self.find_fault(sums, n);
         }
