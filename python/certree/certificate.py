@@ -123,7 +123,7 @@ class Certificate:
         return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
 
     def after(self, before: Certificate) -> Certificate:
-        """The same, with the work of an earlier part of the search and what it proved."""
+        """This certificate of a search that went on, with what `before` counted and proved added."""
         lower_bound = min(max(before.lower_bound, self.lower_bound), self.objective)
         moments = [
             (before.seconds + seconds, min(upper, before.objective), max(lower, before.lower_bound))

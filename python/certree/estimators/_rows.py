@@ -94,8 +94,7 @@ class RowTreeEstimator(TreeEstimator):
         )
 
         def show(tree: Tree) -> Tree:
-            leaves = tree.apply(training.source)
-            leaves = leaves if training.kept is None else leaves[training.kept]
+            leaves = leaf_of_rows(tree, training)
             # A copy of what was given, which may change while the search goes on.
             return with_means(tree, leaves, rows.sign * costs, weights, rows.task)
 
@@ -125,6 +124,12 @@ def open_rows(
     training = ingest.read_rows(X, sample_weight, others)
     check_same_length(training.source.height, n_rows, role)
     return training
+
+
+def leaf_of_rows(tree: Tree, training: ingest.InMemory) -> NDArray[np.uint32]:
+    """The leaf that each training row ends in; rows that weigh nothing are left out."""
+    leaves = tree.apply(training.source)
+    return leaves if training.kept is None else leaves[training.kept]
 
 
 def with_means(

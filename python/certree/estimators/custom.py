@@ -13,7 +13,7 @@ from certree import _core, ingest, progress
 from certree.estimators import parameters
 from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._pointers import address_of
-from certree.estimators._rows import open_rows
+from certree.estimators._rows import leaf_of_rows, open_rows
 from certree.estimators.parameters import Rule
 from certree.schema import Task
 from certree.tree import Tree
@@ -194,8 +194,7 @@ class OptimalTree(TreeEstimator):
         )
 
         def show(tree: Tree) -> Tree:
-            leaves = tree.apply(training.source)
-            leaves = leaves if training.kept is None else leaves[training.kept]
+            leaves = leaf_of_rows(tree, training)
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(

@@ -13,7 +13,7 @@ from certree import _core, ingest, progress
 from certree.estimators import parameters
 from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._kaplan_meier import AtRisk, concordance
-from certree.estimators._rows import open_rows, row_weights
+from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.ingest.checks import check_same_length
 from certree.tree import Tree
 
@@ -167,8 +167,7 @@ class OptimalSurvivalTree(TreeEstimator):
         names = np.array(["hazard ratio"])
 
         def show(tree: Tree) -> Tree:
-            leaves = tree.apply(training.source)
-            leaves = leaves if training.kept is None else leaves[training.kept]
+            leaves = leaf_of_rows(tree, training)
             self._curves = {
                 leaf: AtRisk.of(times[own], events[own], None if weights is None else weights[own])
                 for leaf in np.unique(leaves).tolist()

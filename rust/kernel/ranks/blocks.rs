@@ -77,3 +77,34 @@ impl Grid {
             + self.stats.iter().map(|stats| 8 * stats.capacity()).sum::<usize>()
     }
 }
+
+/// The blocks of a part's rows by axis, and their statistics.
+#[derive(Default)]
+pub struct PartRows {
+    pub codes: Vec<Vec<u8>>,
+    pub stats: Vec<Vec<i64>>,
+}
+
+impl PartRows {
+    pub fn take(&mut self, rows: &[u32], grid: &Grid) {
+        self.codes.resize_with(grid.axes.len(), Vec::new);
+        for (codes, axis) in self.codes.iter_mut().zip(&grid.axes) {
+            codes.clear();
+            codes.extend(rows.iter().map(|&row| axis.code[row as usize]));
+        }
+        self.stats.resize_with(grid.stats.len(), Vec::new);
+        for (stats, of) in self.stats.iter_mut().zip(&grid.stats) {
+            stats.clear();
+            stats.extend(rows.iter().map(|&row| of[row as usize]));
+        }
+    }
+
+    pub fn totals(&self) -> Vec<i64> {
+        self.stats.iter().map(|stats| stats.iter().sum()).collect()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.codes.iter().map(Vec::capacity).sum::<usize>()
+            + self.stats.iter().map(|stats| 8 * stats.capacity()).sum::<usize>()
+    }
+}

@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use super::kernel::SquaresKernel;
 use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
-use super::tables::{LANES, Least, PartRows, Table};
+use super::tables::{LANES, Least, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
-use crate::kernel::ranks::blocks::Grid;
+use crate::kernel::ranks::blocks::{Grid, PartRows};
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between};
 use crate::tree::Plan;
 use crate::view::Part;

@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::kernel::{Leaves, SumsKernel};
 use super::line::{Line, Side, bound, scan};
-use super::tables::{Least, PartRows, Table};
+use super::tables::{Least, Table};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
-use crate::kernel::ranks::blocks::Grid;
+use crate::kernel::ranks::blocks::{Grid, PartRows};
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
