@@ -109,11 +109,11 @@ impl RankKernel for SquaresKernel<'_> {
     }
 
     fn lower(&self, two: &Two) -> Cost {
-        two.lower
+        two.cuts.lower
     }
 
     fn upper(&self, two: &Two) -> Cost {
-        two.upper
+        two.cuts.upper
     }
 
     fn two_bytes(&self, two: &Two) -> usize {
@@ -121,6 +121,6 @@ impl RankKernel for SquaresKernel<'_> {
     }
 
     fn plan(&self, _part: Part, _grid: &Grid, two: &mut Two) -> (Cost, Plan) {
-        (two.upper, two.plan.clone())
+        (two.cuts.upper, two.cuts.plan.clone())
     }
 }

@@ -81,11 +81,11 @@ impl RankKernel for SumsKernel<'_> {
     }
 
     fn lower(&self, two: &Two) -> Cost {
-        two.lower
+        two.cuts.lower
     }
 
     fn upper(&self, two: &Two) -> Cost {
-        two.upper
+        two.cuts.upper
     }
 
     fn two_bytes(&self, two: &Two) -> usize {
@@ -93,6 +93,6 @@ impl RankKernel for SumsKernel<'_> {
     }
 
     fn plan(&self, _part: Part, _grid: &Grid, two: &mut Two) -> (Cost, Plan) {
-        (two.upper, two.plan.clone())
+        (two.cuts.upper, two.cuts.plan.clone())
     }
 }
