@@ -20,7 +20,7 @@ use crate::problem::{Problem, Shape};
 use crate::run::{Run, Status};
 use crate::search::fronts::{self, Start};
 use crate::solve::{Answer, conclude, exactly, grow};
-use crate::task::{ClassCosts, ClassInput, Task};
+use crate::task::{ClassCosts, ClassInput};
 use crate::tree::{Plan, Tree};
 
 /// Rounds of the game.

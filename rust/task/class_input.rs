@@ -8,10 +8,14 @@
 
 use std::sync::Arc;
 
+use super::class_costs::ClassCosts;
 use super::feature_costs::{self, FeatureCosts};
+use super::feature_costs::{FeatureCost, FeatureCostList};
+use super::rows::RowCosts;
 use super::rows::Weighed;
+use super::scaled::Scaled;
 use super::stated::{StatedClasses, Weights};
-use super::{ClassCosts, CountedInput, FeatureCost, FeatureCostList, RowCosts, Scaled};
+use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
@@ -297,20 +301,6 @@ impl ClassInput {
         let stated = self.stated(Weights::Stored(self.weights.clone().into()), prices);
         Ok(Scaled { stated: Some(Arc::new(stated)), ..scaled })
     }
-
-    /// The same costs beside weights that limits count: `sums[p * n + i]` of point p.
-    pub fn counting(&self, n: usize, sums: Vec<f64>) -> Result<CountedInput> {
-        let Real { costs, normalizer, size, rounding, .. } = self.real()?;
-        Ok(CountedInput {
-            n_labels: self.n_labels,
-            costs,
-            error: size * rounding,
-            normalizer,
-            leaf_penalty: self.leaf_penalty,
-            n_groups: n,
-            weights: sums,
-        })
-    }
 }
 
 /// The largest number of rates that are rounded in fractions.
@@ -441,39 +431,11 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
 /// Costs in real numbers.
 pub(super) struct Real {
     /// By point and label.
-    costs: Vec<f64>,
+    pub(super) costs: Vec<f64>,
     /// By class.
-    factors: Vec<f64>,
-    normalizer: f64,
+    pub(super) factors: Vec<f64>,
+    pub(super) normalizer: f64,
     /// What all costs add up to at most, and what part of it roundings do.
-    size: f64,
-    rounding: f64,
-}
-
-/// Larger numbers are not told apart from their neighbours' decimals.
-const MOST_WHOLE: f64 = 1e15;
-
-/// The numbers over one denominator, if all are short decimals.
-pub(super) fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
-    if values.iter().all(|&v| v as i64 as f64 == v && v.abs() <= MOST_WHOLE) {
-        return Some((values.iter().map(|&v| v as i64).collect(), 1));
-    }
-    let mut denominator = 1i64;
-    for &v in values {
-        if v.fract() != 0.0 {
-            denominator = lcm(denominator, decimal(v)?.1)?;
-            if denominator > 1_000_000 {
-                return None;
-            }
-        }
-    }
-    let mut out = Vec::with_capacity(values.len());
-    for &v in values {
-        if v.abs() > MOST_WHOLE {
-            return None;
-        }
-        let (p, q) = if v.fract() == 0.0 { (v as i64, 1) } else { decimal(v)? };
-        out.push(p.checked_mul(denominator / q)?);
-    }
-    Some((out, denominator))
+    pub(super) size: f64,
+    pub(super) rounding: f64,
 }

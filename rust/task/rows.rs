@@ -6,10 +6,14 @@
 
 use std::sync::Arc;
 
-use super::class_input::integers;
+use super::contract::{Labelled, Structure, Task};
+use super::feature_costs::FeatureCostList;
 use super::feature_costs::{self, FeatureCosts};
+use super::leaf::Leaf;
+use super::scaled::Scaled;
+use super::stated::Stated;
 use super::stated::StatedRows;
-use super::{FeatureCostList, Labelled, Leaf, Scaled, Stated, Structure, Task};
+use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::FeatureCostList;
+use super::feature_costs::FeatureCostList;
 use crate::exact::{Ratio, Total, whole};
 
 /// Where the points end in a tree, and what they pay on the way.
