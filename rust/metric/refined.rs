@@ -7,16 +7,17 @@
 //! with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so that one
 //! search of at most k leaves for each k answers for all.
 
+use crate::answer::exactly::in_units;
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::exact::{Ratio, Total};
+use crate::finish::{grow, labelled};
 use crate::metric::loss::{Kind, Loss};
 use crate::metric::solve::{MetricInput, Scored};
 use crate::problem::{Problem, Shape};
+use crate::route::search;
 use crate::run::Run;
-use crate::solve::exactly::in_units;
-use crate::solve::{grow, labelled, search};
 use crate::task::Losses;
 use crate::tree::Tree;
 

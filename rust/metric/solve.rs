@@ -6,11 +6,13 @@
 
 use std::cell::RefCell;
 
+use crate::answer::{Answer, exactly};
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
+use crate::finish::labelled;
 use crate::metric::ask::{Asker, Candidate, Question, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
@@ -20,8 +22,8 @@ use crate::metric::refined::{Given, refine};
 use crate::metric::rounded::Rounded;
 use crate::pareto::{Attained, Constrained, Limit, LimitInput, scalar};
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::{Run, Status};
-use crate::solve::{Answer, exactly, labelled};
 use crate::task::{ClassCosts, ClassInput, Grouped, Scaled};
 use crate::tree::{Plan, Tree};
 
@@ -225,6 +227,7 @@ impl Scored {
         };
         let mut answer = Answer {
             tree,
+            route: Route::WeightedErrors,
             objective,
             lower_bound,
             status,

@@ -9,13 +9,15 @@ use super::limits::{Limit, dot};
 use super::multipliers::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
+use crate::answer::exactly::settle;
+use crate::answer::{Answer, conclude};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
+use crate::finish::labelled;
+use crate::route::Route;
 use crate::run::Run;
 use crate::search::fronts::{self, BestTree, Start};
-use crate::solve::exactly::settle;
-use crate::solve::{Answer, conclude, labelled};
 
 impl Constrained {
     /// The best tree that keeps the limits, and what it attains. It is an error if there is none,
@@ -31,7 +33,7 @@ impl Constrained {
             check::confirm(best.cost, cost)?;
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
-            let answer = conclude(tree, bounds, self.problem.scale, run);
+            let answer = conclude(tree, Route::Fronts, bounds, self.problem.scale, run);
             Ok((settle(&self.problem, answer), attained))
         })
     }

@@ -4,10 +4,10 @@ use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::Run;
 use crate::search::Found;
 use crate::search::best_first::{self, Hints, Learned, Options, Prices};
-use crate::solve::{search, takes_best_first};
 use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
@@ -60,12 +60,13 @@ pub fn solve_learning(
 ) -> Result<(Found, Option<Learned>)> {
     let pulse = |_: &_| run.report(lower, upper).is_none();
     let inner = run.part(problem.scale, Box::new(pulse));
-    let found = if takes_best_first(problem) {
-        let options = Options { below, ..Options::default() };
-        best_first::solve_with(problem, &inner, &options, hints, prices)?
-    } else {
+    let found = match Route::of(problem) {
+        Route::CutByCut => {
+            let options = Options { cutoff: below, ..Options::default() };
+            best_first::solve_with(problem, &inner, &options, hints, prices)?
+        }
         // The other searches do not learn.
-        (search(problem, &inner, below)?, None)
+        route => (route.search(problem, &inner, below, None)?.0, None),
     };
     run.absorb(&inner);
     Ok(found)

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use super::additive::Raised as TaskRaised;
 use super::parts::Limits;
 use super::tree::PyTree;
+use crate::answer::{self, Answer, Incumbent};
 use crate::problem::Problem;
 use crate::run::{self, Progress, Pulse, Run};
-use crate::solve::{Answer, Known};
 
 /// A tree that a search found, and what it proved.
 #[pyclass(frozen, module = "certree._core", name = "Answer")]
@@ -46,7 +46,7 @@ pub(super) struct PyAnswer {
 /// A search that can go on.
 pub(super) struct Open {
     pub(super) problem: Arc<Problem>,
-    pub(super) known: Known,
+    pub(super) known: Incumbent,
     /// Where a task that calls back leaves an exception.
     pub(super) raised: Option<TaskRaised>,
 }
@@ -94,7 +94,7 @@ impl PyAnswer {
         };
         let found = search(py, limits, pulse, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
-            crate::solve::with_most_leaves(problem, most, known, &run)
+            answer::with_most_leaves(problem, most, known, &run)
         });
         let found = raising(raised, found)?;
         let (problem, answer, known) = found.result;
@@ -115,7 +115,7 @@ impl PyAnswer {
         };
         let found = search(py, limits, pulse, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
-            crate::solve::go_on(problem, Some(known), &run)
+            answer::go_on(problem, Some(known), &run)
         });
         let found = raising(raised, found)?;
         let (answer, known) = found.result;

@@ -20,7 +20,7 @@ use certree::error::Error;
 use certree::ids::ColumnId;
 use certree::problem::Shape;
 use certree::run::{Limits, Run};
-use certree::solve::solve;
+use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
 
 const KINDS: [PathMix; 5] =

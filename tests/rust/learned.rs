@@ -20,15 +20,15 @@ fn nothing_is_missed_below_a_cost_that_is_of_use() {
     for_seeds(6_000, &Options::default(), |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let optimum = brute::solve(&problem).upper;
-        for below in [0, optimum / 2, optimum, optimum + 1, optimum + optimum / 3 + 1] {
-            let options = Search { below, ..Search::default() };
+        for cutoff in [0, optimum / 2, optimum, optimum + 1, optimum + optimum / 3 + 1] {
+            let options = Search { cutoff, ..Search::default() };
             let found = best_first::solve(&problem, &run(&problem, 1), &options)
                 .map_err(|e| e.to_string())?;
-            ensure(found.lower <= optimum && found.lower >= optimum.min(below), || {
-                format!("{} is proved of {optimum}, below {below}", found.lower)
+            ensure(found.lower <= optimum && found.lower >= optimum.min(cutoff), || {
+                format!("{} is proved of {optimum}, at a cutoff of {cutoff}", found.lower)
             })?;
-            ensure(found.upper == optimum || (optimum >= below && found.upper > optimum), || {
-                format!("{} is found of {optimum}, below {below}", found.upper)
+            ensure(found.upper == optimum || (optimum >= cutoff && found.upper > optimum), || {
+                format!("{} is found of {optimum}, at a cutoff of {cutoff}", found.upper)
             })?;
         }
         Ok(())

@@ -30,7 +30,7 @@ pub struct Options {
     pub three_leaves: bool,
     pub k_means: bool,
     /// Not a switch: trees that cost this or more are of no use.
-    pub below: Cost,
+    pub cutoff: Cost,
 }
 
 impl Default for Options {
@@ -42,7 +42,7 @@ impl Default for Options {
             similarity: true,
             three_leaves: true,
             k_means: true,
-            below: INFINITE,
+            cutoff: INFINITE,
         }
     }
 }
@@ -175,7 +175,7 @@ pub fn share<'a, 'run>(
         unreachable!("the look-ahead solves children alone")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(leaf(problem).min(options.below) - bits.unavoidable_cost);
+    root.lower_to(leaf(problem).min(options.cutoff) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
     Shared { bits, table, rules, run, root, workers, cut_short, hints }
