@@ -23,6 +23,9 @@ pub(super) struct PyAnswer {
     lower_bound: f64,
     #[pyo3(get)]
     status: &'static str,
+    /// The name of the way in which the problem was searched.
+    #[pyo3(get)]
+    route: &'static str,
     #[pyo3(get)]
     seconds: f64,
     #[pyo3(get)]
@@ -137,6 +140,7 @@ impl PyAnswer {
             objective: answer.objective,
             lower_bound: answer.lower_bound,
             status: answer.status.name(),
+            route: answer.route.name(),
             seconds: answer.seconds,
             nodes: answer.work.nodes,
             kernel_calls: answer.work.kernel_calls,

@@ -9,7 +9,7 @@ use certree::bounds::{
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
-use certree::view::Question;
+use certree::view::Cut;
 
 /// Runs `check` on a few random sets of each random case.
 fn for_sets(
@@ -81,7 +81,7 @@ fn three_leaves() {
         let mut most = [0; 2];
         for (index, feature) in problem.features.iter().enumerate() {
             for cut in 0..feature.cuts {
-                for side in sets::sides(problem, set, Question { feature: index.into(), cut }) {
+                for side in sets::sides(problem, set, Cut { feature: index.into(), cut }) {
                     let (side, _) = two_classes(problem, side).expect("the same problem");
                     for class in (0..2).filter(|&class| side[1 - class] < few) {
                         most[class] = side[class].max(most[class]);
