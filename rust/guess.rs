@@ -32,16 +32,16 @@
 //! under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee
 //! is no more than above.
 
+use crate::answer::exactly::settle;
+use crate::answer::{Answer, Incumbent, conclude, confirm};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
+use crate::finish::grow;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
-use crate::run::{Progress, Run, Status};
-use crate::solve::exactly::settle;
-use crate::solve::{
-    Answer, Known, conclude, confirm, grow, on_deep_stack, search, takes_best_first,
-};
+use crate::route::Route;
+use crate::run::{Progress, Run, Status, on_deep_stack};
 use crate::task::{RowCosts, Scaled, Task};
 use crate::tree::Plan;
 
@@ -58,14 +58,15 @@ struct Guess {
 
 /// The best tree if the guess is right. `regrets`: by point, how much more the reference loses
 /// there than the best label or mean, as a share of the objective.
-pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Known)> {
+pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Incumbent)> {
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
         let everything = problem.stats(0..problem.points.len());
         let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
         let pulse = |p: &Progress| run.report(guess.proved(p.lower_cost, leaf), leaf).is_none();
         let part = run.part(problem.scale, Box::new(pulse));
-        let found = search(&guess.problem, &part, INFINITE)?;
+        let route = Route::of(&guess.problem);
+        let (found, _) = route.search(&guess.problem, &part, INFINITE, None)?;
         run.absorb(&part);
         let solved = found.lower == found.upper;
         let claimed = found.upper;
@@ -80,9 +81,9 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }
-        let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
+        let answer = conclude(tree.clone(), route, (lower, upper), problem.scale, run);
         let answer = settle(problem, answer);
-        Ok((answer, Known::new(tree, (lower, upper), None)))
+        Ok((answer, Incumbent::new(tree, (lower, upper), None)))
     })
 }
 
@@ -95,7 +96,7 @@ impl Guess {
         let task: Box<dyn Task> =
             match (of.task.structure().squares(), of.task.structure().classes()) {
                 (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
-                (_, Some(classes)) if takes_best_first(of) => {
+                (_, Some(classes)) if Route::of(of) == Route::CutByCut => {
                     Box::new(classes.with_floors(&regrets))
                 }
                 (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {

@@ -35,11 +35,11 @@ pub struct Dual<'a, 'run, const N: usize> {
     pub lower: Cost,
     pub best: Option<BestTree>,
     /// Trees that cost as much or more are of no use.
-    below: Cost,
+    cutoff: Cost,
 }
 
 impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
-    pub fn new(of: &'a Constrained, below: Cost, run: &'a Run<'run>) -> Self {
+    pub fn new(of: &'a Constrained, cutoff: Cost, run: &'a Run<'run>) -> Self {
         let n_labels = of.classes.n_labels();
         // As fine as costs of that size allow, with as much room for each multiplier.
         let room = MOST_RELAXED / (2 * of.limits.len() as i128 + 2);
@@ -53,7 +53,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             .collect();
         let relaxed = of.relax(scale, &vec![0; of.limits.len()]);
         let mut dual =
-            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, below };
+            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, cutoff };
         let everything = of.totals.clone();
         dual.label(Plan::Leaf, vec![everything]);
         dual
@@ -61,7 +61,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
 
     /// Every tree that is of use costs less than this.
     pub fn upper(&self) -> Cost {
-        self.best.as_ref().map_or(self.below, |best| best.cost)
+        self.best.as_ref().map_or(self.cutoff, |best| best.cost)
     }
 
     /// Raise the bound, one multiplier at a time.

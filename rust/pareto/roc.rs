@@ -11,15 +11,17 @@ use super::curves::Curves;
 use super::scalar;
 use super::segments::{Segment, by_slope, push};
 use super::sums::Relaxed;
+use crate::answer::{Answer, conclude, exactly};
 use crate::check;
 use crate::cost::{Cost, Scale, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::{Ratio, Total};
+use crate::finish::grow;
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::{Run, Status};
 use crate::search::fronts::{self, Start};
-use crate::solve::{Answer, conclude, exactly, grow};
 use crate::task::{ClassCosts, ClassInput};
 use crate::tree::{Plan, Tree};
 
@@ -104,7 +106,8 @@ impl Roc {
         let (cost, plan) = best;
         let tree = grow(&self.problem, plan)?;
         check::confirm(cost, self.recompute(&tree))?;
-        let mut answer = conclude(tree, (lower.min(cost), cost), self.scale(), run);
+        let bounds = (lower.min(cost), cost);
+        let mut answer = conclude(tree, Route::Fronts, bounds, self.scale(), run);
         let exact = self.real_objective(&answer.tree);
         let same = answer.status == Status::Optimal && self.scale().slack == 0;
         answer.objective = exact.nearest();

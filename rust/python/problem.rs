@@ -13,13 +13,13 @@ use super::parts::{Constraints, Counted, FeatureCosts, Limits, Shape, digest_dat
 use super::search::{Open, PyAnswer, raising, search};
 use super::table::PyPoints;
 use super::tree::PyTree;
+use crate::answer::{self, Answer, Incumbent};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
 use crate::problem::Problem;
 use crate::run::{self, Pulse, Run};
-use crate::solve::{Answer, Known};
 use crate::task::{CountedInput, FeatureCostList, ROUNDED_SUMS, RowCosts, Scaled, Weighed};
 
 /// Data, a goal, what trees may be, and what they must keep to. It never changes, and neither does
@@ -155,14 +155,18 @@ impl Posed {
     }
 
     /// The answer, and what each constraint's share, or difference of shares, is in its tree.
-    fn solve(&self, run: &Run, first: Option<Known>) -> Result<(Answer, Option<Known>, Vec<f64>)> {
+    fn solve(
+        &self,
+        run: &Run,
+        first: Option<Incumbent>,
+    ) -> Result<(Answer, Option<Incumbent>, Vec<f64>)> {
         match self {
             Posed::Additive(problem, Some(regrets)) if first.is_none() => {
                 let (answer, known) = crate::guess::solve(problem, regrets, run)?;
                 Ok((answer, Some(known), Vec::new()))
             }
             Posed::Additive(problem, _) => {
-                let (answer, known) = crate::solve::go_on(problem, first.as_ref(), run)?;
+                let (answer, known) = answer::go_on(problem, first.as_ref(), run)?;
                 Ok((answer, Some(known), Vec::new()))
             }
             Posed::Constrained(problem) => {
@@ -254,7 +258,7 @@ pub(super) fn solve(
     let first = match (posed, incumbent) {
         (_, None) => None,
         (Posed::Additive(problem, _), Some((tree, lower))) => {
-            Some(Known::of_tree(problem, tree.tree.clone(), lower)?)
+            Some(Incumbent::of_tree(problem, tree.tree.clone(), lower)?)
         }
         _ => return Err(Error::invalid("only costs that add up over rows have incumbents").into()),
     };

@@ -10,7 +10,7 @@ mod threads;
 pub use held::Held;
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
-pub use threads::on_threads;
+pub use threads::{on_deep_stack, on_threads};
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};

@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::bit_view::{Fingerprint, Question};
+use super::bit_view::{Cut, Fingerprint};
 use crate::bits::Level;
 use crate::data::{Feature, Features, Points};
 use crate::ids::FeatureId;
@@ -20,7 +20,7 @@ pub fn distinct(
     entries: &[Vec<u32>],
     keys: &[Fingerprint],
     class_of: &[u32],
-) -> Vec<Question> {
+) -> Vec<Cut> {
     // A point without entries leaves no mark.
     let mut marks = vec![0; points.len()];
     for &point in entries.iter().flatten() {
@@ -39,7 +39,7 @@ pub fn distinct(
             let canonical = left.min(left ^ whole);
             if left != 0 && left != whole && seen.insert((canonical, class_of[index]), ()).is_none()
             {
-                questions.push(Question { feature: FeatureId::from(index), cut });
+                questions.push(Cut { feature: FeatureId::from(index), cut });
             }
         };
         if feature.cuts == 1 {
@@ -95,7 +95,7 @@ fn left_of_only_cuts(
 pub fn answers(
     features: &Features,
     points: &Points,
-    questions: &[Question],
+    questions: &[Cut],
     from: usize,
     bits: &mut Vec<u64>,
 ) {
@@ -185,7 +185,7 @@ mod tests {
                     let sides: Vec<bool> = alive.iter().map(left).collect();
                     let canonical: Vec<bool> = sides.iter().map(|side| side ^ sides[0]).collect();
                     if canonical.contains(&true) && seen.insert(canonical) {
-                        wanted.push(Question { feature: FeatureId::from(index), cut });
+                        wanted.push(Cut { feature: FeatureId::from(index), cut });
                     }
                 }
             }

@@ -189,8 +189,8 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
 /// `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn all_trees_and_labellings() {
-    let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(0..asked.unwrap_or(1_500), |seed| check(seed, None));
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(0..cases.unwrap_or(1_500), |seed| check(seed, None));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use crate::common::judge::agrees_with_oracle;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, sets};
+use certree::answer::{exactly, solve};
 use certree::cost::{INFINITE, Scale};
 use certree::exact::Ratio;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
-use certree::solve::{exactly, solve};
 use certree::task::{ClassInput, Losses, RowCosts};
 
 /// The best trees of all sets of points.

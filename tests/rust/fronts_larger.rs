@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use crate::common::Random;
+use certree::answer::Answer;
 use certree::data::{Column, ColumnKind, Points};
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::problem::Shape;
 use certree::run::{Limits, Run, Status};
-use certree::solve::Answer;
 use certree::task::ClassInput;
 
 struct Data {

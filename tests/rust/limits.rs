@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use crate::common::judge::recompute;
 use crate::common::large::{built, noise};
 use crate::common::{Loss, Options, Random, random_problem};
+use certree::answer::{Answer, solve};
 use certree::data::ColumnKind;
 use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Progress, Pulse, Run, Status};
-use certree::solve::{Answer, solve};
 
 fn limited(problem: &Problem, limits: Limits) -> Answer {
     watched(problem, limits, Box::new(|_: &Progress| true))
@@ -27,7 +27,7 @@ fn watched(problem: &Problem, limits: Limits, pulse: Pulse) -> Answer {
 fn check(problem: &Problem, answer: &Answer) {
     // Units may be rounded; the objective is that of the caller's own numbers.
     let of_units = problem.scale.objective(recompute(problem, &answer.tree));
-    let exact = certree::solve::exactly::objective(problem, &answer.tree);
+    let exact = certree::answer::exactly::objective(problem, &answer.tree);
     assert_eq!(exact.map_or(of_units, |exact| exact.nearest()), answer.objective);
     assert!(answer.lower_bound <= answer.objective);
     let curve = &answer.curve;

@@ -8,12 +8,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
+use certree::answer::{Answer, solve};
 use certree::data::Points;
 use certree::error::Result;
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run, Status};
-use certree::solve::{Answer, solve};
 use certree::task::ClassInput;
 use common::Loss;
 use common::large::{built, noise};

@@ -171,8 +171,8 @@ fn without_the_game() {
 /// `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn long_decimals() {
-    let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(30_000..30_000 + asked.unwrap_or(500), |seed| {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(30_000..30_000 + cases.unwrap_or(500), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
         let time = seed.is_multiple_of(8).then(|| Duration::from_micros(seed % 5 * 60));
         check_in(unit, seed, 1, !seed.is_multiple_of(3), time)

@@ -46,13 +46,13 @@ fn check(case: &Case) -> Result<(), String> {
             }
         }
         let cost = optimum(&mut oracle, all, (all.count_ones(), None)) - certain(&problem, all);
-        for enough in [1, leaf_cost, 2 * leaf_cost, 3 * leaf_cost, 4 * leaf_cost] {
+        for target in [1, leaf_cost, 2 * leaf_cost, 3 * leaf_cost, 4 * leaf_cost] {
             kernel
-                .look(&bits.root, Ask { target: enough, ..ask }, None, &never, &mut look)
+                .look(&bits.root, Ask { target, ..ask }, None, &never, &mut look)
                 .expect("nobody stops it");
             let bound = look.at_least;
             let most = equivalent_points::at_least(0, look_ahead::BEYOND_DEPTH_TWO, leaf_cost);
-            ensure(bound == 0 || bound >= enough, || format!("{bound} is not {enough}"))?;
+            ensure(bound == 0 || bound >= target, || format!("{bound} is not {target}"))?;
             ensure(bound <= cost.min(most), || format!("{level:?}: a glance {bound} > {cost}"))?;
         }
     }

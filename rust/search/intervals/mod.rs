@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
-use descend::{Known, Shared, Worker, lock, useful_depth};
+use descend::{Shared, Worker, lock, useful_depth};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
@@ -30,8 +30,8 @@ use open_intervals::OpenIntervals;
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     let deep = shape.max_depth.unwrap_or(u32::MAX);
-    let enough = |leaves: u32| deep < 31 && leaves >= 1 << deep;
-    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(enough)
+    let never_reached = |leaves: u32| deep < 31 && leaves >= 1 << deep;
+    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(never_reached)
 }
 
 /// Whether `solve` can take the problem without limits of leaves and of their rows, which are left
@@ -53,30 +53,35 @@ pub struct Options {
     pub blocks: Option<usize>,
     /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
     /// is found, with this as its cost.
-    pub below: Cost,
+    pub cutoff: Cost,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: Level::detect(), blocks: None, below: INFINITE }
+        Options { level: Level::detect(), blocks: None, cutoff: INFINITE }
     }
 }
 
-/// What a search leaves behind for one that goes on, which has to know the tree already.
+/// All that a search leaves behind for one that goes on, which has to know the tree already.
 #[derive(Default)]
-pub struct Rest {
+pub struct SavedSearch {
     open_intervals: Option<OpenIntervals>,
     memo: Memo,
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
-    Ok(go_on(problem, run, options, Rest::default())?.0)
+    Ok(go_on(problem, run, options, SavedSearch::default())?.0)
 }
 
 /// Go on from what an earlier search of this very problem left behind, if anything, and leave
 /// behind what is known then.
-pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Result<(Found, Rest)> {
-    let work = Work { problem, run, below: options.below, rest };
+pub fn go_on(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    saved: SavedSearch,
+) -> Result<(Found, SavedSearch)> {
+    let work = Work { problem, run, cutoff: options.cutoff, saved };
     work.reserve(problem.points.len(), 0)?;
     with_kernel(problem, options.blocks, options.level, work)
 }
@@ -85,8 +90,8 @@ pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Res
 struct Work<'a, 'run> {
     problem: &'a Problem,
     run: &'a Run<'run>,
-    below: Cost,
-    rest: Rest,
+    cutoff: Cost,
+    saved: SavedSearch,
 }
 
 impl Work<'_, '_> {
@@ -101,25 +106,25 @@ impl Work<'_, '_> {
 }
 
 impl WithKernel for Work<'_, '_> {
-    type Output = (Found, Rest);
+    type Output = (Found, SavedSearch);
 
     fn prepare(&mut self, rows: &RankRows) -> Result<()> {
         self.reserve(rows.points.len(), rows.bytes)
     }
 
-    fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, Rest)> {
-        let Work { problem, run, below, rest } = self;
+    fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, SavedSearch)> {
+        let Work { problem, run, cutoff, saved } = self;
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);
         let bytes = (view.bytes() + bytes) as i64;
         run.add_bytes(bytes);
-        let found = with(problem, &view, kernel, run, (below - base, rest));
+        let found = with(problem, &view, kernel, run, (cutoff - base, saved));
         run.add_bytes(-bytes);
-        let (mut found, rest) = found?;
+        let (mut found, saved) = found?;
         found.lower += base;
         found.upper += base;
-        Ok((found, rest))
+        Ok((found, saved))
     }
 }
 
@@ -129,8 +134,8 @@ fn with<K: RankKernel>(
     view: &RankView,
     kernel: &K,
     run: &Run,
-    (below, mut rest): (Cost, Rest),
-) -> Result<(Found, Rest)> {
+    (cutoff, mut saved): (Cost, SavedSearch),
+) -> Result<(Found, SavedSearch)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
@@ -143,21 +148,21 @@ fn with<K: RankKernel>(
     let Some(threads) = (1..=threads).rev().find(|&n| run.fits(worker * n as u64)) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
-    rest.memo.tell(run);
-    if let Some(open_intervals) = &mut rest.open_intervals {
+    saved.memo.tell(run);
+    if let Some(open_intervals) = &mut saved.open_intervals {
         open_intervals.tell(run);
-        open_intervals.offer(below, Plan::Leaf);
+        open_intervals.offer(cutoff, Plan::Leaf);
     }
     let shared = Shared {
         kernel,
         view,
         run,
-        memo: Mutex::new(rest.memo),
-        root: Mutex::new(rest.open_intervals),
+        memo: Mutex::new(saved.memo),
+        root: Mutex::new(saved.open_intervals),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
-        upper: AtomicI64::new(leaf.min(below)),
-        below,
+        upper: AtomicI64::new(leaf.min(cutoff)),
+        cutoff,
     };
     let work = || {
         let mut worker = Worker::new(&shared);
@@ -173,7 +178,7 @@ fn with<K: RankKernel>(
             (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));
         run.report(lower + base, upper + base);
     };
-    let mut known: Vec<Option<Known>> =
+    let mut known: Vec<Option<Found>> =
         on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
     let mut open_intervals = lock(&shared.root).take();
     let mut memo = std::mem::take(&mut *lock(&shared.memo));
@@ -189,7 +194,7 @@ fn with<K: RankKernel>(
         }
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
     };
-    Ok((found, Rest { open_intervals, memo }))
+    Ok((found, SavedSearch { open_intervals, memo }))
 }
 
 /// What the whole problem costs as one leaf.

@@ -1,4 +1,4 @@
-//! What of a node's cuts may still be best: intervals, and cuts that are not settled, the least
+//! The cuts of a node that may still be best: intervals, and cuts that are not settled, the least
 //! bound first.
 
 use std::collections::BinaryHeap;
@@ -97,10 +97,10 @@ impl OpenIntervals {
         open.min(trying).min(self.settled).min(self.upper)
     }
 
-    /// What must be looked at next, if anything may be below `below`.
-    pub fn take(&mut self, node: &RankNode, below: Cost) -> Option<Try> {
+    /// The cut to look at next, if any cut may cost less than `target`.
+    pub fn take(&mut self, node: &RankNode, target: Cost) -> Option<Try> {
         let first = self.open.peek()?;
-        if first.bound >= below.min(self.upper) {
+        if first.bound >= target.min(self.upper) {
             return None;
         }
         let Item { bound, axis, what } = self.open.pop()?;
@@ -125,7 +125,7 @@ impl OpenIntervals {
         self.trying.is_empty()
     }
 
-    /// What came of a cut. Unless `settled`, it may still be below what was asked.
+    /// What came of a cut. Unless `settled`, it may still cost less than the target.
     pub fn give(&mut self, node: &RankNode, tried: &Try, edge: Edge, settled: bool) {
         let at = self.trying.iter().position(|&bound| bound == tried.bound);
         self.trying.swap_remove(at.expect("what was taken is given back once"));

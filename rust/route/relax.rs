@@ -7,12 +7,12 @@
 
 use std::sync::Mutex;
 
-use super::{grow, on_deep_stack};
 use crate::check;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
+use crate::finish::grow;
 use crate::problem::Problem;
-use crate::run::{Run, Status};
+use crate::run::{Run, Status, on_deep_stack};
 use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals};
 use crate::tree::Plan;
@@ -43,7 +43,7 @@ pub fn solve(
     if known.lower >= known.upper.min(below) {
         return Ok((Found { lower: known.lower.min(known.upper), ..known }, table));
     }
-    let options = Options { below: below.min(known.upper), ..Options::default() };
+    let options = Options { cutoff: below.min(known.upper), ..Options::default() };
     let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
     let (found, table) = match search {
         // There is no room to look at cuts one by one; the tree and the bound are known all the
@@ -69,7 +69,7 @@ fn relaxation(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
         run.report(progress.lower_cost.min(leaf), leaf).is_none()
     };
     let inner = run.part(problem.scale, Box::new(pulse));
-    let options = intervals::Options { below, ..intervals::Options::default() };
+    let options = intervals::Options { cutoff: below, ..intervals::Options::default() };
     let found = intervals::solve(problem, &inner, &options);
     run.absorb(&inner);
     found

@@ -14,13 +14,15 @@
 
 use std::sync::Arc;
 
+use super::conclude::Answer;
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
 use crate::exact::Ratio;
+use crate::finish::{grow, labelled};
 use crate::problem::Problem;
+use crate::route::search;
 use crate::run::{Run, Status};
-use crate::solve::{Answer, grow, labelled, search};
 use crate::task::{Losses, Routed, RowCosts, Stated};
 use crate::tree::Tree;
 
