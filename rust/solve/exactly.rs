@@ -83,7 +83,8 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         let most = beyond_least(&losses, &exact);
         if !most.is_positive() {
             // No tree costs less than what all points cost at least, and one leaf.
-            answer.lower_bound = answer.lower_bound.max(exact.float_below());
+            let bound = below_sums(exact.float_below(), stated.as_ref());
+            answer.lower_bound = answer.lower_bound.max(bound);
             close(&mut answer);
             break;
         }
@@ -102,6 +103,12 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
     let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
     Ok(ended(answer, most))
+}
+
+/// A bound in the numbers of each row. Their sums over the rows of a point are rounded once before
+/// they come here, which costs may cancel each other after.
+fn below_sums(bound: f64, stated: &dyn Stated) -> f64 {
+    bound - 2.0 * f64::EPSILON * (bound.abs() + stated.certain())
 }
 
 fn gap(answer: &Answer) -> f64 {
@@ -213,10 +220,8 @@ impl Refined {
         let part = run.part(self.problem.scale, Box::new(goes_on));
         let found = search(&self.problem, &part, INFINITE)?;
         run.absorb(&part);
-        // Sums over the rows of a point are rounded once before they come here.
         let bound = self.problem.scale.lower(found.lower);
-        let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
-        let lower = bound - 2.0 * f64::EPSILON * (bound.abs() + certain);
+        let lower = problem.stated.as_ref().map_or(bound, |of| below_sums(bound, of.as_ref()));
         let tree = grow(&self.problem, found.plan.clone())?;
         let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
         let tree = labelled(problem, found.plan, &labels)?;
