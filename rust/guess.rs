@@ -81,7 +81,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
             run.stop(Status::OptimalGivenGuess);
         }
         let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
-        let answer = settle(problem, answer);
+        let answer = settle(problem, answer, run);
         Ok((answer, Known::new(tree, (lower, upper), None)))
     })
 }

@@ -49,13 +49,14 @@ fn routed(problem: &Problem, tree: &Tree) -> Routed {
 }
 
 /// The answer with the objective of its tree in the caller's own numbers.
-pub fn settle(problem: &Problem, answer: Answer) -> Answer {
+pub fn settle(problem: &Problem, answer: Answer, run: &Run) -> Answer {
     let (Some(stated), Some(exact)) = (&problem.stated, objective(problem, &answer.tree)) else {
         return answer;
     };
     let paid = stated.paid(&routed(problem, &answer.tree));
     let answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
+    let most = tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most());
+    ended(answer, most, run)
 }
 
 /// The same, and a better tree or bound where the answer is as good as units can tell, and that is
@@ -77,7 +78,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     }
     let Some(losses) = stated.losses() else {
         let most = allowed(&exact, &answer.tree).max(TOLERANCE * stated.most());
-        return Ok(ended(answer, most));
+        return Ok(ended(answer, most, run));
     };
     for _ in 0..ROUNDS {
         let most = beyond_least(&losses, &exact);
@@ -102,7 +103,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     // differ by.
     let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
     let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
-    Ok(ended(answer, most))
+    Ok(ended(answer, most, run))
 }
 
 /// A bound in the numbers of each row. Their sums over the rows of a point are rounded once before
@@ -143,10 +144,11 @@ pub fn close(answer: &mut Answer) {
     }
 }
 
-/// `tolerance`: the largest gap of what is called optimal.
-pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
+/// `tolerance`: the largest gap of what is called optimal. Where more is left, a limit of the run
+/// may have ended the refining.
+pub fn ended(mut answer: Answer, tolerance: f64, run: &Run) -> Answer {
     if answer.status == Status::Optimal && (gap(&answer).is_nan() || gap(&answer) > tolerance) {
-        answer.status = Status::RoundingLimit;
+        answer.status = run.stopped().unwrap_or(Status::RoundingLimit);
     }
     answer
 }
