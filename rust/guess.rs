@@ -82,7 +82,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, I
             run.stop(Status::OptimalGivenGuess);
         }
         let answer = conclude(tree.clone(), route, (lower, upper), problem.scale, run);
-        let answer = settle(problem, answer);
+        let answer = settle(problem, answer, run);
         Ok((answer, Incumbent::new(tree, (lower, upper), None)))
     })
 }

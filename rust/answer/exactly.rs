@@ -51,13 +51,14 @@ fn routed(problem: &Problem, tree: &Tree) -> Routed {
 }
 
 /// The answer with the objective of its tree in the caller's own numbers.
-pub fn settle(problem: &Problem, answer: Answer) -> Answer {
+pub fn settle(problem: &Problem, answer: Answer, run: &Run) -> Answer {
     let (Some(stated), Some(exact)) = (&problem.stated, objective(problem, &answer.tree)) else {
         return answer;
     };
     let paid = stated.paid(&routed(problem, &answer.tree));
     let answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
+    let most = tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most());
+    ended(answer, most, run)
 }
 
 /// The same, and a better tree or bound where the answer is as good as units can tell, and that is
@@ -79,13 +80,14 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     }
     let Some(losses) = stated.losses() else {
         let most = allowed(&exact, &answer.tree).max(TOLERANCE * stated.most());
-        return Ok(ended(answer, most));
+        return Ok(ended(answer, most, run));
     };
     for _ in 0..ROUNDS {
         let most = beyond_least(&losses, &exact);
         if !most.is_positive() {
             // No tree costs less than what all points cost at least, and one leaf.
-            answer.lower_bound = answer.lower_bound.max(exact.float_below());
+            let bound = below_sums(exact.float_below(), stated.as_ref());
+            answer.lower_bound = answer.lower_bound.max(bound);
             close(&mut answer);
             break;
         }
@@ -103,7 +105,13 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     // differ by.
     let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
     let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
-    Ok(ended(answer, most))
+    Ok(ended(answer, most, run))
+}
+
+/// A bound in the numbers of each row. Their sums over the rows of a point are rounded once before
+/// they come here, which costs may cancel each other after.
+fn below_sums(bound: f64, stated: &dyn Stated) -> f64 {
+    bound - 2.0 * f64::EPSILON * (bound.abs() + stated.certain())
 }
 
 fn gap(answer: &Answer) -> f64 {
@@ -138,10 +146,11 @@ pub fn close(answer: &mut Answer) {
     }
 }
 
-/// `tolerance`: the largest gap of what is called optimal.
-pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
+/// `tolerance`: the largest gap of what is called optimal. Where more is left, a limit of the run
+/// may have ended the refining.
+pub fn ended(mut answer: Answer, tolerance: f64, run: &Run) -> Answer {
     if answer.status == Status::Optimal && (gap(&answer).is_nan() || gap(&answer) > tolerance) {
-        answer.status = Status::RoundingLimit;
+        answer.status = run.stopped().unwrap_or(Status::RoundingLimit);
     }
     answer
 }
@@ -215,10 +224,8 @@ impl Refined {
         let part = run.part(self.problem.scale, Box::new(goes_on));
         let found = search(&self.problem, &part, INFINITE)?;
         run.absorb(&part);
-        // Sums over the rows of a point are rounded once before they come here.
         let bound = self.problem.scale.lower(found.lower);
-        let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
-        let lower = bound - 2.0 * f64::EPSILON * (bound.abs() + certain);
+        let lower = problem.stated.as_ref().map_or(bound, |of| below_sums(bound, of.as_ref()));
         let tree = grow(&self.problem, found.plan.clone())?;
         let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
         let tree = labelled(problem, found.plan, &labels)?;

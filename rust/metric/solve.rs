@@ -237,7 +237,7 @@ impl Scored {
         };
         exactly::close(&mut answer);
         // Losses are shares of 1.
-        Ok(exactly::ended(answer, exactly::TOLERANCE))
+        Ok(exactly::ended(answer, exactly::TOLERANCE, run))
     }
 
     /// A tree to begin with: a leaf, if one is allowed.

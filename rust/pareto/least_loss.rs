@@ -34,7 +34,7 @@ impl Constrained {
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
             let answer = conclude(tree, Route::Fronts, bounds, self.problem.scale, run);
-            Ok((settle(&self.problem, answer), attained))
+            Ok((settle(&self.problem, answer, run), attained))
         })
     }
 

@@ -109,6 +109,8 @@ impl ClassInput {
         // that make a cost.
         let moved = 4.0 * off * (worst as f64 + (offset as f64).abs());
         let slack = if exact && off == 0.0 { 0 } else { 1 + moved.ceil() as Cost };
+        // No bound falls below the offset, whatever the slack is.
+        let offset = offset - (4.0 * off * (offset as f64).abs()).ceil() as i128;
         let given = match off == 0.0 {
             true => Weights::Whole(weights.clone(), per_weight as i64),
             false => Weights::Stored(self.weights.clone().into()),

@@ -60,10 +60,14 @@ impl SquaresInput {
         // Moving a row's weight moves a loss by no more than that times the square of the range,
         // and so it does the total.
         let moved = 2.0 * self.moved();
+        let mut reweighed = 0.0;
         for output in &outputs {
             let range = 2.0 * output.radius;
-            harm += scale(moved * range * range, 2 * (output.exponent - most));
+            reweighed += scale(moved * range * range, 2 * (output.exponent - most));
         }
+        harm += reweighed;
+        // So it may be more than what the rows of points differ by under the given weights.
+        within = within - Twofold::from(reweighed * (1.0 + 1e-9));
         let worst = worst(&outputs, &rounded, &weights, most);
         let scaled = self.scaled(Parts {
             outputs,
@@ -301,7 +305,8 @@ struct Parts {
     rounded: Vec<i64>,
     /// By point, in units of 4^most, as all that follows.
     worst: Vec<f64>,
-    /// Σ w·d², and Σ w·(d − mean)² for the mean of all rows, and for those of the points.
+    /// Σ w·d², and Σ w·(d − mean)² for the mean of all rows, and for those of the points, of which
+    /// as much is taken off as rounded weights may have added.
     squared: Twofold,
     total: Twofold,
     within: Twofold,

@@ -135,15 +135,11 @@ fn check_in(
     let time = time.or(Some(Duration::from_secs(20)));
     let run = Run::new(Limits { threads, time, ..Limits::default() }, roc.scale(), None);
     let answer = roc.solve(&run).map_err(|e| e.to_string())?;
-    // Eight points, each off by half a part in 2²⁴ and more where λ is fine.
-    let off = if unit == 1.0 { 1e-9 } else { 1e-5 };
     let says = || format!("{} to {}, but {best}", answer.lower_bound, answer.objective);
     if !stopped {
-        // Shares of 2⁻²⁶ leave more than a billionth.
-        let ended = [Status::Optimal, Status::RoundingLimit].contains(&answer.status);
-        ensure(ended, || format!("{:?}", answer.status))?;
-        ensure((answer.objective - best).abs() < off, says)?;
-        ensure((answer.lower_bound - best).abs() < off, says)?;
+        ensure(answer.status == Status::Optimal, || format!("{:?}", answer.status))?;
+        ensure((answer.objective - best).abs() < 1e-9, says)?;
+        ensure((answer.lower_bound - best).abs() < 1e-9, says)?;
     }
     // The objective is the tree's own in any unit, and the lower bound is one.
     ensure(answer.objective > best - 1e-9 && answer.lower_bound < best + 1e-9, says)?;
