@@ -81,11 +81,14 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Answer> {
 pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Answer, Known)> {
     Error::guard(|| {
         let below = known.map_or(INFINITE, |known| known.upper);
+        if let Some(known) = known {
+            run.begin_with(known.lower, known.upper);
+        }
         let searched = search_on(problem, run, below, known.and_then(Known::take));
         // A task that failed explains whatever came of it.
         problem.task.failure().map_or(Ok(()), Err)?;
         let (found, rest) = searched?;
-        let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
+        let lower = found.lower.max(run.known_lower());
         let known = match known {
             Some(known) if found.upper >= known.upper => {
                 Known::new(known.tree.clone(), (lower, known.upper), rest)
@@ -246,6 +249,8 @@ pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
 
 /// A tree with what was proved of its cost.
 pub fn conclude(tree: Tree, (lower, upper): (Cost, Cost), scale: Scale, run: &Run) -> Answer {
+    // A bound that was told on the way holds, though the phase that proved it is over.
+    let lower = lower.max(run.known_lower()).min(upper);
     let objective = scale.objective(upper);
     let proved = lower == upper;
     let lower_bound =
