@@ -34,11 +34,14 @@ pub fn go_on(
     Error::guard(|| {
         let route = Route::of(problem);
         let cutoff = known.map_or(INFINITE, |known| known.upper);
+        if let Some(known) = known {
+            run.begin_with(known.lower, known.upper);
+        }
         let searched = route.search(problem, run, cutoff, known.and_then(Incumbent::take));
         // A task that failed explains whatever came of it.
         problem.task.failure().map_or(Ok(()), Err)?;
         let (found, saved) = searched?;
-        let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
+        let lower = found.lower.max(run.known_lower());
         let known = match known {
             Some(known) if found.upper >= known.upper => {
                 Incumbent::new(known.tree.clone(), (lower, known.upper), saved)

@@ -39,6 +39,8 @@ pub fn conclude(
     scale: Scale,
     run: &Run,
 ) -> Answer {
+    // A bound that was told on the way holds, though the phase that proved it is over.
+    let lower = lower.max(run.known_lower()).min(upper);
     let objective = scale.objective(upper);
     let proved = lower == upper;
     let lower_bound =

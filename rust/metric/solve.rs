@@ -250,7 +250,8 @@ impl Scored {
         }
         let limited = self.limited.as_ref().expect("without limits a leaf is allowed");
         // Of its loss nothing is known yet.
-        let shown = |_: &_| run.report(0, (2.0 * UNITS) as Cost).is_none();
+        run.show_at_most((2.0 * UNITS) as Cost);
+        let shown = |_: &_| run.report(0, INFINITE).is_none();
         let part = run.part(limited.scale(), Box::new(shown));
         let found = limited.best_below(INFINITE, &part);
         run.absorb(&part);

@@ -116,7 +116,8 @@ fn first_tree<T: FrontTask + 'static>(
     let mut best = label(Plan::Leaf);
     let mut lower = problem.leaf_cost;
     if let Some(relaxed) = &problem.relaxed {
-        let upper = best.as_ref().map_or(MAX_TOTAL, |best| best.cost);
+        let upper = best.as_ref().map_or(INFINITE, |best| best.cost);
+        run.show_at_most(MAX_TOTAL);
         let found = scalar::solve(&relaxed.problem, run, lower.min(upper), upper)?;
         lower = lower.max(front.at_least(found.lower));
         let other = label(found.plan);

@@ -135,8 +135,8 @@ pub fn solve<F: Front>(
     start: Start,
     run: &Run,
 ) -> Result<(Option<BestTree>, Cost)> {
-    let report = |lower: Cost, upper: Cost| run.report(lower, upper.min(start.shown).max(lower));
-    let halt = || report(start.lower, start.upper).is_some();
+    run.show_at_most(start.shown);
+    let halt = || run.report(start.lower, start.upper).is_some();
     let Some((bits, threads)) = view_for(problem, front, run, &halt)? else {
         return Ok((None, start.lower));
     };
@@ -147,7 +147,7 @@ pub fn solve<F: Front>(
         }
     };
     let watch = || {
-        report(shared.lower(), shared.upper());
+        run.report(shared.lower(), shared.upper());
     };
     on_threads(threads, work, || run.stop(Status::Interrupted), watch)?;
     let lower = shared.lower();
