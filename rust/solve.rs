@@ -9,7 +9,7 @@ use crate::check;
 use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
-use crate::run::{Moment, Run, Status, Work, on_threads};
+use crate::run::{HeapBytes, Held, Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
 use crate::search::{Found, intervals, separate};
 use crate::tree::{Plan, Split, Tree};
@@ -42,6 +42,15 @@ pub struct Known {
 pub enum Rest {
     Nodes(best_first::Table),
     Cuts(intervals::Rest),
+}
+
+impl HeapBytes for Rest {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Rest::Nodes(table) => table.heap_bytes(),
+            Rest::Cuts(rest) => rest.heap_bytes(),
+        }
+    }
 }
 
 impl Known {
@@ -85,6 +94,8 @@ pub fn go_on(problem: &Problem, known: Option<&Known>, run: &Run) -> Result<(Ans
         // A task that failed explains whatever came of it.
         problem.task.failure().map_or(Ok(()), Err)?;
         let (found, rest) = searched?;
+        // What is left behind stays in memory while the answer is refined.
+        let _held = Held::of(run, rest.as_ref().map_or(0, Rest::heap_bytes));
         let lower = known.map_or(found.lower, |known| known.lower.max(found.lower));
         let known = match known {
             Some(known) if found.upper >= known.upper => {

@@ -9,7 +9,7 @@ use crate::metric::loss::{Errors, Loss, TOO_FINE};
 use crate::metric::solve::Scored;
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
-use crate::run::Run;
+use crate::run::{Held, Run};
 use crate::search::Found;
 use crate::search::best_first::{Hints, Learned};
 use crate::tree::Plan;
@@ -72,7 +72,30 @@ pub struct Asker<'a, 'run> {
     pub max_depth: Option<u32>,
     pub run: &'a Run<'run>,
     /// What earlier questions taught.
-    pub learned: RefCell<Vec<Learned>>,
+    pub lessons: RefCell<Lessons<'a, 'run>>,
+}
+
+/// What questions taught, and its bytes.
+pub struct Lessons<'a, 'run> {
+    learned: Vec<Learned>,
+    held: Held<'a, 'run>,
+}
+
+impl<'a, 'run> Lessons<'a, 'run> {
+    pub fn new(run: &'a Run<'run>) -> Self {
+        Lessons { learned: Vec::new(), held: Held::new(run) }
+    }
+
+    /// Keep this if there is room, in place of the oldest lesson if there are many.
+    fn keep(&mut self, new: Learned) {
+        if self.learned.len() == MOST_LEARNED {
+            let oldest = self.learned.remove(0);
+            self.held.replace(oldest.bytes() as usize, 0);
+        }
+        if self.held.reserve(new.bytes() as usize) {
+            self.learned.push(new);
+        }
+    }
 }
 
 /// What more questions taught is not worth the looking up.
@@ -138,9 +161,9 @@ impl Asker<'_, '_> {
     fn solve(&self, problem: &Problem, question: &Question, known: (Cost, Cost)) -> Result<Found> {
         let [a, b] = question.weights;
         let prices = [a, b, question.penalty];
-        let mut learned = self.learned.borrow_mut();
+        let mut lessons = self.lessons.borrow_mut();
         let learns = a > 0 && b > 0;
-        let hints = if learns { Hints::new(prices, &learned) } else { Hints::default() };
+        let hints = if learns { Hints::new(prices, &lessons.learned) } else { Hints::default() };
         let (found, new) = scalar::solve_learning(
             problem,
             self.run,
@@ -150,12 +173,7 @@ impl Asker<'_, '_> {
             learns.then_some(prices),
         )?;
         if let Some(new) = new {
-            if learned.len() == MOST_LEARNED {
-                self.run.add_bytes(-(learned.remove(0).bytes() as i64));
-            }
-            if self.run.reserve(new.bytes()) {
-                learned.push(new);
-            }
+            lessons.keep(new);
         }
         Ok(found)
     }
@@ -208,11 +226,4 @@ fn labellings(leaves: &[[i64; 2]], order: &[usize], loss: &Loss) -> Vec<Errors> 
         all.push(errors);
     }
     all
-}
-
-impl Drop for Asker<'_, '_> {
-    fn drop(&mut self) {
-        let bytes: u64 = self.learned.borrow().iter().map(Learned::bytes).sum();
-        self.run.add_bytes(-(bytes as i64));
-    }
 }
