@@ -12,8 +12,8 @@ use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::finish::grow;
 use crate::problem::Problem;
-use crate::route::Route;
-use crate::run::Run;
+use crate::route::{Route, SavedSearch};
+use crate::run::{HeapBytes, Held, Run};
 
 pub use conclude::{Answer, conclude, confirm};
 pub use incumbent::Incumbent;
@@ -41,6 +41,8 @@ pub fn go_on(
         // A task that failed explains whatever came of it.
         problem.task.failure().map_or(Ok(()), Err)?;
         let (found, saved) = searched?;
+        // A saved search stays in memory while the answer is refined.
+        let _held = Held::of(run, saved.as_ref().map_or(0, SavedSearch::heap_bytes));
         let lower = found.lower.max(run.known_lower());
         let known = match known {
             Some(known) if found.upper >= known.upper => {

@@ -9,7 +9,7 @@ pub mod relax;
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{HeapBytes, Run};
 use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals, separate};
 
@@ -38,6 +38,15 @@ pub enum Route {
 pub enum SavedSearch {
     Nodes(Table),
     Intervals(intervals::SavedSearch),
+}
+
+impl HeapBytes for SavedSearch {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            SavedSearch::Nodes(table) => table.heap_bytes(),
+            SavedSearch::Intervals(saved) => saved.heap_bytes(),
+        }
+    }
 }
 
 impl Route {

@@ -9,7 +9,7 @@ use crate::metric::loss::{Errors, Loss, TOO_FINE};
 use crate::metric::solve::Scored;
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
-use crate::run::Run;
+use crate::run::{Held, Run};
 use crate::search::Found;
 use crate::search::best_first::{Hints, Learned};
 use crate::tree::Plan;
@@ -71,8 +71,31 @@ pub struct Asker<'a, 'run> {
     /// That of the problem, or less.
     pub max_depth: Option<u32>,
     pub run: &'a Run<'run>,
-    /// All that earlier subproblems taught.
-    pub learned: RefCell<Vec<Learned>>,
+    /// What earlier subproblems taught.
+    pub lessons: RefCell<Lessons<'a, 'run>>,
+}
+
+/// All that subproblems taught, and its bytes.
+pub struct Lessons<'a, 'run> {
+    learned: Vec<Learned>,
+    held: Held<'a, 'run>,
+}
+
+impl<'a, 'run> Lessons<'a, 'run> {
+    pub fn new(run: &'a Run<'run>) -> Self {
+        Lessons { learned: Vec::new(), held: Held::new(run) }
+    }
+
+    /// Keep this if there is room, in place of the oldest lesson if there are many.
+    fn keep(&mut self, new: Learned) {
+        if self.learned.len() == MOST_LEARNED {
+            let oldest = self.learned.remove(0);
+            self.held.replace(oldest.bytes() as usize, 0);
+        }
+        if self.held.reserve(new.bytes() as usize) {
+            self.learned.push(new);
+        }
+    }
 }
 
 /// More of that is not worth the looking up.
@@ -143,9 +166,10 @@ impl Asker<'_, '_> {
     ) -> Result<Found> {
         let [a, b] = subproblem.weights;
         let error_costs = [a, b, subproblem.penalty];
-        let mut learned = self.learned.borrow_mut();
+        let mut lessons = self.lessons.borrow_mut();
         let learns = a > 0 && b > 0;
-        let hints = if learns { Hints::new(error_costs, &learned) } else { Hints::default() };
+        let hints =
+            if learns { Hints::new(error_costs, &lessons.learned) } else { Hints::default() };
         let (found, new) = scalar::solve_learning(
             problem,
             self.run,
@@ -155,12 +179,7 @@ impl Asker<'_, '_> {
             learns.then_some(error_costs),
         )?;
         if let Some(new) = new {
-            if learned.len() == MOST_LEARNED {
-                self.run.add_bytes(-(learned.remove(0).bytes() as i64));
-            }
-            if self.run.reserve(new.bytes()) {
-                learned.push(new);
-            }
+            lessons.keep(new);
         }
         Ok(found)
     }
@@ -213,11 +232,4 @@ fn labellings(leaves: &[[i64; 2]], order: &[usize], loss: &Loss) -> Vec<Errors> 
         all.push(errors);
     }
     all
-}
-
-impl Drop for Asker<'_, '_> {
-    fn drop(&mut self) {
-        let bytes: u64 = self.learned.borrow().iter().map(Learned::bytes).sum();
-        self.run.add_bytes(-(bytes as i64));
-    }
 }

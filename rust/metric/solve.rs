@@ -13,7 +13,7 @@ use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 use crate::finish::labelled;
-use crate::metric::ask::{Asker, Candidate, Subproblem, Told};
+use crate::metric::ask::{Asker, Candidate, Lessons, Subproblem, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
@@ -344,7 +344,8 @@ pub struct State<'a, 'run> {
 impl<'a, 'run> State<'a, 'run> {
     fn new(scored: &'a Scored, best: Candidate, run: &'a Run<'run>) -> Self {
         let max_depth = scored.problem.shape.max_depth;
-        let asker = Asker { scored, max_depth, run, learned: RefCell::default() };
+        let lessons = RefCell::new(Lessons::new(run));
+        let asker = Asker { scored, max_depth, run, lessons };
         let mut state =
             State { scored, asker, best, fence: Fence::default(), counts: Vec::new(), told: None };
         let leaves = if scored.penalty.0 == 0 { 0..=0 } else { 1..=state.most_leaves() };

@@ -7,7 +7,7 @@ mod machine;
 mod progress;
 mod threads;
 
-pub use held::Held;
+pub use held::{Account, Counted, HeapBytes, Held};
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
 pub use threads::{on_deep_stack, on_threads};
@@ -111,8 +111,7 @@ impl<'a> Run<'a> {
         let work = part.work();
         self.add_nodes(work.nodes);
         self.add_kernel_calls(work.kernel_calls);
-        self.add_bytes(work.peak_bytes as i64);
-        self.add_bytes(-(work.peak_bytes as i64));
+        drop(Held::of(self, work.peak_bytes as usize));
         if let Some(status) = part.stopped()
             && !matches!(status, Status::Interrupted | Status::GapLimit)
         {
@@ -237,10 +236,13 @@ impl<'a> Run<'a> {
         self.kernel_calls.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// Account for memory taken (or, negative, given back) by the search.
-    pub fn add_bytes(&self, bytes: i64) {
-        let now = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.peak_bytes.fetch_max(now, Ordering::Relaxed);
+    /// Count memory that is taken or, negative, given back. The ledger (`held.rs`) alone does, so
+    /// that all of it comes back.
+    fn add_bytes(&self, bytes: i64) {
+        if bytes != 0 {
+            let now = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            self.peak_bytes.fetch_max(now, Ordering::Relaxed);
+        }
     }
 
     pub fn bytes(&self) -> u64 {
@@ -264,8 +266,8 @@ impl<'a> Run<'a> {
         (self.limits.memory.is_none() && all <= ALWAYS_FREE) || all <= self.memory()
     }
 
-    /// Account for this many bytes if they fit: no two workers are promised the same.
-    pub fn reserve(&self, more: u64) -> bool {
+    /// Count this many bytes if they fit.
+    fn reserve(&self, more: u64) -> bool {
         let fits = self.fits(more);
         if fits && more > 0 {
             self.add_bytes(more as i64);

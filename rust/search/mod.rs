@@ -9,7 +9,7 @@ pub mod separate;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Held, Run};
 use crate::tree::Plan;
 use crate::view::{BitView, Layout};
 
@@ -23,26 +23,34 @@ pub struct Found {
     pub lower: Cost,
 }
 
-/// The bit view, and how many workers there is memory for; `None` if the run was stopped meanwhile.
-/// It is an error if not even one worker fits: nothing large has been allocated then.
-pub fn set_up(
+/// The bit view, and how many workers there is memory for.
+pub struct SetUp<'a, 'run> {
+    pub bits: BitView,
+    pub threads: usize,
+    /// The bytes of the view.
+    pub held: Held<'a, 'run>,
+}
+
+/// The bit view; `None` if the run was stopped meanwhile. It is an error if not even one worker
+/// fits: nothing large has been allocated then.
+pub fn set_up<'a, 'run>(
     problem: &Problem,
-    run: &Run,
+    run: &'a Run<'run>,
     threads: usize,
     halt: &dyn Fn() -> bool,
-) -> Result<Option<(BitView, usize)>> {
+) -> Result<Option<SetUp<'a, 'run>>> {
     set_up_counting(problem, run, threads, problem.shape.min_leaf_rows > 1, halt)
 }
 
 /// The bit view as [`set_up`] makes it. `count_rows`: whether rows are counted, and every point is
 /// in the view, though it may cost nothing.
-pub fn set_up_counting(
+pub fn set_up_counting<'a, 'run>(
     problem: &Problem,
-    run: &Run,
+    run: &'a Run<'run>,
     threads: usize,
     count_rows: bool,
     halt: &dyn Fn() -> bool,
-) -> Result<Option<(BitView, usize)>> {
+) -> Result<Option<SetUp<'a, 'run>>> {
     if halt() {
         return Ok(None);
     }
@@ -50,7 +58,7 @@ pub fn set_up_counting(
     let paths = (problem.feature_costs.as_ref(), problem.context.as_ref());
     let layout = Layout::new(features, points, problem.task.as_ref(), count_rows, paths, halt);
     let Some(layout) = layout else { return Ok(None) };
-    run.add_bytes(layout.bytes() as i64);
+    let mut held = Held::of(run, layout.bytes());
     let (view, n) = (layout.view_bytes() as u64, layout.n_questions() as u64);
     // A worker has the root, a child of it and the kernel's copy of either; and for each question
     // what is known of both sides, and alternatives.
@@ -60,15 +68,14 @@ pub fn set_up_counting(
         return Err(too_large(problem, run, run.bytes() + view + worker));
     }
     let threads = (1..=threads).rev().find(|&threads| fits(threads as u64)).unwrap_or(1);
-    let held = layout.bytes() as i64;
     let Some(bits) = layout.fill(halt) else {
         if run.stopped().is_none() {
             return Err(too_large(problem, run, run.bytes() + view + worker));
         }
         return Ok(None);
     };
-    run.add_bytes(bits.bytes() as i64 - held);
-    Ok(Some((bits, threads)))
+    held.set(bits.bytes());
+    Ok(Some(SetUp { bits, threads, held }))
 }
 
 /// The refusal of a problem that does not fit into memory even to begin with.

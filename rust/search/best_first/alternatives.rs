@@ -7,6 +7,7 @@ use super::proved::Proved;
 use super::sync::Arc;
 use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
+use crate::run::HeapBytes;
 
 /// A node, as its parent's alternatives see it.
 pub trait Bounded {
@@ -181,11 +182,6 @@ impl<N: Bounded> Alternatives<N> {
             })
     }
 
-    pub fn bytes(&self) -> i64 {
-        let children = self.children.capacity() * size_of::<[Option<Arc<N>>; 2]>();
-        (size_of::<Self>() + self.list.capacity() * size_of::<Alternative>() + children) as i64
-    }
-
     /// The lowest bound of all.
     pub fn lower(&self) -> Cost {
         self.list.iter().map(Alternative::sum_lower).fold(self.beyond, Cost::min)
@@ -335,5 +331,13 @@ impl<N: Bounded> Alternatives<N> {
             let mut kept = keep.iter();
             self.list.retain(|_| *kept.next().unwrap_or(&true));
         }
+    }
+}
+
+impl<N> HeapBytes for Alternatives<N> {
+    /// With themselves, because nodes have them in a box.
+    fn heap_bytes(&self) -> usize {
+        let children = self.children.capacity() * size_of::<[Option<Arc<N>>; 2]>();
+        size_of::<Self>() + self.list.capacity() * size_of::<Alternative>() + children
     }
 }

@@ -17,7 +17,7 @@ use super::table::{Entry, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Kernel, Unfinished};
-use crate::run::Run;
+use crate::run::{Account, Held, Run};
 use crate::view::BitView;
 
 /// What all workers share.
@@ -26,6 +26,8 @@ pub struct Shared<'a, 'run> {
     pub table: Table,
     pub rules: Rules,
     pub run: &'a Run<'run>,
+    /// The bytes of the table and its nodes.
+    pub account: Account<'a, 'run>,
     pub root: Arc<Node>,
     /// Workers that have not retired.
     pub workers: AtomicU32,
@@ -47,7 +49,9 @@ pub struct Worker<'a, 'run> {
     pub(super) extracts: bool,
     /// This worker has no room to work in and leaves the rest to the others.
     pub(super) retired: bool,
-    /// Bytes of scratch memory that the run knows of, frames aside.
+    /// The bytes of scratch memory.
+    pub(super) held: Held<'a, 'run>,
+    /// How many of them are not those of frames.
     pub(super) counted: usize,
 }
 
@@ -67,6 +71,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             lost: Vec::new(),
             extracts,
             retired: false,
+            held: Held::new(shared.run),
             counted: 0,
         };
         let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
@@ -217,9 +222,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             choice = Some(alternative.choice());
         }
         if let Some(child) = child {
-            let bytes = all.bytes();
-            all.adopt(pick.index, pick.side, child);
-            self.shared.run.add_bytes(all.bytes() - bytes);
+            self.shared.account.change(&mut **all, |all| all.adopt(pick.index, pick.side, child));
         }
         if frame.look.has_overlaps() && lower > pick.lower {
             let context = self.shared.bits.context.as_ref();

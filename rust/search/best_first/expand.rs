@@ -114,10 +114,10 @@ impl Worker<'_, '_> {
         }
         let lower = lower.min(bounds.upper);
         let entry = if lower == bounds.upper {
-            self.shared.table.insert_solved(key, bounds.upper, self.shared.run);
+            self.shared.table.insert_solved(key, bounds.upper, &self.shared.account);
             Entry::Solved(bounds.upper)
         } else {
-            let entry = self.shared.table.open(key, self.shared.run);
+            let entry = self.shared.table.open(key, &self.shared.account);
             if let Entry::Open(node) = &entry {
                 node.raise(lower);
                 self.lower_to(node, &mut lock(&node.state), &frame, bounds.upper);
@@ -207,8 +207,8 @@ impl Worker<'_, '_> {
             let mut all = Alternatives::new();
             let limit = rules.listed_below(node.key.budget, target);
             all.widen(frame, node.key.budget, rules, (lower, upper), limit);
-            self.shared.run.add_bytes(all.bytes());
-            state.alternatives = Some(Box::new(all));
+            let keep = |state: &mut State| state.alternatives = Some(Box::new(all));
+            self.shared.account.change(&mut *state, keep);
             self.settle(&mut state, node);
         }
         true
@@ -227,11 +227,11 @@ impl Worker<'_, '_> {
         }
         let mut state = lock(&node.state);
         if let Some(all) = state.alternatives.as_mut() {
-            let bytes = all.bytes();
             let rules = &self.shared.rules;
-            let bounds = (node.lower(), node.upper());
-            all.widen(frame, budget, rules, bounds, rules.listed_below(budget, target));
-            self.shared.run.add_bytes(all.bytes() - bytes);
+            let (bounds, limit) =
+                ((node.lower(), node.upper()), rules.listed_below(budget, target));
+            let account = &self.shared.account;
+            account.change(&mut **all, |all| all.widen(frame, budget, rules, bounds, limit));
         }
         self.settle(&mut state, node);
         Ok(())

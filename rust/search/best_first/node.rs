@@ -4,6 +4,7 @@ use super::alternatives::{Alternatives, Bounded};
 use super::budget::{Choice, NodeKey};
 use super::sync::{AtomicI64, AtomicU32, Mutex, Ordering};
 use crate::cost::{Cost, INFINITE};
+use crate::run::{Account, HeapBytes};
 
 /// Shared by all workers. `lower` never falls, `upper` never rises, and `lower <= optimum <= upper`
 /// at every moment.
@@ -82,7 +83,7 @@ impl Node {
     }
 
     /// Bytes of alternatives that nobody is in.
-    pub fn idle_bytes(&self) -> i64 {
+    pub fn idle_bytes(&self) -> usize {
         // A node whose state is locked is in use.
         match self.state.try_lock() {
             Ok(state) if self.busy.load(Ordering::Relaxed) == 0 => state.idle_bytes(),
@@ -103,17 +104,14 @@ impl Node {
         self.state.try_lock().is_ok_and(|state| !state.deep)
     }
 
-    /// Drop the alternatives if nobody is in them, and return their bytes. They come back when the
-    /// node is next chosen; bounds and choice stay.
-    pub fn shed(&self) -> i64 {
-        let Ok(mut state) = self.state.try_lock() else { return 0 };
-        let bytes = state.idle_bytes();
-        if self.busy.load(Ordering::Relaxed) > 0 || bytes == 0 {
-            return 0;
+    /// Drop the alternatives if nobody is in them. They come back when the node is next chosen;
+    /// bounds and choice stay.
+    pub fn shed(&self, account: &Account) {
+        let Ok(mut state) = self.state.try_lock() else { return };
+        if self.busy.load(Ordering::Relaxed) == 0 && state.idle_bytes() > 0 {
+            account.change(&mut *state, |state| state.alternatives = None);
+            state.expanded = false;
         }
-        state.alternatives = None;
-        state.expanded = false;
-        bytes
     }
 }
 
@@ -124,7 +122,13 @@ impl Bounded for Node {
 }
 
 impl State {
-    fn idle_bytes(&self) -> i64 {
-        self.alternatives.as_ref().filter(|all| all.idle()).map_or(0, |all| all.bytes())
+    fn idle_bytes(&self) -> usize {
+        self.alternatives.as_ref().filter(|all| all.idle()).map_or(0, |all| all.heap_bytes())
+    }
+}
+
+impl HeapBytes for State {
+    fn heap_bytes(&self) -> usize {
+        self.alternatives.as_ref().map_or(0, |all| all.heap_bytes())
     }
 }

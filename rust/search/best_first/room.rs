@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::descend::Worker;
+use super::descend::{Shared, Worker};
 use super::frame::Frame;
 use crate::kernel::Unfinished;
 use crate::run::Status;
@@ -10,7 +10,8 @@ use crate::run::Status;
 impl Worker<'_, '_> {
     /// Reserve `more` bytes; `count` replaces them by what came of it.
     pub(super) fn reserve(&mut self, more: usize) -> bool {
-        let reserved = self.shared.table.make_room(more as u64, self.shared.run);
+        let Shared { table, account, .. } = self.shared;
+        let reserved = table.make_room(more, &mut self.held, account);
         self.counted += if reserved { more } else { 0 };
         reserved
     }
@@ -37,16 +38,6 @@ impl Worker<'_, '_> {
         let (known, bytes) = (frame.counted + self.counted, frame.bytes());
         frame.counted = bytes;
         self.counted = self.kernel.bytes() + (self.mask.capacity() + self.lost.capacity()) * 8;
-        let now = bytes + self.counted;
-        if now != known {
-            self.shared.run.add_bytes(now as i64 - known as i64);
-        }
-    }
-}
-
-impl Drop for Worker<'_, '_> {
-    fn drop(&mut self) {
-        let bytes = self.counted + self.frames.iter().map(|frame| frame.counted).sum::<usize>();
-        self.shared.run.add_bytes(-(bytes as i64));
+        self.held.replace(known, bytes + self.counted);
     }
 }

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::data::{Column, ColumnKind, Points};
 use crate::kernel::Kernel;
 use crate::problem::{Problem, Shape};
-use crate::run::{Limits, Run};
+use crate::run::{Account, Limits, Run};
 // A sibling, which only a test may know.
 #[cfg(test)]
 use crate::search::brute;
@@ -83,9 +83,9 @@ fn explore(seed: u64, max_depth: Option<u32>, max_leaves: Option<u32>) {
             threads.push(thread::spawn(move || {
                 for _ in 0..40 {
                     check(shared, optimum);
-                    shared.table.shed_alternatives(Cost::MAX, run);
-                    shared.table.shed_solved(run);
-                    shared.table.shed_nodes(Cost::MAX, run);
+                    shared.table.shed_alternatives(usize::MAX, &shared.account);
+                    shared.table.shed_solved(&shared.account);
+                    shared.table.shed_nodes(usize::MAX, &shared.account);
                     thread::yield_now();
                 }
             }));
@@ -126,6 +126,7 @@ fn a_node_has_one_entry() {
         || {
             let problem = keep(problem(0x1234, Some(4), None));
             let run = keep(Run::new(Limits::default(), problem.scale, None));
+            let account = keep(Account::new(run, 0));
             let table = Arc::new(Table::new());
             let budget = Budget { depth: UNLIMITED, leaves: UNLIMITED };
             let key = NodeKey { rows: 7, budget };
@@ -133,9 +134,9 @@ fn a_node_has_one_entry() {
                 .map(|which| {
                     let table = table.clone();
                     thread::spawn(move || match which {
-                        0 => table.insert_solved(key, 5, run),
+                        0 => table.insert_solved(key, 5, account),
                         _ => {
-                            if let Entry::Open(node) = table.open(key, run) {
+                            if let Entry::Open(node) = table.open(key, account) {
                                 node.raise(3);
                                 node.lower_to(9);
                             }

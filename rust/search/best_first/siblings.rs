@@ -61,8 +61,7 @@ impl Worker<'_, '_> {
         }
         self.settle(&mut state, node);
         if node.solved() && state.alternatives.as_ref().is_some_and(|all| all.idle()) {
-            let all = state.alternatives.take();
-            self.shared.run.add_bytes(-all.map_or(0, |all| all.bytes()));
+            self.shared.account.change(&mut *state, |state| state.alternatives = None);
         }
         drop(state);
         self.count(parent);

@@ -8,7 +8,7 @@ use super::budget::NodeKey;
 use super::node::Node;
 use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
-use crate::run::Run;
+use crate::run::{Account, HeapBytes, Held};
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
@@ -21,7 +21,19 @@ pub enum Entry {
     Open(Arc<Node>),
 }
 
-type Shard = HashMap<NodeKey, Entry, Fingerprints>;
+#[derive(Default)]
+struct Shard {
+    entries: HashMap<NodeKey, Entry, Fingerprints>,
+    /// How many of the entries are open.
+    open: usize,
+}
+
+impl HeapBytes for Shard {
+    /// Nodes count their alternatives themselves.
+    fn heap_bytes(&self) -> usize {
+        self.entries.allocation_size() + self.open * NODE_BYTES
+    }
+}
 
 /// Sharded by fingerprint, so that workers rarely wait for each other.
 pub struct Table {
@@ -33,10 +45,10 @@ pub struct Table {
 const SHARDS: usize = 64;
 
 /// What an open node takes beside its entry.
-const NODE_BYTES: i64 = size_of::<Node>() as i64 + 2 * size_of::<usize>() as i64;
+const NODE_BYTES: usize = size_of::<Node>() + 2 * size_of::<usize>();
 
 /// No more alternatives are kept for a search that may never go on.
-const MOST_AT_REST: i64 = 256 << 20;
+const MOST_AT_REST: usize = 256 << 20;
 
 /// Ages are told apart this well when the oldest nodes are looked for.
 const AGES: usize = 256;
@@ -49,22 +61,14 @@ impl Default for Table {
 
 impl Table {
     pub fn new() -> Table {
-        let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::with_hasher(Fingerprints))).collect();
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Table { shards, shedding: Mutex::new(()) }
     }
 
-    /// Bytes held, with all that its nodes hold.
-    pub fn bytes(&self) -> i64 {
-        let mut bytes: i64 =
-            self.shards.iter().map(|shard| lock(shard).allocation_size() as i64).sum();
-        self.each_open(|node| bytes += NODE_BYTES + node.idle_bytes());
-        bytes
-    }
-
     /// The search is over for now: of much, keep bounds alone.
-    pub fn rest(&self, run: &Run) {
-        if self.bytes() > MOST_AT_REST {
-            self.shed_alternatives(i64::MAX, run);
+    pub fn rest(&self, account: &Account) {
+        if self.heap_bytes() > MOST_AT_REST {
+            self.shed_alternatives(usize::MAX, account);
         }
     }
 
@@ -73,13 +77,13 @@ impl Table {
     }
 
     pub fn get(&self, key: &NodeKey) -> Option<Entry> {
-        lock(self.shard(key)).get(key).cloned()
+        lock(self.shard(key)).entries.get(key).cloned()
     }
 
-    pub fn insert_solved(&self, key: NodeKey, value: Cost, run: &Run) {
+    pub fn insert_solved(&self, key: NodeKey, value: Cost, account: &Account) {
         self.entry(
             key,
-            run,
+            account,
             || Entry::Solved(value),
             |entry| {
                 // Somebody opened it meanwhile, on a path that knew less.
@@ -92,85 +96,90 @@ impl Table {
     }
 
     /// The node of a key, made now if it is new.
-    pub fn open(&self, key: NodeKey, run: &Run) -> Entry {
-        let make = || {
-            run.add_bytes(NODE_BYTES);
-            Entry::Open(Arc::new(Node::unknown(key)))
-        };
-        self.entry(key, run, make, |entry| entry.clone())
+    pub fn open(&self, key: NodeKey, account: &Account) -> Entry {
+        let make = || Entry::Open(Arc::new(Node::unknown(key)));
+        self.entry(key, account, make, |entry| entry.clone())
     }
 
     fn entry<T>(
         &self,
         key: NodeKey,
-        run: &Run,
+        account: &Account,
         make: impl FnOnce() -> Entry,
         read: impl FnOnce(&Entry) -> T,
     ) -> T {
         let mut shard = lock(self.shard(&key));
-        let (bytes, n) = (shard.allocation_size(), shard.len());
-        let result = read(shard.entry(key).or_insert_with(make));
-        run.add_bytes(shard.allocation_size() as i64 - bytes as i64);
-        run.add_nodes((shard.len() - n) as u64);
+        let n = shard.entries.len();
+        let result = account.change(&mut *shard, |shard| {
+            let open = &mut shard.open;
+            let make = || {
+                let entry = make();
+                *open += usize::from(matches!(entry, Entry::Open(_)));
+                entry
+            };
+            read(shard.entries.entry(key).or_insert_with(make))
+        });
+        account.run().add_nodes((shard.entries.len() - n) as u64);
         result
     }
 
-    /// Reserve `more` bytes, after giving back what can be found again: the alternatives of the
-    /// nodes that were visited least lately, then solved entries, then nodes. `false` if they do
-    /// not fit even so, or if so little came back that the search would do nothing else from now
-    /// on.
-    pub fn make_room(&self, more: u64, run: &Run) -> bool {
-        if run.reserve(more) {
+    /// Reserve `more` bytes for `held`, after giving back what can be found again: the alternatives
+    /// of the nodes that were visited least lately, then solved entries, then nodes. `false` if
+    /// they do not fit even so, or if so little came back that the search would do nothing else
+    /// from now on.
+    pub fn make_room(&self, more: usize, held: &mut Held, account: &Account) -> bool {
+        if held.reserve(more) {
             return true;
         }
         let _one_at_a_time = lock(&self.shedding);
         // Another worker may have done it meanwhile.
-        if run.reserve(more) {
+        if held.reserve(more) {
             return true;
         }
+        let (run, more_bytes) = (account.run(), more as u64);
         let most = run.memory();
         let wanted = || {
-            let wanted = run.bytes().saturating_add(more).saturating_sub(most / 4 * 3);
-            wanted.min(i64::MAX as u64) as i64
+            let wanted = run.bytes().saturating_add(more_bytes).saturating_sub(most / 4 * 3);
+            usize::try_from(wanted).unwrap_or(usize::MAX)
         };
-        self.shed_alternatives(wanted(), run);
-        let enough = more.saturating_add(most / 16);
+        self.shed_alternatives(wanted(), account);
+        let enough = more_bytes.saturating_add(most / 16);
         if !run.fits(enough) {
-            self.shed_solved(run);
+            self.shed_solved(account);
         }
         if !run.fits(enough) {
-            self.shed_nodes(wanted(), run);
+            self.shed_nodes(wanted(), account);
         }
-        run.fits(enough) && run.reserve(more)
+        run.fits(enough) && held.reserve(more)
     }
 
-    pub(super) fn shed_alternatives(&self, wanted: i64, run: &Run) {
-        let now = run.clock();
+    pub(super) fn shed_alternatives(&self, wanted: usize, account: &Account) {
+        let now = account.run().clock();
         let oldest = self.oldest(now, wanted, |node| node.idle_bytes());
         self.each_open(|node| {
             if age(node, now) >= oldest {
-                run.add_bytes(-node.shed());
+                node.shed(account);
             }
         });
     }
 
-    pub(super) fn shed_solved(&self, run: &Run) {
-        self.retain(run, |entry| matches!(entry, Entry::Open(_)));
+    pub(super) fn shed_solved(&self, account: &Account) {
+        self.retain(account, |entry| matches!(entry, Entry::Open(_)));
     }
 
     /// Bounds of a dropped node are lost, but for what the nodes above know of it. Those that
     /// workers are below stay, so every worker still comes to an end.
-    pub(super) fn shed_nodes(&self, wanted: i64, run: &Run) {
-        let now = run.clock();
-        let each = NODE_BYTES + size_of::<(NodeKey, Entry)>() as i64;
+    pub(super) fn shed_nodes(&self, wanted: usize, account: &Account) {
+        let now = account.run().clock();
+        let each = NODE_BYTES + size_of::<(NodeKey, Entry)>();
         let droppable = |node: &Arc<Node>| {
             // Nobody else has it, and nobody can get it while its shard is locked.
             Arc::strong_count(node) == 1 && node.is_shallow()
         };
         let oldest = self.oldest(now, wanted, |node| if droppable(node) { each } else { 0 });
-        self.retain(run, |entry| match entry {
+        self.retain(account, |entry| match entry {
             Entry::Open(node) if age(node, now) >= oldest && droppable(node) => {
-                run.add_bytes(-NODE_BYTES - node.shed());
+                node.shed(account);
                 false
             }
             _ => true,
@@ -178,7 +187,7 @@ impl Table {
     }
 
     /// The least age for which all nodes of this age or more have `wanted` bytes together.
-    fn oldest(&self, now: u32, wanted: i64, bytes: impl Fn(&Arc<Node>) -> i64) -> usize {
+    fn oldest(&self, now: u32, wanted: usize, bytes: impl Fn(&Arc<Node>) -> usize) -> usize {
         let mut by_age = [0; AGES];
         self.each_open(|node| by_age[age(node, now)] += bytes(node));
         let (mut oldest, mut sum) = (AGES, 0);
@@ -191,7 +200,7 @@ impl Table {
 
     pub(super) fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
         for shard in &self.shards {
-            for entry in lock(shard).values() {
+            for entry in lock(shard).entries.values() {
                 if let Entry::Open(node) = entry {
                     visit(node);
                 }
@@ -202,18 +211,32 @@ impl Table {
     /// Every entry, in no order.
     pub fn each(&self, mut visit: impl FnMut(&NodeKey, &Entry)) {
         for shard in &self.shards {
-            lock(shard).iter().for_each(|(key, entry)| visit(key, entry));
+            lock(shard).entries.iter().for_each(|(key, entry)| visit(key, entry));
         }
     }
 
-    fn retain(&self, run: &Run, keep: impl Fn(&Entry) -> bool) {
+    fn retain(&self, account: &Account, keep: impl Fn(&Entry) -> bool) {
         for shard in &self.shards {
-            let mut shard = lock(shard);
-            let bytes = shard.allocation_size() as i64;
-            shard.retain(|_, entry| keep(entry));
-            shard.shrink_to_fit();
-            run.add_bytes(shard.allocation_size() as i64 - bytes);
+            account.change(&mut *lock(shard), |shard| {
+                let Shard { entries, open } = shard;
+                *open = 0;
+                entries.retain(|_, entry| {
+                    let keeps = keep(entry);
+                    *open += usize::from(keeps && matches!(entry, Entry::Open(_)));
+                    keeps
+                });
+                entries.shrink_to_fit();
+            });
         }
+    }
+}
+
+impl HeapBytes for Table {
+    /// With all that its nodes hold.
+    fn heap_bytes(&self) -> usize {
+        let mut bytes = self.shards.iter().map(|shard| lock(shard).heap_bytes()).sum();
+        self.each_open(|node| bytes += node.idle_bytes());
+        bytes
     }
 }
 

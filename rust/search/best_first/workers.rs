@@ -15,8 +15,8 @@ use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::problem::Problem;
-use crate::run::{Run, Status, on_threads};
-use crate::search::{Found, set_up};
+use crate::run::{Account, HeapBytes, Run, Status, on_threads};
+use crate::search::{Found, SetUp, set_up};
 use crate::tree::Plan;
 use crate::view::BitView;
 
@@ -60,9 +60,6 @@ pub fn go_on(
     table: Table,
 ) -> Result<(Found, Option<Table>)> {
     let (found, table, _) = search(problem, run, options, table, Hints::default(), None)?;
-    if found.lower < found.upper {
-        table.iter().for_each(|table| table.rest(run));
-    }
     Ok((found, table))
 }
 
@@ -90,7 +87,7 @@ fn search(
     let leaf = leaf(problem);
     let threads = run.limits().threads.max(1);
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
-    let (bits, threads) = match set_up(problem, run, threads, &halt)? {
+    let SetUp { bits, threads, held: _held } = match set_up(problem, run, threads, &halt)? {
         Some(ready) => ready,
         None => {
             let found = Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost };
@@ -133,7 +130,9 @@ fn search(
     let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
-    run.add_bytes(-(bits.bytes() as i64));
+    if lower < upper {
+        shared.table.rest(&shared.account);
+    }
     let learned = error_costs.map(|costs| Learned::from(costs, &shared.table));
     let found =
         Found { plan, upper: upper + bits.unavoidable_cost, lower: lower + bits.unavoidable_cost };
@@ -170,8 +169,8 @@ pub fn share<'a, 'run>(
         has_prices,
         all_rows: bits.all_rows,
     };
-    run.add_bytes(table.bytes());
-    let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), run)
+    let account = Account::new(run, table.heap_bytes());
+    let Entry::Open(root) = table.open(root_key(&bits.root, Budget::of(&problem.shape)), &account)
     else {
         unreachable!("the look-ahead solves children alone")
     };
@@ -179,7 +178,7 @@ pub fn share<'a, 'run>(
     root.lower_to(leaf(problem).min(options.cutoff) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
-    Shared { bits, table, rules, run, root, workers, cut_short, hints }
+    Shared { bits, table, rules, run, account, root, workers, cut_short, hints }
 }
 
 /// How long extraction may look again at what the search has seen, once something ended the search.

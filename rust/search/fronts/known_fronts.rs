@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::node_front::NodeFront;
 use crate::cost::Cost;
-use crate::run::Run;
+use crate::run::{Counted, Run};
 use crate::view::Fingerprint;
 
 const SHARDS: usize = 64;
@@ -15,12 +15,13 @@ type Shard<'a, 'run, V> = HashMap<(Fingerprint, u32), Arc<NodeFront<'a, 'run, V>
 
 pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
-    shards: Vec<Mutex<Shard<'a, 'run, V>>>,
+    shards: Vec<Mutex<Counted<'a, 'run, Shard<'a, 'run, V>>>>,
 }
 
 impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn new(run: &'a Run<'run>) -> Self {
-        KnownFronts { run, shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
+        let shard = || Mutex::new(Counted::new(run, HashMap::new()));
+        KnownFronts { run, shards: (0..SHARDS).map(|_| shard()).collect() }
     }
 
     /// A front that is complete up to the budget.
@@ -37,28 +38,22 @@ impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn put(&self, key: (Fingerprint, u32), front: Arc<NodeFront<'a, 'run, V>>) {
         let mut shard = self.shard(key.0);
         if !self.run.fits(0) {
-            self.empty(&mut shard);
+            shard.change(|shard| *shard = HashMap::new());
             if !self.run.fits(0) {
                 return;
             }
         }
-        let before = shard.allocation_size() as i64;
-        shard.insert(key, front);
-        self.run.add_bytes(shard.allocation_size() as i64 - before);
+        shard.change(|shard| shard.insert(key, front));
     }
 
-    /// Forget all of them, and give all bytes back to the run.
+    /// Forget all of them.
     pub fn clear(&self) {
-        self.shards.iter().for_each(|shard| self.empty(&mut lock(shard)));
+        for shard in &self.shards {
+            lock(shard).change(|shard| *shard = HashMap::new());
+        }
     }
 
-    fn empty(&self, shard: &mut Shard<'a, 'run, V>) {
-        let freed = shard.allocation_size() as i64;
-        *shard = HashMap::new();
-        self.run.add_bytes(-freed);
-    }
-
-    fn shard(&self, key: Fingerprint) -> MutexGuard<'_, Shard<'a, 'run, V>> {
+    fn shard(&self, key: Fingerprint) -> MutexGuard<'_, Counted<'a, 'run, Shard<'a, 'run, V>>> {
         lock(&self.shards[key as usize % SHARDS])
     }
 }

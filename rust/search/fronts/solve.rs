@@ -10,7 +10,7 @@ use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
-use crate::search::set_up_counting;
+use crate::search::{SetUp, set_up_counting};
 use crate::tree::Plan;
 use crate::view::BitView;
 
@@ -117,12 +117,12 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
 }
 
 /// The view, and how many workers there is room for; `None` if the run was stopped meanwhile.
-fn view_for<F: Front>(
+fn view_for<'a, 'run, F: Front>(
     problem: &Problem,
     front: &F,
-    run: &Run,
+    run: &'a Run<'run>,
     halt: &dyn Fn() -> bool,
-) -> Result<Option<(BitView, usize)>> {
+) -> Result<Option<SetUp<'a, 'run>>> {
     let threads = run.limits().threads.max(1);
     set_up_counting(problem, run, threads, counts_rows(problem, front), halt)
 }
@@ -137,10 +137,11 @@ pub fn solve<F: Front>(
 ) -> Result<(Option<BestTree>, Cost)> {
     run.show_at_most(start.shown);
     let halt = || run.report(start.lower, start.upper).is_some();
-    let Some((bits, threads)) = view_for(problem, front, run, &halt)? else {
+    let Some(set_up) = view_for(problem, front, run, &halt)? else {
         return Ok((None, start.lower));
     };
-    let shared = Shared::new(problem, front, &bits, start, run);
+    let bits = &set_up.bits;
+    let shared = Shared::new(problem, front, bits, start, run);
     let work = || {
         if Worker::new(&shared).find_best().is_err() && run.stopped().is_none() {
             run.stop(Status::MemoryLimit);
@@ -149,11 +150,10 @@ pub fn solve<F: Front>(
     let watch = || {
         run.report(shared.lower(), shared.upper());
     };
-    on_threads(threads, work, || run.stop(Status::Interrupted), watch)?;
+    on_threads(set_up.threads, work, || run.stop(Status::Interrupted), watch)?;
     let lower = shared.lower();
     shared.known.clear();
-    let best = shared.take_best().map(|(cost, tree)| whole_tree(cost, &tree, &bits));
-    run.add_bytes(-(bits.bytes() as i64));
+    let best = shared.take_best().map(|(cost, tree)| whole_tree(cost, &tree, bits));
     shared.failure().map_or(Ok((best, lower)), Err)
 }
 
@@ -166,16 +166,17 @@ pub fn whole_front<F: Front>(
 ) -> Result<Vec<(F::Value, BestTree)>> {
     // There is no cost to come closer to, so that a gap limit never ends this.
     let report = || run.report(0, 0).is_some();
-    let Some((bits, threads)) = view_for(problem, front, run, &report)? else {
+    let Some(set_up) = view_for(problem, front, run, &report)? else {
         return Ok(Vec::new());
     };
+    let bits = &set_up.bits;
     let start = Start { upper: INFINITE, lower: 0, shown: INFINITE };
-    let shared = Shared::new(problem, front, &bits, start, run);
+    let shared = Shared::new(problem, front, bits, start, run);
     let work = || Worker::new(&shared).find_front();
     let watch = || {
         report();
     };
-    let fronts = on_threads(threads, work, || run.stop(Status::Interrupted), watch)?;
+    let fronts = on_threads(set_up.threads, work, || run.stop(Status::Interrupted), watch)?;
     shared.known.clear();
     let mut candidates = Candidates::new(&shared, Worker::new(&shared).sums(0));
     for entry in fronts.iter().flatten().flat_map(|front| &front.entries) {
@@ -185,10 +186,9 @@ pub fn whole_front<F: Front>(
     let whole = candidates.done(INFINITE);
     let entries = whole.iter().flat_map(|whole| &whole.entries).filter_map(|entry| {
         let cost = front.cost(&entry.value, entry.leaves)?;
-        Some((entry.value.clone(), whole_tree(cost, &entry.tree, &bits)))
+        Some((entry.value.clone(), whole_tree(cost, &entry.tree, bits)))
     });
     let entries = entries.collect();
-    run.add_bytes(-(bits.bytes() as i64));
     shared.failure().map_or(Ok(entries), Err)
 }
 

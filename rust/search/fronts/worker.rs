@@ -12,6 +12,7 @@ use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead};
+use crate::run::Held;
 use crate::view::{Fingerprint, View};
 
 /// The fronts of both sides of a split.
@@ -26,6 +27,8 @@ pub struct Worker<'w, 'a, 'run, F: Front> {
     frames: Vec<Frame>,
     column_sums: ColumnSums,
     mask: Vec<u64>,
+    held: Held<'a, 'run>,
+    /// Bytes of the kernel and of the sums among those.
     counted: usize,
 }
 
@@ -35,6 +38,7 @@ pub struct Frame {
     pub view: View,
     pub look: Lookahead,
     fingerprints: Vec<Option<[Fingerprint; 2]>>,
+    /// Its bytes among those that the worker holds.
     counted: usize,
 }
 
@@ -49,6 +53,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             frames: vec![root],
             column_sums: ColumnSums::default(),
             mask: Vec::new(),
+            held: Held::new(shared.run),
             counted: 0,
         }
     }
@@ -275,16 +280,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let fingerprints = frame.fingerprints.capacity() * size_of::<Option<[Fingerprint; 2]>>();
         let held = frame.view.bytes() + frame.look.bytes() + fingerprints;
         let shared = self.kernel.bytes() + self.column_sums.bytes();
-        let change = (held + shared) as i64 - (frame.counted + self.counted) as i64;
+        self.held.replace(frame.counted + self.counted, held + shared);
         (frame.counted, self.counted) = (held, shared);
-        self.shared.run.add_bytes(change);
-    }
-}
-
-impl<F: Front> Drop for Worker<'_, '_, '_, F> {
-    fn drop(&mut self) {
-        let frames: usize = self.frames.iter().map(|frame| frame.counted).sum();
-        self.shared.run.add_bytes(-((frames + self.counted) as i64));
     }
 }
 

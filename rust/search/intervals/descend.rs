@@ -7,7 +7,7 @@ use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
 use crate::cost::Cost;
 use crate::kernel::ranks::{Edge, RankKernel};
-use crate::run::{Run, Status};
+use crate::run::{Counted, Held, Run, Status};
 use crate::search::Found;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode, RankView, Side};
@@ -17,8 +17,8 @@ pub struct Shared<'a, 'run, K> {
     pub kernel: &'a K,
     pub view: &'a RankView,
     pub run: &'a Run<'run>,
-    pub memo: Mutex<Memo>,
-    pub root: Mutex<Option<OpenIntervals>>,
+    pub memo: Mutex<Counted<'a, 'run, Memo>>,
+    pub root: Mutex<Option<Counted<'a, 'run, OpenIntervals>>>,
     pub changed: Condvar,
     /// Of the root, for the watcher.
     pub lower: AtomicI64,
@@ -27,11 +27,11 @@ pub struct Shared<'a, 'run, K> {
     pub cutoff: Cost,
 }
 
-pub struct Worker<'a, 'run, K: RankKernel> {
-    shared: &'a Shared<'a, 'run, K>,
+pub struct Worker<'w, 'a, 'run, K: RankKernel> {
+    shared: &'w Shared<'a, 'run, K>,
     twos: [K::Two; 2],
-    /// Bytes of `twos` that the run knows of.
-    told: usize,
+    /// The bytes of `twos`.
+    held: Held<'a, 'run>,
 }
 
 /// What came of looking at a cut.
@@ -41,13 +41,23 @@ struct Tried {
     found: Option<(Cost, Plan)>,
 }
 
+impl Tried {
+    /// Take this in as what came of the cut.
+    fn give(self, open: &mut OpenIntervals, node: &RankNode, tried: &Try) {
+        if let Some((cost, plan)) = self.found {
+            open.offer(cost, plan);
+        }
+        open.give(node, tried, self.edge, self.settled);
+    }
+}
+
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
-    pub fn new(shared: &'a Shared<'a, 'run, K>) -> Self {
-        Worker { shared, twos: Default::default(), told: 0 }
+impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
+    pub fn new(shared: &'w Shared<'a, 'run, K>) -> Self {
+        Worker { shared, twos: Default::default(), held: Held::new(shared.run) }
     }
 
     fn stopped(&self) -> bool {
@@ -75,8 +85,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             return Found { lower: leaf_cost, upper: leaf, plan: Plan::Leaf };
         }
         let grid = kernel.grid(node);
-        let bytes = kernel.grid_bytes(&grid) as i64;
-        self.shared.run.add_bytes(bytes);
+        let _held = Held::of(self.shared.run, kernel.grid_bytes(&grid));
         let known = match useful {
             1 => {
                 let (cost, plan) = kernel.stump(node, &grid);
@@ -86,7 +95,6 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             2 => self.two(node, &grid, target),
             _ => self.deep(node, &grid, useful, target),
         };
-        self.shared.run.add_bytes(-bytes);
         Found { lower: capped(known.lower), ..known }
     }
 
@@ -106,24 +114,20 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
 
     fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, target: Cost) -> Found {
         let key = (self.shared.view.fingerprint(Part::all(node)), depth);
-        let mut open_intervals = self.start(node, grid, depth);
+        let mut open_intervals = Counted::new(self.shared.run, self.start(node, grid, depth));
         let before = lock(&self.shared.memo).get(key);
         if before < target.min(open_intervals.upper) {
             while !self.stopped()
-                && let Some(tried) = open_intervals.take(node, target)
+                && let Some(tried) = open_intervals.change(|open| open.take(node, target))
             {
                 let own_target = target.min(open_intervals.upper);
                 let outcome = self.attempt(node, grid, depth, &tried, own_target);
-                if let Some((cost, plan)) = outcome.found {
-                    open_intervals.offer(cost, plan);
-                }
-                open_intervals.give(node, &tried, outcome.edge, outcome.settled);
-                open_intervals.tell(self.shared.run);
+                open_intervals.change(|open| outcome.give(open, node, &tried));
             }
         }
-        open_intervals.forget(self.shared.run);
+        let open_intervals = open_intervals.into_inner();
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
-        lock(&self.shared.memo).keep(key, lower, self.shared.run);
+        lock(&self.shared.memo).change(|memo| memo.keep(key, lower, self.shared.run));
         Found { lower, upper: open_intervals.upper, plan: open_intervals.plan }
     }
 
@@ -140,10 +144,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     pub fn work(&mut self, depth: u32) {
         let node = &self.shared.view.root;
         let grid = self.shared.kernel.grid(node);
-        let bytes = self.shared.kernel.grid_bytes(&grid) as i64;
-        self.shared.run.add_bytes(bytes);
+        let _held = Held::of(self.shared.run, self.shared.kernel.grid_bytes(&grid));
         self.steps(node, &grid, depth);
-        self.shared.run.add_bytes(-bytes);
     }
 
     fn steps(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) {
@@ -156,7 +158,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 let mut open_intervals = self.start(node, grid, depth);
                 open_intervals.offer(cost, stump);
                 open_intervals.offer(self.shared.cutoff, Plan::Leaf);
-                *root = Some(open_intervals);
+                *root = Some(Counted::new(self.shared.run, open_intervals));
             }
             let open_intervals = root.as_mut().expect("begun");
             self.shared.lower.fetch_max(open_intervals.lower(), Ordering::Relaxed);
@@ -165,7 +167,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 self.shared.changed.notify_all();
                 return;
             }
-            let Some(tried) = open_intervals.take(node, Cost::MAX) else {
+            let Some(tried) = open_intervals.change(|open| open.take(node, Cost::MAX)) else {
                 if open_intervals.idle() {
                     self.shared.changed.notify_all();
                     return;
@@ -180,11 +182,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
             let outcome = self.attempt(node, grid, depth, &tried, target);
             let mut root = lock(&self.shared.root);
             let open_intervals = root.as_mut().expect("begun");
-            if let Some((cost, plan)) = outcome.found {
-                open_intervals.offer(cost, plan);
-            }
-            open_intervals.give(node, &tried, outcome.edge, outcome.settled);
-            open_intervals.tell(self.shared.run);
+            open_intervals.change(|open| outcome.give(open, node, &tried));
             self.shared.changed.notify_all();
         }
     }
@@ -305,10 +303,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 break;
             }
             let child = RankNode::child(parts[side], self.shared.view);
-            let bytes = child.bytes() as i64;
-            self.shared.run.add_bytes(bytes);
+            let _held = Held::of(self.shared.run, child.bytes());
             let answer = self.solve(&child, depth - 1, own_target);
-            self.shared.run.add_bytes(-bytes);
             lower[side] = lower[side].max(answer.lower);
             known[side] = Some(answer);
         }
@@ -325,23 +321,15 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         Tried { edge, settled, found }
     }
 
-    /// Tell the run how much the questions have grown.
+    /// Count the questions, which may have grown.
     fn tell(&mut self) {
-        let now = self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum::<usize>();
-        self.shared.run.add_bytes(now as i64 - self.told as i64);
-        self.told = now;
+        self.held.set(self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum());
         if !self.shared.run.fits(0) {
-            lock(&self.shared.memo).clear(self.shared.run);
+            lock(&self.shared.memo).change(Memo::clear);
             if !self.shared.run.fits(0) {
                 self.shared.run.stop(Status::MemoryLimit);
             }
         }
-    }
-}
-
-impl<K: RankKernel> Drop for Worker<'_, '_, K> {
-    fn drop(&mut self) {
-        self.shared.run.add_bytes(-(self.told as i64));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cost::Cost;
-use crate::run::Run;
+use crate::run::{HeapBytes, Run};
 use crate::view::Fingerprint;
 
 type MemoKey = (Fingerprint, u32);
@@ -11,8 +11,6 @@ type MemoKey = (Fingerprint, u32);
 #[derive(Default)]
 pub struct Memo {
     bounds: HashMap<MemoKey, Cost>,
-    /// Bytes that the run knows of.
-    told: i64,
 }
 
 impl Memo {
@@ -24,33 +22,24 @@ impl Memo {
         let full = self.bounds.len() == self.bounds.capacity();
         if full && !run.fits(bytes(2 * self.bounds.capacity()) as u64) {
             // Without what was known the search takes longer.
-            self.clear(run);
+            self.clear();
         }
         let known = self.bounds.entry(key).or_insert(lower);
         *known = lower.max(*known);
-        self.tell(run);
     }
 
-    pub fn clear(&mut self, run: &Run) {
+    pub fn clear(&mut self) {
         self.bounds = HashMap::new();
-        self.tell(run);
     }
+}
 
-    /// Before the run ends that knows of it.
-    pub fn forget(&mut self, run: &Run) {
-        run.add_bytes(-self.told);
-        self.told = 0;
-    }
-
-    /// Tell the run how much this has grown.
-    pub fn tell(&mut self, run: &Run) {
-        let now = bytes(self.bounds.capacity());
-        run.add_bytes(now - self.told);
-        self.told = now;
+impl HeapBytes for Memo {
+    fn heap_bytes(&self) -> usize {
+        bytes(self.bounds.capacity())
     }
 }
 
 /// A table is at most seven eighths full and has a byte of its own for each place.
-fn bytes(capacity: usize) -> i64 {
-    ((capacity * 8).div_ceil(7) * (size_of::<(MemoKey, Cost)>() + 1)) as i64
+fn bytes(capacity: usize) -> usize {
+    (capacity * 8).div_ceil(7) * (size_of::<(MemoKey, Cost)>() + 1)
 }

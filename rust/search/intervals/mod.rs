@@ -18,10 +18,10 @@ use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
 use crate::problem::Problem;
-use crate::run::{Run, Status, on_threads};
+use crate::run::{Counted, HeapBytes, Held, Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
-use descend::{Shared, Worker, lock, useful_depth};
+use descend::{Shared, Worker, useful_depth};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
@@ -67,6 +67,12 @@ impl Default for Options {
 pub struct SavedSearch {
     open_intervals: Option<OpenIntervals>,
     memo: Memo,
+}
+
+impl HeapBytes for SavedSearch {
+    fn heap_bytes(&self) -> usize {
+        self.open_intervals.as_ref().map_or(0, OpenIntervals::heap_bytes) + self.memo.heap_bytes()
+    }
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
@@ -117,11 +123,8 @@ impl WithKernel for Work<'_, '_> {
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);
-        let bytes = (view.bytes() + bytes) as i64;
-        run.add_bytes(bytes);
-        let found = with(problem, &view, kernel, run, (cutoff - base, saved));
-        run.add_bytes(-bytes);
-        let (mut found, saved) = found?;
+        let _held = Held::of(run, view.bytes() + bytes);
+        let (mut found, saved) = with(problem, &view, kernel, run, (cutoff - base, saved))?;
         found.lower += base;
         found.upper += base;
         Ok((found, saved))
@@ -134,7 +137,7 @@ fn with<K: RankKernel>(
     view: &RankView,
     kernel: &K,
     run: &Run,
-    (cutoff, mut saved): (Cost, SavedSearch),
+    (cutoff, saved): (Cost, SavedSearch),
 ) -> Result<(Found, SavedSearch)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
@@ -148,17 +151,16 @@ fn with<K: RankKernel>(
     let Some(threads) = (1..=threads).rev().find(|&n| run.fits(worker * n as u64)) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
-    saved.memo.tell(run);
-    if let Some(open_intervals) = &mut saved.open_intervals {
-        open_intervals.tell(run);
-        open_intervals.offer(cutoff, Plan::Leaf);
-    }
+    let root = saved.open_intervals.map(|mut open| {
+        open.offer(cutoff, Plan::Leaf);
+        Counted::new(run, open)
+    });
     let shared = Shared {
         kernel,
         view,
         run,
-        memo: Mutex::new(saved.memo),
-        root: Mutex::new(saved.open_intervals),
+        memo: Mutex::new(Counted::new(run, saved.memo)),
+        root: Mutex::new(root),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(cutoff)),
@@ -180,12 +182,11 @@ fn with<K: RankKernel>(
     };
     let mut known: Vec<Option<Found>> =
         on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
-    let mut open_intervals = lock(&shared.root).take();
-    let mut memo = std::mem::take(&mut *lock(&shared.memo));
-    memo.forget(run);
+    let Shared { root, memo, .. } = shared;
+    let mut open_intervals = unlocked(root).map(Counted::into_inner);
+    let memo = unlocked(memo).into_inner();
     let found = match (&mut open_intervals, known.pop().flatten()) {
         (Some(open_intervals), _) => {
-            open_intervals.forget(run);
             let plan = std::mem::take(&mut open_intervals.plan);
             Found { lower: open_intervals.lower(), upper: open_intervals.upper, plan }
         }
@@ -195,6 +196,11 @@ fn with<K: RankKernel>(
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
     };
     Ok((found, SavedSearch { open_intervals, memo }))
+}
+
+/// The content of a lock that nobody holds any more.
+fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// What the whole problem costs as one leaf.

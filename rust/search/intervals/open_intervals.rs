@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::{Edge, Item, between, weakest};
-use crate::run::Run;
+use crate::run::HeapBytes;
 use crate::tree::Plan;
 use crate::view::{Axis, RankNode};
 
@@ -35,8 +35,6 @@ pub struct OpenIntervals {
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
-    /// Bytes that the run knows of.
-    told: i64,
 }
 
 /// Worst losses of ranks up to a cut.
@@ -67,7 +65,6 @@ impl OpenIntervals {
             settled: INFINITE,
             upper,
             plan,
-            told: 0,
         };
         for (index, axis) in node.axes.iter().enumerate() {
             let last = axis.n_ranks() as i64 - 1;
@@ -148,17 +145,10 @@ impl OpenIntervals {
             (self.upper, self.plan) = (cost, plan);
         }
     }
+}
 
-    /// Tell the run how much this has grown.
-    pub fn tell(&mut self, run: &Run) {
-        let now = (self.open.capacity() * size_of::<Item<Cuts>>()) as i64;
-        run.add_bytes(now - self.told);
-        self.told = now;
-    }
-
-    /// Before this is dropped.
-    pub fn forget(&mut self, run: &Run) {
-        run.add_bytes(-self.told);
-        self.told = 0;
+impl HeapBytes for OpenIntervals {
+    fn heap_bytes(&self) -> usize {
+        self.open.capacity() * size_of::<Item<Cuts>>()
     }
 }

@@ -20,7 +20,7 @@ use crate::cost::Cost;
 use crate::data::ColumnKind;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Held, Run};
 use crate::tree::Plan;
 use group::Group;
 use purity::Purity;
@@ -39,8 +39,7 @@ pub fn applies(problem: &Problem) -> bool {
 /// An optimal tree; if the run is stopped, as much of it as there is.
 pub fn solve(problem: &Problem, run: &Run) -> Found {
     let mut grower = Grower::new(problem);
-    let bytes = grower.bytes();
-    run.add_bytes(bytes);
+    let _held = Held::of(run, grower.bytes());
     let lower = grower.groups.iter().map(|group| group.cost).sum();
     let mut upper = grower.leaf(0..grower.points.len());
     let mut nodes = vec![Branch::Leaf];
@@ -68,7 +67,6 @@ pub fn solve(problem: &Problem, run: &Run) -> Found {
             nodes.push(Branch::Leaf);
         }
     }
-    run.add_bytes(-bytes);
     Found { plan: plan(nodes), upper, lower }
 }
 
@@ -159,10 +157,10 @@ impl<'a> Grower<'a> {
         Grower { problem, features, points, groups, order }
     }
 
-    fn bytes(&self) -> i64 {
+    fn bytes(&self) -> usize {
         // Splitting sorts a copy of a node's groups by code.
         let stats = self.groups.first().map_or(0, |group| group.stats.len() * 8);
-        (self.points.len() * 4 + self.groups.len() * (size_of::<Group>() + stats + 4 + 8)) as i64
+        self.points.len() * 4 + self.groups.len() * (size_of::<Group>() + stats + 4 + 8)
     }
 
     fn cost(&self, group: u32) -> Cost {
