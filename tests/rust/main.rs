@@ -12,6 +12,7 @@ mod constrained;
 mod constrained_rows;
 mod contexts;
 mod corpus;
+mod cycles;
 mod engine;
 mod exactness;
 mod feature_costs;
