@@ -16,7 +16,7 @@ WIDE = 100_000
 def counted(X, y):
     began = time.monotonic()
     training = ingest.read_training(X, y)
-    found, points = ingest.count(training, "all")
+    found, points = ingest.cut_and_group(training, "all")
     return found, points, time.monotonic() - began
 
 
@@ -75,5 +75,5 @@ def test_two_hundred_thousand_strings():
     assert found[0].count == n and points.n_points == n and seconds < 30
     column = found[0].column
     began = time.monotonic()
-    assert len(cuts.asked(column, list(column.values[: n // 2]))) == n // 2
+    assert len(cuts.requested_values(column, list(column.values[: n // 2]))) == n // 2
     assert time.monotonic() - began < 10

@@ -34,6 +34,7 @@ mod oracle;
 mod properties;
 mod roc;
 mod router;
+mod routes;
 mod same_tree;
 mod scaling;
 mod smaller;
