@@ -325,7 +325,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         Tried { edge, settled, found }
     }
 
-    /// Tell the run how much the questions have grown.
+    /// Tell the run how much the subproblems have grown.
     fn tell(&mut self) {
         let now = self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum::<usize>();
         self.shared.run.add_bytes(now as i64 - self.told as i64);
