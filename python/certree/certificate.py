@@ -27,7 +27,7 @@ ROUTES: dict[Route, str] = {
     "intervals of cuts": "neighbouring cuts of a column are bounded together",
     "relaxation, then cut by cut": "first without the limits on leaves, over intervals of cuts",
     "cut by cut": "each cut is looked at by itself, the most promising first",
-    "relaxations, then fronts": "sums over rows bound the objective, then trees that no other dominates are listed",
+    "relaxations, then fronts": "sums over rows bound the objective, then all trees that may be best are listed",
     "weighted errors": "sums of two kinds of errors bound the metric",
 }
 

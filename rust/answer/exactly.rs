@@ -1,5 +1,5 @@
-//! The cost of a finished tree in the caller's own numbers, and the gap that rounding leaves between
-//! the bounds.
+//! The cost of a finished tree in the caller's own numbers, and the gap that rounding leaves
+//! between the bounds.
 //!
 //! A search proves its optimum in integer units, some of which are rounded; `Scale::slack` is the
 //! one place where all of that is charged. The objective of the tree that is handed out is computed
@@ -60,8 +60,8 @@ pub fn settle(problem: &Problem, answer: Answer) -> Answer {
     ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
 }
 
-/// The answer as [`settle`] gives it, and a better tree or bound where the answer is as good as units
-/// can tell, and that is not good enough.
+/// The answer as [`settle`] gives it, and a better tree or bound where the answer is as good as
+/// units can tell, and that is not good enough.
 pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Answer> {
     let (Some(stated), Some(mut exact)) = (&problem.stated, objective(problem, &answer.tree))
     else {

@@ -1,6 +1,6 @@
 //! Ratios of weights that were rounded, once more in the weights as they were given.
 //!
-//! The first search, in whole numbers that lines can be subproblem about, leaves a gap. Let U be the
+//! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the
 //! objective of its tree. A tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D
 //! are linear in what each point is answered: costs by point and label, in units as fine as 2⁻⁵⁶ of
 //! them all. If no tree has less than −s there, none of k leaves has an objective below U − s / D₀,

@@ -30,8 +30,8 @@ pub trait Stated: Send + Sync {
     /// The objective of a tree.
     fn objective(&self, tree: &Routed) -> Ratio;
 
-    /// The size of the costs that no tree avoids at any point, as a share of the objective: numbers that
-    /// may cancel each other.
+    /// The size of the costs that no tree avoids at any point, as a share of the objective: numbers
+    /// that may cancel each other.
     fn unavoidable_cost(&self) -> f64 {
         0.0
     }

@@ -205,7 +205,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         }
     }
 
-    /// What both sides of a cut cost at least before the kernel looks at them.
+    /// Lower bounds on both sides of a cut before the kernel looks at them.
     fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
         let kernel = self.shared.kernel;
         let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
