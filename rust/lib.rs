@@ -1,8 +1,9 @@
 //! certree: decision trees that are provably the best there are, with a certificate.
 //!
 //! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`context`]
-//! (what a path may ask) → [`problem`] → [`search`] → [`tree`] → [`route`] →
-//! [`answer`], and [`check`], which trusts none of them. [`own_task`] says how to add a task.
+//! (what a path may ask) → [`problem`] → [`search`] → [`tree`] → [`route`] (which search takes a
+//! problem) → [`answer`] ([`solve`]), and [`check`], which trusts none of them. [`own_task`] says
+//! how to add a task.
 //!
 //! ```
 //! use certree::data::{Column, ColumnKind, Points};

@@ -24,7 +24,8 @@ pub enum Route {
     /// Intervals of cuts without the limits on leaves. Where the tree breaks these limits, cut by
     /// cut, from the bound and the tree that are known then.
     RelaxationThenCuts,
-    /// Each cut is a question of its own, looked at best first. It takes every additive problem.
+    /// Each cut is looked at by itself, the most promising first. This takes every additive
+    /// problem.
     CutByCut,
     /// Additive relaxations, each with a route of its own, and then fronts of values that are only
     /// partly ordered: constraints, areas under curves, and tasks with fronts.
@@ -136,9 +137,9 @@ fn nodes(saved: Option<SavedSearch>) -> Option<Table> {
     }
 }
 
-/// Whether the search over intervals costs less than the one that looks at every cut as a question
-/// of its own: the latter's kernel counts all pairs of cuts, the former's a few blocks of each
-/// feature. `benches/views.rs` has both; see `docs/decisions/choice-of-view.md`.
+/// True if the search over intervals is likely to take less time than the one that looks at every
+/// cut by itself, because the latter's kernel counts all pairs of cuts and the former's a few
+/// blocks of each feature. `benches/views.rs` has both; see `docs/decisions/choice-of-view.md`.
 fn has_many_cuts(problem: &Problem) -> bool {
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     let each = |least: usize| cuts >= least * problem.features.len();

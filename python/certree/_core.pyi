@@ -4,7 +4,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.options import Status
+from certree.options import Route, Status
 
 __all__ = [
     "APART",
@@ -96,6 +96,8 @@ class Answer:
     def lower_bound(self) -> float: ...
     @property
     def status(self) -> Status: ...
+    @property
+    def route(self) -> Route: ...
     @property
     def seconds(self) -> float: ...
     @property

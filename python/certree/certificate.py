@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from certree.constraints import Met
-from certree.options import Status
+from certree.options import Route, Status
 
 #: What each status means, as the end of a sentence.
 ENDINGS = {
@@ -19,6 +19,16 @@ ENDINGS = {
     "memory_limit": "the search stopped at its memory limit",
     "interrupted": "the search was interrupted",
     "rounding_limit": "the search is complete, but numbers are too far apart to be told apart any better",
+}
+
+#: What each route does, in brackets behind its name.
+ROUTES: dict[Route, str] = {
+    "greedy separation": "leaves cost nothing and nothing limits the tree, so there is nothing to search",
+    "intervals of cuts": "neighbouring cuts of a column are bounded together",
+    "relaxation, then cut by cut": "first without the limits on leaves, over intervals of cuts",
+    "cut by cut": "each cut is looked at by itself, the most promising first",
+    "relaxations, then fronts": "sums over rows bound the objective, then all trees that may be best are listed",
+    "weighted errors": "sums of two kinds of errors bound the metric",
 }
 
 
@@ -32,6 +42,8 @@ class Certificate:
     """
 
     status: Status
+    #: How the problem was searched.
+    route: Route
     #: Loss plus ``leaf_penalty`` for each leaf.
     objective: float
     #: No tree has a lower objective.
@@ -113,9 +125,10 @@ class Certificate:
             proof = (
                 f"Guessed: {self.guessed}. If that is so, none has a lower objective.\n{proof}"
             )
+        route = f"Route: {self.route} ({ROUTES[self.route]})."
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
-        return "\n".join([searched, measure, *kept, proof, work])
+        return "\n".join([searched, measure, *kept, proof, route, work])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""

@@ -15,7 +15,7 @@ pub struct Answer {
     pub tree: Tree,
     /// How the problem was searched.
     pub route: Route,
-    /// What the tree costs in the numbers that the caller gave, to the nearest float.
+    /// The cost of the tree in the numbers that the caller gave, to the nearest float.
     pub objective: f64,
     /// No tree has a lower objective.
     pub lower_bound: f64,

@@ -7,8 +7,8 @@
 //! below, the corner is gone; else the tree that is furthest below is a corner of the hull, and
 //! takes its place with two corners beside it.
 //!
-//! With a leaf penalty, lines with a penalty on leaves fence all leaf counts at once. Those that they
-//! leave open are enumerated one by one.
+//! With a leaf penalty, lines with a penalty on leaves fence all leaf counts at once. Those that
+//! they leave open are enumerated one by one.
 //!
 //! All this is true of any set of trees, so also of those that keep limits. But it speaks of
 //! correlations above zero only: where limits may not leave any, see `worse.rs`.

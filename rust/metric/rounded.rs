@@ -78,7 +78,7 @@ impl Rounded {
     }
 }
 
-/// Whether the lines of any leaf count, and penalties on leaves, are within room. `penalty`: λ as a
+/// True if the lines of any leaf count, and penalties on leaves, are within room. `penalty`: λ as a
 /// fraction.
 fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
     let Kind::Ratio(ratio) = loss.kind else { return false };

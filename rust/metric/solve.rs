@@ -1,8 +1,8 @@
 //! The best tree for a metric: ask additive problems until a fence keeps out all that is better.
 //!
-//! Without a leaf penalty there is one *leaf count*, for trees of any size. With one, there is a leaf
-//! count for each number of leaves ℓ: a tree there is better than the best one, of objective U, if its loss
-//! is below U − λℓ.
+//! Without a leaf penalty there is one *leaf count*, for trees of any size. With one, there is a
+//! leaf count for each number of leaves ℓ: a tree there is better than the best one, of objective
+//! U, if its loss is below U − λℓ.
 
 use std::cell::RefCell;
 

@@ -13,8 +13,8 @@ const STACK: usize = 256 << 20;
 /// How long the watcher sleeps at most.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Run `work` on a stack that is deep enough for any tree, because plans are walked, and dropped, by
-/// recursion.
+/// Run `work` on a stack that is deep enough for any tree, because plans are walked, and dropped,
+/// by recursion.
 pub fn on_deep_stack<I: Send, T: Send>(input: I, work: impl Fn(I) -> T + Sync) -> Result<T> {
     let input = Mutex::new(Some(input));
     let take = || lock(&input).take();

@@ -222,14 +222,14 @@ impl ClassInput {
         if normalizer.is_zero() {
             return None;
         }
-        let (mut rates, mut worst, mut certain) = (Vec::with_capacity(k * l), zero(), zero());
+        let (mut rates, mut worst, mut unavoidable) = (Vec::with_capacity(k * l), zero(), zero());
         for c in 0..k {
             let row: Vec<Ratio> =
                 self.costs[c * l..(c + 1) * l].iter().map(|&cost| Ratio::written(cost)).collect();
             let (least, most) = (row.iter().min()?, row.iter().max()?);
             let weight = &factors[c] * &totals[c];
             worst = &worst + &(&(most - least) * &weight);
-            certain = &certain + &(least * &weight);
+            unavoidable = &unavoidable + &(least * &weight);
             rates.extend(row.iter().map(|cost| &(cost - least) * &factors[c]));
         }
         let paid = &Ratio::written(self.leaf_penalty) * &normalizer;
@@ -248,7 +248,7 @@ impl ClassInput {
             tests: Vec::new(),
             units: (&normalizer * &unit).nearest(),
             leaf_cost: narrow(&paid)?,
-            offset: floor(&certain)?,
+            offset: floor(&unavoidable)?,
             worst: narrow(&worst)?,
             exact: false,
         })

@@ -208,12 +208,12 @@ fn check_prices(case: &Case) -> Result<(), String> {
         }
         // What a question costs after those, and after one more.
         let price = |last: Option<Cut>, question: Cut| {
-            let Some(asked) = test(question) else { return 0 };
+            let Some(own) = test(question) else { return 0 };
             let last = last.and_then(test);
-            if last == Some(asked) || (bought.contains(&asked) && lasts(asked)) {
+            if last == Some(own) || (bought.contains(&own) && lasts(own)) {
                 return 0;
             }
-            let price = costs.tests[asked as usize];
+            let price = costs.tests[own as usize];
             let group = |&other: &u32| costs.tests[other as usize].group;
             let opened = bought.iter().chain(&last).any(|other| group(other) == price.group);
             if price.group.is_some() && opened { price.discounted } else { price.full }

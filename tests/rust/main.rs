@@ -35,6 +35,7 @@ mod oracle;
 mod properties;
 mod roc;
 mod router;
+mod routes;
 mod same_tree;
 mod scaling;
 mod smaller;

@@ -179,7 +179,8 @@ class TreeEstimator(BaseEstimator, ABC):
         if self.verbose:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (self.objective_, self.lower_bound_)
-            progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
+            last = progress.Progress(answer.seconds, *bounds, *work)
+            progress.finish(last, self.status_, certificate.route)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 warnings.warn(
@@ -201,6 +202,7 @@ class TreeEstimator(BaseEstimator, ABC):
         reference = posed.reference
         return Certificate(
             status=answer.status,
+            route=answer.route,
             objective=answer.objective,
             lower_bound=answer.lower_bound,
             n_leaves=tree.n_leaves,

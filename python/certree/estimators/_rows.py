@@ -14,7 +14,7 @@ from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
 from certree.estimators._base import Posed, TreeEstimator, as_core_takes
-from certree.feature_costs import Prices
+from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
 from certree.tree import Tree
@@ -32,7 +32,7 @@ class Rows:
     task: Task
     #: In words.
     loss: str
-    prices: Prices | None = None
+    feature_costs: FeatureCosts | None = None
     #: Further attributes of the fitted estimator.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,13 +83,13 @@ class RowTreeEstimator(TreeEstimator):
             regrets, reference = _reference.of_rows(
                 self, features, training, located, costs, by_point, labels
             )
-        prices = rows.prices
+        column_costs = rows.feature_costs
         problem = _core.Problem(
             *as_core_takes(located.cuts, points),
             goal,
             self._shape(),
             constraints,
-            None if prices is None else prices.core(),
+            None if column_costs is None else column_costs.core(),
             regrets,
         )
 

@@ -61,7 +61,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "classes_": targets.labels,
         "n_classes_": sizes,
         "n_outputs_": len(sizes),
-        "_prices": None,
+        "_feature_costs": None,
     }
     return Posed(
         _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape()),

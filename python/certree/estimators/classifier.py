@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _core, combinations, ingest, progress
-from certree import feature_costs as prices_of
+from certree import _core, combinations, feature_costs, ingest, progress
 from certree.estimators import (
     _balanced,
     _constrained,
+    _feature_costs,
     _impurity,
     _metrics,
-    _paying,
     _ranking,
     _reference,
     _targets,
@@ -38,7 +37,7 @@ LOSSES = {
 }
 
 
-class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
+class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest objective of all trees within its limits.
 
     The objective is the loss on the training rows plus ``leaf_penalty`` for each leaf. After a fit,
@@ -79,7 +78,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         once, wherever in the tree it is first asked. A tuple of names stands for columns that one
         test measures (a category as several columns, say); a :class:`certree.FeatureCost` for tests
         that are cheaper after another one of their group. What rows pay on average is added to the
-        loss; ``test_costs`` says it for each row.
+        loss; ``feature_costs_paid`` says it for each row.
     max_fpr : float or None, default=None
         For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at
         most 1. The area below it is divided by it, so that a perfect ranking has 1.
@@ -288,9 +287,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         thresholds = known
         if thresholds is None:
             thresholds = self._guess(X, y, sample_weight, self._guess_weight())
-        cuts, points = ingest.count(training, thresholds)
+        cuts, points = ingest.cut_and_group(training, thresholds)
         labels = training.labels
-        regrets = reference = prices = show = penalty = None
+        regrets = reference = column_costs = show = penalty = None
         loss = self._loss_in_words(labels)
         goal: Any
         if self.objective in _impurity.LOSSES:
@@ -320,10 +319,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
                 regrets, reference = _reference.of_classes(
                     self, features, training, thresholds, costs, factors, balanced
                 )
-            prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
-        paying = None if prices is None else prices.core()
+            column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
+        core_costs = None if column_costs is None else column_costs.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, paying, regrets
+            *as_core_takes(cuts, points), goal, self._shape(), None, core_costs, regrets
         )
         return Posed(
             problem,
@@ -331,12 +330,12 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             cuts,
             points,
             labels,
-            _paying.in_words(loss, prices),
+            _feature_costs.in_words(loss, column_costs),
             thresholds,
             reference,
             show,
             leaf_penalty=penalty,
-            attributes=self._attributes(labels, prices),
+            attributes=self._attributes(labels, column_costs),
         )
 
     def _pose_constrained(self, data: Any, known: Any) -> Posed:
@@ -347,7 +346,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         if thresholds is None:
             others = ingest.without(X, [name for name, used in columns.items() if not used])
             thresholds = self._guess(others, y, sample_weight, self._guess_weight())
-        cuts, points = ingest.count(read.training, thresholds)
+        cuts, points = ingest.cut_and_group(read.training, thresholds)
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
         if self._is_balanced():
@@ -368,12 +367,12 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             attributes=self._attributes(labels, None),
         )
 
-    def _attributes(self, labels: NDArray[Any], prices: Any) -> dict[str, Any]:
+    def _attributes(self, labels: NDArray[Any], column_costs: Any) -> dict[str, Any]:
         return {
             "classes_": labels,
             "n_classes_": len(labels),
             "n_outputs_": 1,
-            "_prices": prices,
+            "_feature_costs": column_costs,
         }
 
     def _guess_weight(self) -> Any:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import combinations, ingest, progress
-from certree import feature_costs as prices_of
-from certree.estimators import _constrained_rows, _paying, _reference, parameters
+from certree import combinations, feature_costs, ingest, progress
+from certree.estimators import _constrained_rows, _feature_costs, _reference, parameters
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
     Rows,
@@ -24,7 +23,7 @@ from certree.ingest.checks import check_same_length
 from certree.options import Thresholds
 
 
-class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
+class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
     Every row has a cost for each label, such as the time that each of several algorithms takes for
@@ -48,8 +47,8 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         ``costs``. Columns left out are free. A row pays for a column once, wherever in the tree it
         is first asked. A tuple of names stands for columns that one test measures (a category as
         several columns, say); a :class:`certree.FeatureCost` for tests that are cheaper after
-        another one of their group. What rows pay on average is added to the loss; ``test_costs``
-        says it for each row.
+        another one of their group. What rows pay on average is added to the loss;
+        ``feature_costs_paid`` says it for each row.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
         of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
@@ -169,10 +168,18 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         read = ingest.read_matrix(X, costs, "costs", "label")
         hidden = self._hidden(X, [*read.named, sample_weight])
         training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
-        prices = prices_of.read(self.feature_costs, training.columns)
-        loss = _paying.in_words("mean cost", prices)
+        column_costs = feature_costs.read(self.feature_costs, training.columns)
+        loss = _feature_costs.in_words("mean cost", column_costs)
         rows = Rows(
-            X, training, read.values, read.labels, 1.0, "costs", loss, prices, {"_prices": prices}
+            X,
+            training,
+            read.values,
+            read.labels,
+            1.0,
+            "costs",
+            loss,
+            column_costs,
+            {"_feature_costs": column_costs},
         )
         return self._pose_rows(rows, known)
 

@@ -52,7 +52,7 @@ __all__ = [
     "check_sensitive",
     "check_whole",
     "classes_of",
-    "count",
+    "cut_and_group",
     "design_matrix",
     "group",
     "in_units",
@@ -103,10 +103,10 @@ def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
     return weights.measure_series(series, series.name)[1]
 
 
-def count(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns, and group the rows by what the cuts tell apart."""
     if isinstance(training, in_memory.InMemory):
-        return in_memory.count(training, thresholds)
+        return in_memory.cut_and_group(training, thresholds)
     assert isinstance(training, Streamed)
     weight = training.weight_columns[0] if training.weight_columns else ""
     cuts = make_cuts(training.frame, training.columns, thresholds, weight)

@@ -16,7 +16,7 @@ import polars as pl
 from certree import _core
 from certree.ingest import arrays, engine, midpoints, sources, strings, target, weights
 from certree.ingest.checks import check_complete, check_same_length
-from certree.ingest.cuts import Cuts, asked, choose, codes_of_values, read_wishes
+from certree.ingest.cuts import Cuts, choose, codes_of_values, read_wishes, requested_values
 from certree.ingest.kinds import kind_of
 from certree.ingest.points import Points
 from certree.ingest.slots import values_of
@@ -165,7 +165,7 @@ def _rank(
     )
 
 
-def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns and group the rows."""
     assert training.classes is not None
     cuts, codes = _cut(training, thresholds)
@@ -209,11 +209,13 @@ def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
 Thresholds = tuple[np.ndarray | list[float] | list[int] | list[str], np.ndarray | None]
 
 
-def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[int, Thresholds]]:
-    """The same of categories and Booleans of which not everything is asked."""
+def _requested(
+    columns: Sequence[Column], wishes: Sequence[Any]
+) -> Iterator[tuple[int, Thresholds]]:
+    """The thresholds of categories and Booleans that may not be split at all of their values."""
     for index, column in enumerate(columns):
         if column.kind in ("boolean", "category"):
-            found = asked(column, wishes[index])
+            found = requested_values(column, wishes[index])
             if found is not None and column.kind == "category":
                 yield index, (found, codes_of_values(column, found))
             elif found is not None:
@@ -223,7 +225,7 @@ def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[i
 def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Thresholds]:
     """The thresholds of numbers and dates, and the code of each rank where it is another."""
     columns, values = training.columns, training.values
-    found: dict[int, Thresholds] = dict(_asked(columns, wishes))
+    found: dict[int, Thresholds] = dict(_requested(columns, wishes))
     together: dict[Any, list[int]] = {}
     for index, own in values.items():
         column, wish = columns[index], wishes[index]

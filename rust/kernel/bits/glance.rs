@@ -37,7 +37,7 @@ impl Scratch {
         self.halves.capacity() * size_of::<Half>()
     }
 
-    /// What every tree costs at least, if that is the target of `ask`. `few` errors cost a leaf;
+    /// A lower bound on every tree, if it reaches the target of `ask`. `few` errors cost a leaf;
     /// `look` knows the sides.
     pub fn at_least(
         &mut self,

@@ -27,7 +27,7 @@ pub struct RankRows {
 pub trait RankKernel: Sync {
     /// What is set up once for a node whose parts are asked about.
     type Grid: Send + Sync;
-    /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten
+    /// A subproblem of depth two, of a part: bounds on its best tree, and all that helps to tighten
     /// them.
     type Two: Default + Send;
 
@@ -65,7 +65,7 @@ pub trait RankKernel: Sync {
     fn upper(&self, two: &Self::Two) -> Cost;
     fn two_bytes(&self, two: &Self::Two) -> usize;
 
-    /// Bytes of a grid and of a question, before they are made.
+    /// Bytes of a grid and of a subproblem, before they are made.
     fn bytes_for(&self, node: &RankNode) -> [usize; 2];
 
     /// A tree that costs no more than the upper bound, and what it does cost.

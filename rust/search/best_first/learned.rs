@@ -1,13 +1,13 @@
 //! Lower bounds that searches of the same rows proved under other costs of errors.
 //!
 //! Let the cost of every tree be linear in some costs p, as it is in the costs of an error of each
-//! class and of a leaf. If c₁·p₁ + c₂·p₂ ≤ p in every one of them, with c₁, c₂ ≥ 0, then for any rows
-//! opt(p) ≥ c₁·opt(p₁) + c₂·opt(p₂): the best tree under p costs at least as much under what is combined,
-//! and that is c₁ times a cost under p₁, which is no less than the optimum there, and likewise for
-//! p₂.
+//! class and of a leaf. If c₁·p₁ + c₂·p₂ ≤ p in every one of them, with c₁, c₂ ≥ 0, then for any
+//! rows opt(p) ≥ c₁·opt(p₁) + c₂·opt(p₂): the best tree under p costs at least as much under what
+//! is combined, and that is c₁ times a cost under p₁, which is no less than the optimum there, and
+//! likewise for p₂.
 //!
-//! Not valid between different data, minimum leaf sizes, or if one of the costs is 0: then rows that cost
-//! nothing are left out, and sets of rows have other fingerprints. Nor where
+//! Not valid between different data, minimum leaf sizes, or if one of the costs is 0: then rows
+//! that cost nothing are left out, and sets of rows have other fingerprints. Nor where
 //! `BitView::unavoidable_cost` is left out of all costs.
 
 use hashbrown::HashMap;

@@ -203,7 +203,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         }
     }
 
-    /// What both sides of a cut cost at least before the kernel looks at them.
+    /// Lower bounds on both sides of a cut before the kernel looks at them.
     fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
         let kernel = self.shared.kernel;
         let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
@@ -321,7 +321,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         Tried { edge, settled, found }
     }
 
-    /// Count the questions, which may have grown.
+    /// Count the subproblems, which may have grown.
     fn tell(&mut self) {
         self.held.set(self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum());
         if !self.shared.run.fits(0) {

@@ -36,7 +36,7 @@ pub fn applies(problem: &Problem) -> bool {
 
 /// Whether `solve` can take the problem without limits of leaves and of their rows, which are left
 /// out, but for cuts that leave too few of all rows on a side. Its kernels choose labels or means,
-/// and know of no costs of questions, which bounds of neighbouring cuts would not survive.
+/// and know of no feature costs, which bounds of neighbouring cuts would not survive.
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     takes(task)
@@ -144,7 +144,7 @@ fn with<K: RankKernel>(
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads.max(1) } else { 1 };
-    // A worker has the root's grid, a question for each side, and the nodes on its way.
+    // A worker has the root's grid, a subproblem for each side, and the nodes on its way.
     let [grid, two] = kernel.bytes_for(&view.root).map(|bytes| bytes as u64);
     let nodes = (view.root.bytes() as u64 + grid) * u64::from(depth.saturating_sub(3).min(2));
     let worker = grid + 2 * two + nodes;

@@ -122,7 +122,8 @@ impl OpenIntervals {
         self.trying.is_empty()
     }
 
-    /// What came of a cut. Unless `settled`, it may still cost less than the target.
+    /// Take back a cut with the bounds that came of it. Unless `settled`, it may still cost less
+    /// than the target.
     pub fn give(&mut self, node: &RankNode, tried: &Try, edge: Edge, settled: bool) {
         let at = self.trying.iter().position(|&bound| bound == tried.bound);
         self.trying.swap_remove(at.expect("what was taken is given back once"));

@@ -22,7 +22,7 @@ from certree import (
     Tree,
     frontier,
 )
-from certree.options import Status
+from certree.options import Route, Status
 
 
 def stop(now: Progress) -> bool:
@@ -47,6 +47,7 @@ if model.status_ == "optmal":  # type: ignore[comparison-overlap]
     print("never")
 
 assert_type(model.status_, Status)
+assert_type(model.certificate_.route, Route)
 assert_type(model.certificate_, Certificate)
 assert_type(model.tree_, Tree)
 assert_type(model.objective_, float)

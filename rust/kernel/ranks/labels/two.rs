@@ -69,7 +69,7 @@ enum What {
 
 type Blocks = (usize, usize);
 
-/// Ranks that a question may hold in orders of other axes.
+/// Ranks that a subproblem may hold in orders of other axes.
 const MOST_SEEN: usize = 1 << 23;
 
 impl<T: Unit> Two<T> {

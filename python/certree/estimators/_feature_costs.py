@@ -11,24 +11,24 @@ from certree import feature_costs
 from certree.estimators._base import TreeEstimator
 
 
-class PayingEstimator(TreeEstimator):
+class FeatureCostEstimator(TreeEstimator):
     """A tree with ``feature_costs``."""
 
     #: As they were when the tree was fitted.
-    _prices: feature_costs.Prices | None
+    _feature_costs: feature_costs.FeatureCosts | None
 
-    def test_costs(self, X: Any) -> NDArray[np.float64]:
+    def feature_costs_paid(self, X: Any) -> NDArray[np.float64]:
         """What each row pays for the columns that its path in the tree asks for; 0 without
         ``feature_costs``.
 
         The mean over the training rows, by weight, is a part of ``objective_``.
         """
         leaves = self.apply(X)
-        if self._prices is None:
+        if self._feature_costs is None:
             return np.zeros(len(leaves))
-        return self._prices.by_node(self.tree_)[leaves]
+        return self._feature_costs.by_node(self.tree_)[leaves]
 
 
-def in_words(loss: str, prices: feature_costs.Prices | None) -> str:
+def in_words(loss: str, costs: feature_costs.FeatureCosts | None) -> str:
     """The loss for the certificate."""
-    return loss if prices is None else f"{loss}, test costs included,"
+    return loss if costs is None else f"{loss}, feature costs included,"
