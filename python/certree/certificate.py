@@ -77,11 +77,12 @@ class Certificate:
 
     @property
     def guarantee(self) -> float | None:
-        """What the guess of a reference can have cost: no tree has an objective that is lower by
-        more. None where nothing was guessed.
+        """The most by which any tree can be better than this one, although lower bounds were
+        guessed. None where nothing was guessed.
 
-        It is the distance to the proved lower bound, and no more than what the reference loses
-        beyond the best label, or the mean, of each group of rows that the cuts cannot tell apart.
+        It is the distance from the objective to the proved lower bound. It is never more than the
+        regret of the reference: the sum of its losses less the sum of the least losses that any
+        tree has, over the groups of rows that the cuts cannot tell apart.
         """
         return None if self.reference is None else self.gap
 

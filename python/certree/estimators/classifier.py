@@ -16,9 +16,9 @@ from certree import feature_costs as prices_of
 from certree.estimators import (
     _balanced,
     _constrained,
+    _feature_costs,
     _impurity,
     _metrics,
-    _paying,
     _ranking,
     _reference,
     _targets,
@@ -38,7 +38,7 @@ LOSSES = {
 }
 
 
-class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
+class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest objective of all trees within its limits.
 
     The objective is the loss on the training rows plus ``leaf_penalty`` for each leaf. After a fit,
@@ -321,9 +321,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
                     self, features, training, thresholds, costs, factors, balanced
                 )
             prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
-        paying = None if prices is None else prices.core()
+        core_prices = None if prices is None else prices.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, paying, regrets
+            *as_core_takes(cuts, points), goal, self._shape(), None, core_prices, regrets
         )
         return Posed(
             problem,
@@ -331,7 +331,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             cuts,
             points,
             labels,
-            _paying.in_words(loss, prices),
+            _feature_costs.in_words(loss, prices),
             thresholds,
             reference,
             show,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree import combinations, ingest, progress
 from certree import feature_costs as prices_of
-from certree.estimators import _constrained_rows, _paying, _reference, parameters
+from certree.estimators import _constrained_rows, _feature_costs, _reference, parameters
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
     Rows,
@@ -24,7 +24,7 @@ from certree.ingest.checks import check_same_length
 from certree.options import Thresholds
 
 
-class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
+class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
     Every row has a cost for each label, such as the time that each of several algorithms takes for
@@ -170,15 +170,15 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         hidden = self._hidden(X, [*read.named, sample_weight])
         training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
         prices = prices_of.read(self.feature_costs, training.columns)
-        loss = _paying.in_words("mean cost", prices)
+        loss = _feature_costs.in_words("mean cost", prices)
         rows = Rows(
             X, training, read.values, read.labels, 1.0, "costs", loss, prices, {"_prices": prices}
         )
         return self._pose_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
-        """What each label costs on average in the leaf that a row ends in, over the training rows
-        there: rows × labels, in the order of ``labels_``."""
+        """The mean cost of each label over the training rows of the leaf that a row ends in: an
+        array of rows × labels, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:

@@ -289,7 +289,13 @@ def with_answers(
 def _answers(
     given: list[Any], sums: NDArray[Any]
 ) -> tuple[Task, NDArray[Any], list[int], list[list[float]]]:
-    """What the nodes answer: labels, with the sums as values, or numbers, which are the values."""
+    """The answers of all nodes, in the form that ``Tree`` takes: the kind of tree, its labels, the
+    number of each node's label, and the values of each node.
+
+    Answers without a fraction (strings, Booleans, integers) are labels; the values of a node are
+    then its summed statistics. Other answers are numbers, and are themselves the values of their
+    node.
+    """
     arrays = [np.asarray(answer) for answer in given]
     if len({array.shape for array in arrays}) > 1 or arrays[0].ndim > 1:
         shapes = sorted({array.shape for array in arrays})

@@ -308,8 +308,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
-        """The mean score of each treatment in the leaf that a row ends in, over the training rows
-        there: rows × treatments, in the order of ``labels_``."""
+        """The mean score of each treatment over the training rows of the leaf that a row ends in: an
+        array of rows × treatments, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def policy_value(
