@@ -116,12 +116,12 @@ class TreeEstimator(BaseEstimator, ABC):
             guesser.set_params(reference=references.regression(n_targets))
         return guesser.fit(X, y, sample_weight)
 
-    def _solve(self, data: Any, started: float) -> Self:
+    def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
-        Ctrl-C ends the search."""
+        Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         posed = self._pose(data)
         # Before the search, because a callback may set parameters.
-        fitted = Fitted.of(self, posed.problem.digest)
+        fitted = Fitted.of(self, posed.problem.digest, named)
         with Held() as held:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
@@ -367,6 +367,17 @@ class TreeEstimator(BaseEstimator, ABC):
 
         check_is_fitted(self)
         return _importances.importances(self)
+
+    def _held_out_loss(self, X: Any, *data: Any, **more: Any) -> float:
+        """The loss of the fitted tree on these rows, which have the arguments of ``fit``: what the
+        objective has besides ``leaf_penalty``. On the training rows it is the same number."""
+        raise NotImplementedError
+
+    def _recalled(self, **given: Any) -> dict[str, Any]:
+        """The arguments of a score. One that is None is read from the column of X that ``fit`` was
+        given by name, if it was: so scikit-learn's tools can score with X alone."""
+        check_is_fitted(self)
+        return self._fitted.recalled(given)
 
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""

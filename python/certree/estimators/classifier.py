@@ -17,6 +17,7 @@ from certree.estimators import (
     _balanced,
     _constrained,
     _feature_costs,
+    _held_out,
     _impurity,
     _metrics,
     _ranking,
@@ -27,6 +28,7 @@ from certree.estimators import (
 from certree.estimators._base import Posed, as_core_takes
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule, is_number
+from certree.fitted import columns_named
 from certree.options import ClassifierObjective, GuessedThresholds
 from certree.tree import Tree
 
@@ -154,8 +156,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     each target, and ``score`` is the share of rows whose targets are all right, as scikit-learn has
     it.
 
-    ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty *
-    get_n_leaves())`` is the metric of the training rows. Metrics count weights exactly where they
+    ``score`` is the accuracy, whatever the objective is, as scikit-learn has it. To choose
+    parameters by the objective (costs, costs of columns, balanced accuracy, metrics, areas, class
+    shares), give ``GridSearchCV`` and ``cross_val_score`` ``scoring=certree.scorers.objective``; the
+    accuracy alone would choose another tree. ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is
+    the metric of the training rows. Metrics count weights exactly where they
     are short decimals. Others are rounded once, and the lower bound is lower by all that this can
     do; "mcc", and metrics under constraints, refuse them.
 
@@ -262,7 +267,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         _ranking.check(self)
         _impurity.check(self)
         combinations.check(self, self._goal(), f"objective={self.objective!r}")
-        return self._solve((X, y, sample_weight), started)
+        return self._solve((X, y, sample_weight), started, columns_named({"y": y}, {}))
 
     def _goal(self) -> str:
         """The name of the core's goal."""
@@ -392,6 +397,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             return super().score(X, y, sample_weight)
         weights = row_weights(sample_weight, X, len(self.apply(X)))
         return _targets.subset_accuracy(self, X, y, weights)
+
+    def _held_out_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        y = self._recalled(y=y)["y"]
+        n_rows = len(self.apply(X))
+        return _held_out.loss(self, X, y, row_weights(sample_weight, X, n_rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,6 +20,7 @@ from certree.estimators._rows import (
     open_rows,
     row_weights,
 )
+from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
 from certree.options import Thresholds
 
@@ -85,7 +86,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
     memory. Costs may be below zero.
 
-    ``score`` is minus the mean cost of the labels that are predicted.
+    ``score`` is minus the mean cost of the labels that are predicted. With ``feature_costs``, choose
+    parameters by ``scoring=certree.scorers.objective``, which counts what rows pay for columns, too.
 
     Examples
     --------
@@ -162,7 +164,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         started = monotonic()
         parameters.check(self, self._rules)
         combinations.check(self, "RowCosts", "costs by row")
-        return self._solve((X, costs, sample_weight), started)
+        named = columns_named({}, {"costs": costs})
+        return self._solve((X, costs, sample_weight), started, named)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, costs, sample_weight = data
@@ -181,9 +184,25 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         array of rows × labels, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
-    def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in
-        ``fit``: frames are matched by name."""
+    def score(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the labels that are predicted, without ``feature_costs``.
+
+        ``costs`` has the columns it had in ``fit``: frames are matched by name. Without it, the
+        columns of X are read that ``fit`` was given by name.
+        """
+        paid, weights = self._paid(X, costs, sample_weight)
+        mean, _ = mean_and_error(paid, weights)
+        return -mean
+
+    def _held_out_loss(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        paid, weights = self._paid(X, costs, sample_weight)
+        return float(np.average(paid + self.test_costs(X), weights=weights))
+
+    def _paid(
+        self, X: Any, costs: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What the predicted label costs each row, and the row weights."""
+        costs = self._recalled(costs=costs)["costs"]
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")
         check_same_length(len(labels), len(read.values), "costs")
@@ -193,5 +212,4 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
                 f"{self.labels_.tolist()!r}"
             )
         paid = of_chosen(read.values, read.labels, labels)
-        mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))
-        return -mean
+        return paid, row_weights(sample_weight, X, len(labels))

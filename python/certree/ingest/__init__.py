@@ -23,6 +23,9 @@ from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
 from certree.ingest.numbers import Targets, read_targets
+from certree.ingest.outcomes import by_role
+from certree.ingest.outcomes import names_of as table_names
+from certree.ingest.outcomes import take as table_column
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
 from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
@@ -49,6 +52,7 @@ __all__ = [
     "Streamed",
     "Targets",
     "Training",
+    "by_role",
     "check_sensitive",
     "check_whole",
     "classes_of",
@@ -71,6 +75,8 @@ __all__ = [
     "read_vector",
     "read_weights",
     "slot_arrays",
+    "table_column",
+    "table_names",
     "target_columns",
     "values",
     "without",

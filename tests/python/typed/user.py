@@ -21,6 +21,7 @@ from certree import (
     ThresholdGuesser,
     Tree,
     frontier,
+    scorers,
 )
 from certree.options import Status
 
@@ -52,6 +53,8 @@ assert_type(model.tree_, Tree)
 assert_type(model.objective_, float)
 assert_type(frontier(model, X, y), pl.DataFrame)
 assert_type(certree.frontier(model, X, y, axes=("loss", "leaves")), pl.DataFrame)
+assert_type(scorers.objective(model, X, y), float)
+assert_type(scorers.Objective(sample_weight="w")(model, X), float)
 importances: NDArray[np.float64] = model.feature_importances_
 output: Literal["label", "leaf", "proba"] = "leaf"
 scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))
