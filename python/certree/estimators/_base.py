@@ -106,7 +106,7 @@ class TreeEstimator(BaseEstimator, ABC):
             # scikit-learn's ensembles are slow to import, so only when they are used.
             from certree.guess import ThresholdGuesser
 
-            given = ThresholdGuesser(class_weight=class_weight)
+            given = ThresholdGuesser(class_weight=class_weight, random_state=self.random_state)
         elif not parameters.is_guesser(given) or hasattr(given, "thresholds_"):
             return given
         guesser = clone(given)

@@ -64,7 +64,9 @@ def of_classes(
     even = bool((counts == counts[0]).all())
     goal = Goal(training.classes.astype(np.int64), training.labels, None if even else counts)
     guesser = thresholds if hasattr(thresholds, "n_fits_") else None
-    labels, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
+    labels, words = answers.of_rows(
+        model.reference, features, training.kept, goal, guesser, model.random_state
+    )
     both = replace(
         training, classes=training.classes * np.uint32(k) + labels, labels=np.arange(k * k)
     )
@@ -98,7 +100,9 @@ def of_rows(
     ):
         # It learnt something else.
         guesser = None
-    answered, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
+    answered, words = answers.of_rows(
+        model.reference, features, training.kept, goal, guesser, model.random_state
+    )
     chosen = np.ascontiguousarray(costs[np.arange(len(costs)), answered][:, None])
     lost = _core.sum_by_point(located.point_of, len(by_point), chosen, located.weights)[:, 0]
     return np.maximum(lost - by_point.min(axis=1), 0.0) / weights.sum(), words
@@ -120,7 +124,9 @@ def of_squares(
     y = targets[:, 0] if targets.shape[1] == 1 else targets
     goal = Goal(y, None, located.weights)
     guesser = thresholds if hasattr(thresholds, "n_fits_") else None
-    answered, words = answers.of_rows(model.reference, features, training.kept, goal, guesser)
+    answered, words = answers.of_rows(
+        model.reference, features, training.kept, goal, guesser, model.random_state
+    )
     n_points, weights = located.points.n_points, located.weights
     # Of a size whose squares are numbers still.
     centre = np.average(targets, axis=0, weights=weights)

@@ -112,6 +112,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         values. A vector holds its labels for the training rows. "guess" is gradient boosting; with
         ``thresholds="guess"`` the one that the cuts are from. ``certify()`` goes on without the
         guess. Only for "accuracy" and "balanced_accuracy", and without constraints.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit : float or None, default=60.0
         Seconds that the search may take. Where it ends a fit before the proof, the best tree so far
         is kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
@@ -186,6 +189,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
         "reference": _reference.RULE,
+        "random_state": parameters.RANDOM_STATE,
         "max_fpr": parameters.or_none(_ranking.RULE),
         "constraints": _constrained.RULE,
         "feature_costs": parameters.FEATURE_COSTS,
@@ -217,6 +221,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         positive_label: Any = None,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -238,6 +243,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.positive_label = positive_label
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit

@@ -63,6 +63,9 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
         by what is at stake.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -108,6 +111,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         **parameters.COMMON,
         "constraints": _constrained_rows.OF_COSTS,
         "reference": _reference.RULE,
+        "random_state": parameters.RANDOM_STATE,
         "feature_costs": parameters.FEATURE_COSTS,
     }
 
@@ -122,6 +126,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         constraints: Any = (),
         thresholds: Thresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -137,6 +142,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit

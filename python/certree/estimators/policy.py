@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from certree import combinations, ingest, progress
+from certree import combinations, ingest, progress, seeds
 from certree.estimators import _constrained_rows, _reference, parameters, teachers
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
@@ -157,7 +157,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         Propensities that models estimate are raised to this where they are below. Those that are
         given as numbers are never changed.
     random_state : int, RandomState or None, default=0
-        Draws the folds, and seeds models that have no seed of their own.
+        Draws the folds, and seeds models that have no seed of their own, also an unfitted
+        ``reference``: two equal fits give the same tree. None: a new draw for each fit.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
         mean score by more than this.
@@ -227,6 +228,7 @@ class OptimalPolicyTree(RowTreeEstimator):
             Rule(is_regressor, "a scikit-learn regressor, not yet fitted")
         ),
         "n_folds": parameters.integer(2),
+        "random_state": parameters.RANDOM_STATE,
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
         "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
@@ -471,7 +473,7 @@ class OptimalPolicyTree(RowTreeEstimator):
             self.n_folds,
             self.propensity_model,
             self.outcome_model,
-            teachers.fixed(self.random_state),
+            seeds.fixed(self.random_state),
         )
         needs_propensity, needs_predicted = self.teacher != "dm", self.teacher != "ipw"
         has_models = hasattr(propensity, "predict_proba") or not (

@@ -67,6 +67,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         the training rows: a vector, or rows × targets. What the guess can have cost is
         ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to
         guessing. Only for "squared_error".
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -135,6 +138,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
         "reference": _reference.NUMBERS,
+        "random_state": parameters.RANDOM_STATE,
     }
     #: Whether the fit was given exposures.
     _has_exposure: bool
@@ -152,6 +156,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         levels: int = 64,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -168,6 +173,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.levels = levels
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit

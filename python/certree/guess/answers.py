@@ -14,10 +14,16 @@ from certree.guess import questions, references, splits
 from certree.guess.table import Goal, Table, read_table
 from certree.ingest import sources, vectors
 from certree.ingest.checks import check_same_length
+from certree.seeds import seed_of
 
 
 def of_rows(
-    reference: Any, X: Any, kept: np.ndarray | None, goal: Goal, guesser: Any = None
+    reference: Any,
+    X: Any,
+    kept: np.ndarray | None,
+    goal: Goal,
+    guesser: Any = None,
+    random_state: Any = 0,
 ) -> tuple[np.ndarray, str]:
     """A label number for each row that weighs something, and what the reference is, in words. Where
     the goal has no labels, the numbers of each row and output.
@@ -55,7 +61,8 @@ def of_rows(
         )
     if references.is_fitted(model):
         return _of_fitted(model, X, kept, goal), _named(model)
-    return _of_unfitted(model, _rows(read_table(X), kept), goal), _named(model)
+    predicted = _of_unfitted(model, _rows(read_table(X), kept), goal, seed_of(random_state))
+    return predicted, _named(model)
 
 
 def _is_vector(reference: Any) -> bool:
@@ -167,7 +174,7 @@ def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.nd
     return _read(_of_kept(predicted.reshape(len(table.ranks[0]), -1), kept), goal)
 
 
-def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
+def _of_unfitted(model: Any, table: Table, goal: Goal, seed: int) -> np.ndarray:
     """What a model predicts that is fitted to the ranks of these rows, as guessers fit it."""
     axes = questions.axes_of(table)
     if goal.classes is None:
@@ -176,7 +183,7 @@ def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
             means = np.average(goal.y.reshape(len(goal.y), -1), axis=0, weights=goal.weight)
             return np.tile(means, (len(goal.y), 1))
         matrix = questions.by_rank(table, axes)
-        return _read(references.predict(references.fit(model, matrix, goal), matrix), goal)
+        return _read(references.predict(references.fit(model, matrix, goal, seed), matrix), goal)
     counts = np.ones(len(goal.y), dtype=bool) if goal.weight is None else goal.weight > 0
     present, y = np.unique(goal.y[counts], return_inverse=True)
     if len(present) < 2 or not axes:
@@ -185,5 +192,5 @@ def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
     matrix = questions.by_rank(table, axes)
     weight = None if goal.weight is None else goal.weight[counts] / goal.weight[counts].mean()
     known = Goal(y, goal.classes[present], weight)
-    fitted = references.fit(model, matrix[counts], known)
+    fitted = references.fit(model, matrix[counts], known, seed)
     return present[references.predict(fitted, matrix).astype(np.int64)].astype(np.uint32)
