@@ -145,7 +145,8 @@ def _of_shares(
 
     factors = np.array(class_factors(model.class_weight, tree.labels))
     if model._is_balanced():
-        factors = factors / np.array(tree.nodes[0].value)
+        totals = np.array(tree.nodes[0].value)
+        factors = factors / np.where(totals > 0, totals, 1.0)
     counts = np.array([node.value for node in tree.nodes]) * factors
     # Of a leaf whose classes all count nothing, every class is as likely.
     counts[counts.sum(axis=1) == 0.0] = 1.0

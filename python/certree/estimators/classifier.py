@@ -95,6 +95,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     positive_label : label or None, default=None
         The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which
         is 1 of 0 and 1, True of False and True, and of strings the last in the alphabet.
+    classes : vector of labels or None, default=None
+        All labels there are, if the rows of a fit may lack some, as folds of cross-validation do:
+        ``classes_``, ``predict_proba`` and ``cost_matrix`` then have a place for each of them. Of
+        several targets a list with such a vector for each. Objectives of two classes need rows of
+        both. None: the labels in y.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep
@@ -194,6 +199,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         "constraints": _constrained.RULE,
         "feature_costs": parameters.FEATURE_COSTS,
         "beta": parameters.positive("weight"),
+        "classes": Rule(
+            lambda value: value is None
+            or (hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))),
+            "a vector of all labels, or None",
+        ),
         "class_weight": Rule(
             lambda value: (
                 value is None
@@ -219,6 +229,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         constraints: Any = (),
         beta: float = 1.0,
         positive_label: Any = None,
+        classes: Any = None,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
         random_state: Any = 0,
@@ -241,6 +252,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.constraints = constraints
         self.beta = beta
         self.positive_label = positive_label
+        self.classes = classes
         self.thresholds = thresholds
         self.reference = reference
         self.random_state = random_state
@@ -287,7 +299,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         targets = _targets.read(data[0], data[1])
         if targets is not None:
             _targets.check(self)
-            return _targets.pose(self, data, targets, known)
+            return _targets.pose(self, data, targets.with_classes(self.classes), known)
         pose = self._pose_constrained if self.constraints else self._pose_free
         return pose(data, known)
 
@@ -298,7 +310,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         training = read(X, y, sample_weight)
         thresholds = known
         if thresholds is None:
-            thresholds = self._guess(X, y, sample_weight, self._guess_weight())
+            weight = self._guess_weight(training.labels)
+            thresholds = self._guess(X, y, sample_weight, weight)
+        training = ingest.with_classes(training, self.classes)
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
         regrets = reference = prices = show = penalty = None
@@ -353,11 +367,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     def _pose_constrained(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data
         columns = _constrained.sensitive_columns(self.constraints)
-        read = ingest.read_grouped(X, y, sample_weight, columns)
+        read = ingest.read_grouped(X, y, sample_weight, columns, self.classes)
         thresholds = known
         if thresholds is None:
             others = ingest.without(X, [name for name, used in columns.items() if not used])
-            thresholds = self._guess(others, y, sample_weight, self._guess_weight())
+            thresholds = self._guess(others, y, sample_weight, self._guess_weight(read.present))
         cuts, points = ingest.count(read.training, thresholds)
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
@@ -387,8 +401,14 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             "_prices": prices,
         }
 
-    def _guess_weight(self) -> Any:
-        return "balanced" if self._is_balanced() else self.class_weight
+    def _guess_weight(self, present: NDArray[Any]) -> Any:
+        """The class weights of a reference that is fitted to rows with these labels."""
+        if self._is_balanced():
+            return "balanced"
+        if self.classes is None or not isinstance(self.class_weight, Mapping):
+            return self.class_weight
+        labels = present.tolist()
+        return {label: each for label, each in self.class_weight.items() if label in labels}
 
     def _is_balanced(self) -> bool:
         return self.objective == "balanced_accuracy" or self.class_weight == "balanced"

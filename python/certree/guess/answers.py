@@ -149,7 +149,9 @@ def _of_guesser(guesser: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np
 def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.ndarray:
     """What a model that knows the columns of X predicts."""
     known = getattr(model, "classes_", None) if goal.classes is not None else None
-    lacking = [] if known is None else np.setdiff1d(goal.classes, known).tolist()
+    lacking = []
+    if goal.classes is not None and known is not None:
+        lacking = np.setdiff1d(goal.classes[np.unique(goal.y)], known).tolist()
     if lacking:
         raise ValueError(
             f"the reference was fitted on other classes: it knows {_listed(np.asarray(known).tolist())}, but not "

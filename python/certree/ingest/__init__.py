@@ -17,6 +17,7 @@ import numpy as np
 
 from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole, values
+from certree.ingest.classes import places_of, read_classes, with_classes
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
 from certree.ingest.in_memory import InMemory, Located, locate
@@ -62,6 +63,8 @@ __all__ = [
     "in_units",
     "locate",
     "make_cuts",
+    "places_of",
+    "read_classes",
     "read_column",
     "read_features",
     "read_grouped",
@@ -79,6 +82,7 @@ __all__ = [
     "table_names",
     "target_columns",
     "values",
+    "with_classes",
     "without",
 ]
 
