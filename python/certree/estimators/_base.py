@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
-from certree.certificate import ENDINGS, Certificate
+from certree.certificate import ENDINGS, Certificate, CutsReference
 from certree.constraints import Met
 from certree.estimators import parameters
 from certree.options import Status
@@ -46,8 +46,11 @@ class Posed:
     loss: str
     #: The thresholds that were asked for: a guesser is fitted.
     thresholds: Any
-    #: The reference that lower bounds are guessed from, in words.
+    #: The reference that lower bounds are guessed from, in words, and its loss.
     reference: str | None = None
+    reference_loss: float | None = None
+    #: The reference that cuts are guessed from, if more is known of it than its name.
+    cuts_reference: CutsReference | None = None
     #: Gives the tree whose nodes hold what the user is to see.
     show: Callable[[Tree], Tree] | None = None
     #: Makes the constraints, their limits and values of what the core says that they attain.
@@ -71,7 +74,10 @@ class TreeEstimator(BaseEstimator, ABC):
 
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.
-    _guessed = "no tree is better on any group of equal rows than the reference ({})"
+    _guessed: Mapping[str, str] = {
+        "leaf": "no leaf of the best tree loses less than the reference ({}) on the same rows",
+        "point": "no tree is better on any group of equal rows than the reference ({})",
+    }
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
 
@@ -232,8 +238,13 @@ class TreeEstimator(BaseEstimator, ABC):
             reference=reference,
             # The guess says something of this tree only once the search with it is complete.
             guessed=(
-                self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
+                self._guessed[posed.problem.guessed_by].format(reference)
+                if answer.status == "optimal_given_guess" and posed.problem.guessed_by
+                else None
             ),
+            guessed_by=posed.problem.guessed_by,
+            reference_loss=posed.reference_loss,
+            cuts_reference=posed.cuts_reference,
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -299,7 +310,12 @@ class TreeEstimator(BaseEstimator, ABC):
         if self.status_ == "optimal":
             return self
         before = self.certificate_
-        posed = replace(posed, reference=before.reference)
+        posed = replace(
+            posed,
+            reference=before.reference,
+            reference_loss=before.reference_loss,
+            cuts_reference=before.cuts_reference,
+        )
         with Held() as held:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             limits = self._limits(0.0)

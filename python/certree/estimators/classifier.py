@@ -315,7 +315,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         training = ingest.with_classes(training, self.classes)
         cuts, points = ingest.count(training, thresholds)
         labels = training.labels
-        regrets = reference = prices = show = penalty = None
+        found, prices, show, penalty = _reference.References(), None, None, None
         loss = self._loss_in_words(labels)
         goal: Any
         if self.objective in _impurity.LOSSES:
@@ -339,18 +339,20 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             factors = class_factors(self.class_weight, labels)
             balanced, leaf_penalty = self._is_balanced(), float(self.leaf_penalty)
             goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, leaf_penalty)
+            if parameters.is_guesser(thresholds) and known is None and not self.feature_costs:
+                guesses = True
             if isinstance(training, ingest.InMemory) and guesses:
                 named = [name for name in (y, sample_weight) if isinstance(name, str)]
                 features = ingest.without(X, named)
-                regrets, reference = _reference.of_classes(
+                found = _reference.of_classes(
                     self, features, training, thresholds, costs, factors, balanced
                 )
             prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
         core_prices = None if prices is None else prices.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, core_prices, regrets
+            *as_core_takes(cuts, points), goal, self._shape(), None, core_prices, found.regrets
         )
-        return Posed(
+        posed = Posed(
             problem,
             training,
             cuts,
@@ -358,11 +360,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             labels,
             _feature_costs.in_words(loss, prices),
             thresholds,
-            reference,
-            show,
+            show=show,
             leaf_penalty=penalty,
             attributes=self._attributes(labels, prices),
         )
+        return found.beside(posed)
 
     def _pose_constrained(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data

@@ -22,7 +22,7 @@ from certree.estimators._rows import (
 )
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import GuessedThresholds
 
 
 class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
@@ -56,9 +56,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
         each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
         label costs less). If no tree keeps to them, the error says how far they must be loosened.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
-        :class:`certree.OptimalTreeClassifier`.
+        :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
+        cheapest label of each row, weighted by what is at stake there.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
@@ -83,6 +84,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
@@ -109,6 +112,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
 
     _rules = {
         **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
         "constraints": _constrained_rows.OF_COSTS,
         "reference": _reference.RULE,
         "random_state": parameters.RANDOM_STATE,
@@ -124,7 +128,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         min_samples_leaf: int = 1,
         feature_costs: Any = None,
         constraints: Any = (),
-        thresholds: Thresholds = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,

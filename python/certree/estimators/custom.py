@@ -18,6 +18,7 @@ from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
+from certree.options import Thresholds
 from certree.tree import Tree
 
 _CONTRACT = "the task breaks its contract:"
@@ -141,7 +142,7 @@ class OptimalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,

@@ -31,7 +31,7 @@ from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.fitted import columns_named
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import GuessedThresholds
 
 
 class PolicyValue(NamedTuple):
@@ -185,6 +185,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
@@ -232,6 +234,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
         "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
         "reference": _reference.RULE,
     }
 
@@ -250,7 +253,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         constraints: Any = (),
-        thresholds: Thresholds = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,

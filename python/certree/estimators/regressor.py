@@ -16,6 +16,7 @@ from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
 from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._rows import features_as_given, open_rows, row_weights
+from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
@@ -142,7 +143,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     }
     #: Whether the fit was given exposures.
     _has_exposure: bool
-    _guessed = "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
+    _guessed = {
+        "leaf": "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
+    }
 
     def __init__(
         self,
@@ -241,12 +244,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             posed = self._posed(training, located, thresholds, read.names, *goal)
             has_exposure = exposures is not None
             return replace(posed, attributes={**posed.attributes, "_has_exposure": has_exposure})
-        regrets = reference = None
-        if self.reference is not None and known is None:
+        found = _reference.References()
+        guesses = self.reference is not None or is_guesser(thresholds)
+        if guesses and known is None:
             features = features_as_given(X, training)
-            regrets, reference = _reference.of_squares(
-                self, features, training, thresholds, located, kept
-            )
+            found = _reference.of_squares(self, features, training, thresholds, located, kept)
         unit = training.unit
         squares = _core.Squares(
             np.ascontiguousarray(kept),
@@ -262,9 +264,17 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             return Tree(tree._core, tree.columns, names, "regression")
 
         posed = self._posed(
-            training, located, thresholds, read.names, squares, names, loss_in_words(len(names)), show, regrets
+            training,
+            located,
+            thresholds,
+            read.names,
+            squares,
+            names,
+            loss_in_words(len(names)),
+            show,
+            found.regrets,
         )
-        return replace(posed, reference=reference)
+        return found.beside(posed)
 
     def _posed(
         self,

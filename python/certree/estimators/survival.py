@@ -16,6 +16,7 @@ from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
+from certree.options import Thresholds
 from certree.tree import Tree
 
 
@@ -106,7 +107,7 @@ class OptimalSurvivalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,

@@ -39,7 +39,7 @@ def of_rows(
         return _read(_of_kept(given, kept), goal), words
     if isinstance(reference, str):
         if guesser is not None:
-            return _of_guesser(guesser, X, kept, goal), _named(guesser.reference_)
+            return _of_guesser(guesser, X, kept, goal), named(guesser.reference_)
         model = references.default(goal)
     else:
         model = references.unwrapped(reference)
@@ -60,16 +60,17 @@ def of_rows(
             "training rows"
         )
     if references.is_fitted(model):
-        return _of_fitted(model, X, kept, goal), _named(model)
+        return _of_fitted(model, X, kept, goal), named(model)
     predicted = _of_unfitted(model, _rows(read_table(X), kept), goal, seed_of(random_state))
-    return predicted, _named(model)
+    return predicted, named(model)
 
 
 def _is_vector(reference: Any) -> bool:
     return not isinstance(reference, str) and not hasattr(reference, "predict")
 
 
-def _named(model: Any) -> str:
+def named(model: Any) -> str:
+    """A model in words."""
     return f"a {type(model).__name__}"
 
 

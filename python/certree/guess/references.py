@@ -22,17 +22,23 @@ def default(goal: Goal) -> Any:
     """Gradient boosting; of several outputs, each its own."""
     if goal.classes is None:
         return regression(goal.y.shape[1] if goal.y.ndim > 1 else 1)
+    return classification()
+
+
+def classification(**changed: Any) -> Any:
+    """Boosting of this size, but for parameters that are changed."""
     # Slow to import, so only when it is used.
     from sklearn.ensemble import GradientBoostingClassifier
 
-    return GradientBoostingClassifier(**DEFAULT)
+    return GradientBoostingClassifier(**{**DEFAULT, **changed})
 
 
-def regression(n_outputs: int) -> Any:
+def regression(n_outputs: int, **changed: Any) -> Any:
+    """Boosting of this size for one or more targets, but for parameters that are changed."""
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.multioutput import MultiOutputRegressor
 
-    one = GradientBoostingRegressor(**DEFAULT)
+    one = GradientBoostingRegressor(**{**DEFAULT, **changed})
     return one if n_outputs == 1 else MultiOutputRegressor(one)
 
 

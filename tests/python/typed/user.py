@@ -14,6 +14,7 @@ from certree import (
     DemographicParity,
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     Progress,
@@ -37,13 +38,14 @@ for thresholds in (ThresholdBinarizer(), ThresholdGuesser()):
     OptimalTreeClassifier(thresholds=thresholds, constraints=(DemographicParity("sex", 0.1),))
 OptimalTreeClassifier(thresholds={"age": [1.5, 2.5], "sex": ["f"]})
 OptimalTreeRegressor("squared_error", thresholds=4).fit(X, [1.0, 2.0, 3.0, 4.0])
+OptimalCostTree(thresholds="guess", random_state=1)
 OptimalCostTree(thresholds={"age": 3}).fit(X, np.ones((4, 2)))
 OptimalPolicyTree(thresholds="all").fit(X, rewards=np.ones((4, 2)))
 
 OptimalTreeClassifier("acuracy")  # type: ignore[arg-type]
 OptimalTreeRegressor(objective="absolut_error")  # type: ignore[arg-type]
 OptimalTreeClassifier(thresholds="gues")  # type: ignore[arg-type]
-OptimalCostTree(thresholds="guess")  # type: ignore[arg-type]
+OptimalSurvivalTree(thresholds="guess")  # type: ignore[arg-type]
 if model.status_ == "optmal":  # type: ignore[comparison-overlap]
     print("never")
 
