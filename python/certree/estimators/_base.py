@@ -17,9 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
-from certree.certificate import ENDINGS, Certificate, CutsReference
+from certree.certificate import Certificate, CutsReference
 from certree.constraints import Met
-from certree.estimators import parameters
+from certree.estimators import _advice, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -188,13 +188,8 @@ class TreeEstimator(BaseEstimator, ABC):
             progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
-                warnings.warn(
-                    f"{ENDINGS[self.status_]} before the tree was proved optimal: its objective is "
-                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} "
-                    f"(gap {self.gap_:.3g})",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
+                message = _advice.text(self, posed, fitted.adds_up)
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)
         finally:
             if answer.interrupt is not None:
                 raise answer.interrupt
