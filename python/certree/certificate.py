@@ -222,7 +222,8 @@ class Certificate:
         """What is known of the references of a guess, as sentences without their ends."""
         found = []
         cuts = self.cuts_reference
-        is_one = cuts is not None and (cuts.name, cuts.loss) == (self.reference, self.reference_loss)
+        own = self.reference, self.reference_loss
+        is_one = cuts is not None and (cuts.name, cuts.loss) == own
         if self.reference is not None and self.reference_loss is not None:
             if self.status != "optimal" and not is_one:
                 found.append(self._beside(self.reference, self.reference_loss))
@@ -248,7 +249,10 @@ class Certificate:
             return ""
         size = f"{_count(copy.n_leaves, 'leaf', 'leaves')} and depth {copy.depth}"
         answers = f". A tree of {size} answers all rows as it does"
-        bound = f"an objective of at most {_number(self.copy_objective)} (theorem 4.1 of McTavish et al., 2022)"
+        bound = (
+            f"an objective of at most {_number(self.copy_objective)} "
+            "(theorem 4.1 of McTavish et al., 2022)"
+        )
         if self.copy_is_allowed:
             return f"{answers}, so that the best one has {bound}"
         return f"{answers}, but is beyond the limits; without them, the best one has {bound}"

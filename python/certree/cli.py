@@ -159,7 +159,8 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "--guess-tolerance",
         type=or_none(float),
         metavar="X",
-        help="how much worse the boosting's training score may get while --thresholds guess drops cuts (0); none keeps all",
+        help="how much worse the boosting's training score may get while --thresholds guess drops "
+        "cuts (0); none keeps all",
     )
     search.add_argument(
         "--random-state", type=int, metavar="N", help="the seed of the gradient boosting (0)"
@@ -195,7 +196,9 @@ def guesses(given: dict[str, Any], task: str, n_targets: int) -> dict[str, Any]:
     for option in (*BOOSTING, "guess_tolerance"):
         shown = f"--{option.replace('_', '-')}"
         if option in given and not (cuts or bounds and option in BOOSTING):
-            words = "--thresholds guess or --reference guess" if option in BOOSTING else "--thresholds guess"
+            words = "--thresholds guess"
+            if option in BOOSTING:
+                words += " or --reference guess"
             raise ValueError(f"{shown} is for {words}")
         if option in BOOSTING and given.get(option, 1) < 1:
             raise ValueError(f"{shown}={given[option]} is not valid: it must be at least 1")

@@ -23,29 +23,29 @@ class Objective(BaseEstimator):
     values of ``leaf_penalty`` could be compared. Costs of columns (``feature_costs``) are in it. On
     the training rows it is ``-(objective_ - leaf_penalty * get_n_leaves())``.
 
-    =============================================  ==================================================
-    estimator                                      minus the score
-    =============================================  ==================================================
-    ``OptimalTreeClassifier``                      the mean error or cost, class weights applied, of
-                                                   balanced accuracy the mean over the classes of
-                                                   these rows, plus the mean costs of columns
-    with "f1", "fbeta", "jaccard", "mcc"           1 − the metric
-    with "auc", "partial_auc"                      1 − the mean height of the ROC curve
-    with "gini", "log_loss", "mdl"                 the mean squared error of the class shares, their
-                                                   mean log loss (a share of 0 is taken for 2⁻⁵², as
-                                                   scikit-learn does), or the bits of the classes
-    of several targets                             the mean of their error rates
-    ``OptimalTreeRegressor``                       the loss as a share of that of the best single
-                                                   answer to these rows: 1 − R² or 1 − D², of
-                                                   several targets of their squared errors added up
-    ``OptimalCostTree``                            the mean cost of the labels, plus the mean costs
-                                                   of columns
-    ``OptimalPolicyTree``                          minus the value of the policy if that is to be
-                                                   large, else the value
-    ``OptimalSurvivalTree``                        the deviance of these rows, by the hazard of the
-                                                   training rows, as a share of that of a single leaf
-    ``OptimalTree``                                the mean of its task's ``row_costs``
-    =============================================  ==================================================
+    ============================================  ==================================================
+    estimator                                     minus the score
+    ============================================  ==================================================
+    ``OptimalTreeClassifier``                     the mean error or cost, class weights applied, of
+                                                  balanced accuracy the mean over the classes of
+                                                  these rows, plus the mean costs of columns
+    with "f1", "fbeta", "jaccard", "mcc"          1 − the metric
+    with "auc", "partial_auc"                     1 − the mean height of the ROC curve
+    with "gini", "log_loss", "mdl"                the mean squared error of the class shares, their
+                                                  mean log loss (a share of 0 is taken for 2⁻⁵², as
+                                                  scikit-learn does), or the bits of the classes
+    of several targets                            the mean of their error rates
+    ``OptimalTreeRegressor``                      the loss as a share of that of the best single
+                                                  answer to these rows: 1 − R² or 1 − D², of
+                                                  several targets of their squared errors added up
+    ``OptimalCostTree``                           the mean cost of the labels, plus the mean costs
+                                                  of columns
+    ``OptimalPolicyTree``                         minus the value of the policy if that is to be
+                                                  large, else the value
+    ``OptimalSurvivalTree``                       the deviance of these rows, by the hazard of the
+                                                  training rows, as a share of that of a single leaf
+    ``OptimalTree``                               the mean of its task's ``row_costs``
+    ============================================  ==================================================
 
     It is called as ``objective(estimator, X, y)``, and takes what ``score`` of the estimator takes,
     such as ``exposure=``. Arguments of ``fit`` that named columns of X need not be passed: they are

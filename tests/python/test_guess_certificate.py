@@ -1,4 +1,4 @@
-"""What a certificate says of a guess: which one it was, how good the reference is, and what a tree that
+"""Certificates of guesses: which guess it was, how good the reference is, and what a tree that
 answers as the reference does promises."""
 
 import json

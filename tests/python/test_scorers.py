@@ -1,5 +1,5 @@
-"""Scores by what was optimised: on training rows they are the objective, on others they are by hand,
-and scikit-learn's tools can use them with every estimator."""
+"""Scores by what was optimised: on training rows they are the objective, on others they are by
+hand, and scikit-learn's tools can use them with every estimator."""
 
 import warnings
 
@@ -247,6 +247,19 @@ def test_names_and_tables_give_what_values_give():
     years = X.with_columns(years=YEARS)
     found = rates.fit(years, COUNTS, exposure="years").score(years, COUNTS)
     assert found == rates.fit(X, COUNTS, exposure=YEARS).score(X, COUNTS, exposure=YEARS)
+
+
+def test_a_classifier_reads_its_labels_by_name_too():
+    frame = X.with_columns(y=pl.Series(TWO), w=WEIGHTS)
+    model = OptimalTreeClassifier("f1", max_depth=1).fit(frame, "y", sample_weight="w")
+    assert model.score(frame) == model.score(frame, "y") == model.score(frame, TWO)
+    assert model.score(frame, sample_weight="w") == model.score(frame, TWO, WEIGHTS)
+    assert scorers.objective(model, frame) == scorers.objective(model, X, TWO)
+    folds = KFold(3, shuffle=True, random_state=0)
+    for scoring in (None, scorers.objective):
+        named = cross_val_score(model, frame, params={"y": "y"}, cv=folds, scoring=scoring)
+        given = cross_val_score(model, frame.drop("y"), TWO, cv=folds, scoring=scoring)
+        assert named.tolist() == given.tolist()
 
 
 def test_a_score_that_lacks_something_says_how():

@@ -1,5 +1,5 @@
-"""The warning of a search that was stopped: what is known of its tree, and what would bring this very
-problem nearer to its proof."""
+"""The warning of a search that was stopped: what is known of its tree, and what would bring this
+very problem nearer to its proof."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MANY_CUTS = 32
 #: Trees of at most this depth are the quick ones.
 QUICK_DEPTH = 3
 
-#: The share of rows that have a value of their own in a column that looks like an identifier, and the
-#: fewest rows of which that can be said.
+#: The share of rows that have a value of their own in a column that looks like an identifier, and
+#: the fewest rows of which that can be said.
 OWN_VALUES, FEWEST_ROWS = 0.95, 30
 
 #: Objectives whose lower bounds can be guessed, where an estimator has several.

@@ -18,8 +18,8 @@ from certree.tree import Tree
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-#: Shares of zero are taken for this before their logarithm, as scikit-learn's log_loss does: rows of
-#: a class that a leaf has not seen in training would otherwise make the loss infinite.
+#: Shares of zero are taken for this before their logarithm, as scikit-learn's log_loss does: rows
+#: of a class that a leaf has not seen in training would otherwise make the loss infinite.
 LEAST_SHARE = float(np.finfo(np.float64).eps)
 
 

@@ -116,8 +116,8 @@ class RowTreeEstimator(TreeEstimator):
         return found.beside(posed)
 
     def _guess_from(self, rows: Rows) -> Any:
-        """``thresholds``, or the guesser that it stands for: its reference learns the cheapest label
-        of each row, weighted by what is at stake there."""
+        """``thresholds``, or the guesser that it stands for: its reference learns the cheapest
+        label of each row, weighted by what is at stake there."""
         if not (isinstance(self.thresholds, str) and self.thresholds == "guess"):
             if not is_guesser(self.thresholds) or hasattr(self.thresholds, "thresholds_"):
                 return self.thresholds

@@ -166,11 +166,12 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
     ``score`` is the accuracy, whatever the objective is, as scikit-learn has it. To choose
     parameters by the objective (costs, costs of columns, balanced accuracy, metrics, areas, class
-    shares), give ``GridSearchCV`` and ``cross_val_score`` ``scoring=certree.scorers.objective``; the
-    accuracy alone would choose another tree. ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is
-    the metric of the training rows. Metrics count weights exactly where they
-    are short decimals. Others are rounded once, and the lower bound is lower by all that this can
-    do; "mcc", and metrics under constraints, refuse them.
+    shares), give ``GridSearchCV`` and ``cross_val_score`` the argument
+    ``scoring=certree.scorers.objective``; the accuracy alone would choose another tree. On the
+    training rows ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is the metric.
+
+    Metrics count weights exactly where they are short decimals. Others are rounded once, and the
+    lower bound is lower by all that this can do; "mcc", and metrics under constraints, refuse them.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
     parameters; there, give its ``thresholds_``.
@@ -419,12 +420,19 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         """The label of each row; of several targets rows × targets."""
         return self._fitted_tree(X).predict(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy; of several targets the share of rows whose targets are all right."""
-        if self._fitted_tree(X).task != "targets":
-            return super().score(X, y, sample_weight)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The accuracy; of several targets the share of rows whose targets are all right.
+
+        ``y`` and ``sample_weight`` may be names of columns of X. Without ``y``, the column is read
+        that ``fit`` was given by name.
+        """
+        y = self._recalled(y=y)["y"]
         weights = row_weights(sample_weight, X, len(self.apply(X)))
-        return _targets.subset_accuracy(self, X, y, weights)
+        if self.tree_.task == "targets":
+            return _targets.subset_accuracy(self, X, y, weights)
+        if isinstance(y, str):
+            y = ingest.read_column(X, y, "y").to_numpy()
+        return float(super().score(X, y, weights))
 
     def _held_out_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         y = self._recalled(y=y)["y"]

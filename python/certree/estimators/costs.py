@@ -92,8 +92,9 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
     memory. Costs may be below zero.
 
-    ``score`` is minus the mean cost of the labels that are predicted. With ``feature_costs``, choose
-    parameters by ``scoring=certree.scorers.objective``, which counts what rows pay for columns, too.
+    ``score`` is minus the mean cost of the labels that are predicted. With ``feature_costs``,
+    choose parameters by ``scoring=certree.scorers.objective``, which counts what rows pay for
+    columns, too.
 
     Examples
     --------

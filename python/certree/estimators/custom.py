@@ -48,10 +48,10 @@ class OptimalTree(TreeEstimator):
           Boolean or an integer), a number, or a vector of numbers.
         - ``least(statistics)``, if there is one: for each row of an array of statistics the least
           that any tree pays for it. Costs may then be below zero, as those of likelihoods are.
-        - ``row_costs(statistics, answers)``, if there is one: what each row costs when the tree gives
-          it this answer, an array of n numbers from the statistics (n × statistics) and the answers
-          of ``predict``. The search does not need it; ``certree.scorers.objective`` does, for rows
-          that the tree was not fitted to.
+        - ``row_costs(statistics, answers)``, if there is one: the cost of each row with the answer
+          that the tree gives it, an array of n numbers from the statistics (n × statistics) and the
+          answers of ``predict``. The search does not need it; ``certree.scorers.objective`` does,
+          for rows that the tree was not fitted to.
         - ``rounding``, if there is one: by how much a cost may be wrong because it is computed in
           floats. Without it, 2^-40 of what all rows cost as one leaf.
 

@@ -78,7 +78,9 @@ class Outcomes(NamedTuple):
         found = ingest.by_role(self.treatment, roles, roles[:2])
         if found is not None:
             if self.propensity is not None and "propensity" in found:
-                raise ValueError("propensity is a column of the table with the treatments: leave it out")
+                raise ValueError(
+                    "propensity is a column of the table with the treatments: leave it out"
+                )
             return Outcomes(**{"propensity": self.propensity, **found, "predicted": self.predicted})
         if is_table(self.treatment):
             return Outcomes(rewards=self.treatment)
@@ -388,8 +390,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
-        """The mean score of each treatment over the training rows of the leaf that a row ends in: an
-        array of rows × treatments, in the order of ``labels_``."""
+        """The mean score of each treatment over the training rows of the leaf that a row ends in:
+        an array of rows × treatments, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def policy_value(
@@ -407,8 +409,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         of these treatments, with its standard error.
 
         The arguments are those of ``fit``, for these rows; models that are not given are
-        cross-fitted on them. Without any, the columns of X are read that ``fit`` was given by name. The standard error is that of a mean over independent rows: it knows
-        nothing of errors of the models that all rows share.
+        cross-fitted on them. Without any, the columns of X are read that ``fit`` was given by name.
+        The standard error is that of a mean over independent rows: it knows nothing of errors of
+        the models that all rows share.
         """
         parameters.check(self, self._rules)
         given = Outcomes(treatment, outcome, propensity, predicted, rewards)

@@ -215,8 +215,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             combinations.check(self, "Rates", named)
             if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
                 y = column_or_1d(y, warn=True)
-        named = columns_named({"exposure": exposure}, {"y": y})
-        return self._solve((X, y, sample_weight, exposure), started, named)
+        columns = columns_named({"exposure": exposure}, {"y": y})
+        return self._solve((X, y, sample_weight, exposure), started, columns)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, y, sample_weight, exposure = data

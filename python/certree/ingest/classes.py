@@ -41,6 +41,7 @@ def with_classes(training: Training, given: Any) -> Training:
     assert isinstance(training, Streamed)
     found = pl.Series(range(len(places)), dtype=pl.UInt32)
     wanted = pl.Series(places, dtype=pl.UInt32)
-    code = engine.column(training.class_column).replace_strict(found, wanted, return_dtype=pl.UInt32)
+    column = engine.column(training.class_column)
+    code = column.replace_strict(found, wanted, return_dtype=pl.UInt32)
     frame = training.frame.with_columns(code.alias(training.class_column))
     return replace(training, labels=classes, source=frame)

@@ -36,8 +36,8 @@ def read_grouped(
     X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, bool], classes: Any = None
 ) -> Grouped:
     """Open features, target and weights, and cut the classes by sensitive columns of X, which are
-    features too where they are said to be. ``classes``: all labels, if y may lack some. All of it is
-    read into memory."""
+    features too where they are said to be. ``classes``: all labels, if y may lack some. All of it
+    is read into memory."""
     source = sources.read(X)
     for name in sensitive:
         column_named("sensitive", name, source)
