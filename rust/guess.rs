@@ -48,6 +48,25 @@ use crate::tree::Plan;
 /// Guesses are about what a reference answers: labels or means.
 const UNKNOWN: &str = "guessed lower bounds are for tasks that answer with labels or means";
 
+/// Where a tree is taken not to be better than the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuessedBy {
+    /// In no leaf: floors.
+    Leaf,
+    /// At no point, which is more, because a leaf may lose less than the reference on some of its
+    /// points, and more on others.
+    Point,
+}
+
+impl GuessedBy {
+    /// The guess that a search of this problem makes.
+    pub fn of(problem: &Problem) -> GuessedBy {
+        let structure = problem.task.structure();
+        let one_by_one = structure.classes().is_some() && Route::of(problem) == Route::CutByCut;
+        if structure.squares().is_some() || one_by_one { GuessedBy::Leaf } else { GuessedBy::Point }
+    }
+}
+
 /// A problem whose points have floors, or are forgiven what the reference does badly there.
 struct Guess {
     problem: Problem,
@@ -93,12 +112,11 @@ impl Guess {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
         let regrets = in_units(of, regrets)?;
-        let task: Box<dyn Task> =
-            match (of.task.structure().squares(), of.task.structure().classes()) {
-                (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
-                (_, Some(classes)) if Route::of(of) == Route::CutByCut => {
-                    Box::new(classes.with_floors(&regrets))
-                }
+        let structure = of.task.structure();
+        let task: Box<dyn Task> = match (GuessedBy::of(of), structure.squares()) {
+            (GuessedBy::Leaf, Some(squares)) => Box::new(squares.with_floors(&regrets)),
+            (by, _) => match (by, structure.classes()) {
+                (GuessedBy::Leaf, Some(classes)) => Box::new(classes.with_floors(&regrets)),
                 (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {
                     Some(left) => Box::new(left),
                     None => match of.labelled() {
@@ -106,7 +124,8 @@ impl Guess {
                         None => return Err(Error::invalid(UNKNOWN)),
                     },
                 },
-            };
+            },
+        };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
         let scaled = Scaled {

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,6 +290,8 @@ class Problem:
     ) -> Problem: ...
     @property
     def digest(self) -> str: ...
+    @property
+    def guessed_by(self) -> Literal["leaf", "point"] | None: ...
 
 def solve(
     problem: Problem,

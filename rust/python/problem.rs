@@ -16,6 +16,7 @@ use super::tree::PyTree;
 use crate::answer::{self, Answer, Incumbent};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
+use crate::guess::GuessedBy;
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
 use crate::problem::Problem;
@@ -94,6 +95,19 @@ impl PyProblem {
         let raised = goal.additive().and_then(|goal| goal.raised());
         let posed = raising(&raised, Posed::new(py, goal, given).map_err(Into::into))?;
         Ok(PyProblem { posed, raised, digest: digest.finish() })
+    }
+
+    /// Where a tree is taken not to be better than the reference: in no "leaf", or at no "point".
+    /// None without a reference.
+    #[getter]
+    fn guessed_by(&self) -> Option<&'static str> {
+        match &self.posed {
+            Posed::Additive(problem, Some(_)) => Some(match GuessedBy::of(problem) {
+                GuessedBy::Leaf => "leaf",
+                GuessedBy::Point => "point",
+            }),
+            _ => None,
+        }
     }
 }
 

@@ -17,9 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
-from certree.certificate import ENDINGS, Certificate
+from certree.certificate import Certificate, CutsReference
 from certree.constraints import Met
-from certree.estimators import parameters
+from certree.estimators import _advice, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -46,8 +46,11 @@ class Posed:
     loss: str
     #: The thresholds that were asked for: a guesser is fitted.
     thresholds: Any
-    #: The reference that lower bounds are guessed from, in words.
+    #: The reference that lower bounds are guessed from, in words, and its loss.
     reference: str | None = None
+    reference_loss: float | None = None
+    #: The reference that cuts are guessed from, if more is known of it than its name.
+    cuts_reference: CutsReference | None = None
     #: Gives the tree whose nodes hold what the user is to see.
     show: Callable[[Tree], Tree] | None = None
     #: Makes the constraints, their limits and values of what the core says that they attain.
@@ -71,7 +74,10 @@ class TreeEstimator(BaseEstimator, ABC):
 
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.
-    _guessed = "no tree is better on any group of equal rows than the reference ({})"
+    _guessed: Mapping[str, str] = {
+        "leaf": "no leaf of the best tree loses less than the reference ({}) on the same rows",
+        "point": "no tree is better on any group of equal rows than the reference ({})",
+    }
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
 
@@ -106,7 +112,7 @@ class TreeEstimator(BaseEstimator, ABC):
             # scikit-learn's ensembles are slow to import, so only when they are used.
             from certree.guess import ThresholdGuesser
 
-            given = ThresholdGuesser(class_weight=class_weight)
+            given = ThresholdGuesser(class_weight=class_weight, random_state=self.random_state)
         elif not parameters.is_guesser(given) or hasattr(given, "thresholds_"):
             return given
         guesser = clone(given)
@@ -116,12 +122,12 @@ class TreeEstimator(BaseEstimator, ABC):
             guesser.set_params(reference=references.regression(n_targets))
         return guesser.fit(X, y, sample_weight)
 
-    def _solve(self, data: Any, started: float) -> Self:
+    def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
-        Ctrl-C ends the search."""
+        Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         posed = self._pose(data)
         # Before the search, because a callback may set parameters.
-        fitted = Fitted.of(self, posed.problem.digest)
+        fitted = Fitted.of(self, posed.problem.digest, named)
         with Held() as held:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
@@ -183,13 +189,8 @@ class TreeEstimator(BaseEstimator, ABC):
             progress.finish(last, self.status_, certificate.route)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
-                warnings.warn(
-                    f"{ENDINGS[self.status_]} before the tree was proved optimal: its objective is "
-                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} "
-                    f"(gap {self.gap_:.3g})",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
+                message = _advice.text(self, posed, fitted.adds_up)
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)
         finally:
             if answer.interrupt is not None:
                 raise answer.interrupt
@@ -234,8 +235,13 @@ class TreeEstimator(BaseEstimator, ABC):
             reference=reference,
             # The guess says something of this tree only once the search with it is complete.
             guessed=(
-                self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
+                self._guessed[posed.problem.guessed_by].format(reference)
+                if answer.status == "optimal_given_guess" and posed.problem.guessed_by
+                else None
             ),
+            guessed_by=posed.problem.guessed_by,
+            reference_loss=posed.reference_loss,
+            cuts_reference=posed.cuts_reference,
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -301,7 +307,12 @@ class TreeEstimator(BaseEstimator, ABC):
         if self.status_ == "optimal":
             return self
         before = self.certificate_
-        posed = replace(posed, reference=before.reference)
+        posed = replace(
+            posed,
+            reference=before.reference,
+            reference_loss=before.reference_loss,
+            cuts_reference=before.cuts_reference,
+        )
         with Held() as held:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             limits = self._limits(0.0)
@@ -369,6 +380,17 @@ class TreeEstimator(BaseEstimator, ABC):
 
         check_is_fitted(self)
         return _importances.importances(self)
+
+    def _held_out_loss(self, X: Any, *data: Any, **more: Any) -> float:
+        """The loss of the fitted tree on these rows, which have the arguments of ``fit``: what the
+        objective has besides ``leaf_penalty``. On the training rows it is the same number."""
+        raise NotImplementedError
+
+    def _recalled(self, **given: Any) -> dict[str, Any]:
+        """The arguments of a score. One that is None is read from the column of X that ``fit`` was
+        given by name, if it was: so scikit-learn's tools can score with X alone."""
+        check_is_fitted(self)
+        return self._fitted.recalled(given)
 
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""

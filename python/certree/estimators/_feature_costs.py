@@ -1,4 +1,4 @@
-"""What trees have in common whose rows may pay for the columns that they are asked for."""
+"""Estimators with ``feature_costs``: each row is charged for the columns that its path asks for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class FeatureCostEstimator(TreeEstimator):
     _feature_costs: feature_costs.FeatureCosts | None
 
     def feature_costs_paid(self, X: Any) -> NDArray[np.float64]:
-        """What each row pays for the columns that its path in the tree asks for; 0 without
-        ``feature_costs``.
+        """The sum of the feature costs on each row's path through the tree; 0 for every row if the
+        estimator has no ``feature_costs``.
 
         The mean over the training rows, by weight, is a part of ``objective_``.
         """

@@ -19,8 +19,9 @@ from certree.estimators._rows import (
     open_rows,
     row_weights,
 )
+from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import GuessedThresholds
 
 
 class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
@@ -54,13 +55,17 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
         each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
         label costs less). If no tree keeps to them, the error says how far they must be loosened.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
-        :class:`certree.OptimalTreeClassifier`.
+        :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
+        cheapest label of each row, weighted by what is at stake there.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
         by what is at stake.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -78,13 +83,17 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
     X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
     memory. Costs may be below zero.
 
-    ``score`` is minus the mean cost of the labels that are predicted.
+    ``score`` is minus the mean cost of the labels that are predicted. With ``feature_costs``,
+    choose parameters by ``scoring=certree.scorers.objective``, which counts what rows pay for
+    columns, too.
 
     Examples
     --------
@@ -103,8 +112,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
 
     _rules = {
         **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
         "constraints": _constrained_rows.OF_COSTS,
         "reference": _reference.RULE,
+        "random_state": parameters.RANDOM_STATE,
         "feature_costs": parameters.FEATURE_COSTS,
     }
 
@@ -117,8 +128,9 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         min_samples_leaf: int = 1,
         feature_costs: Any = None,
         constraints: Any = (),
-        thresholds: Thresholds = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -134,6 +146,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -161,7 +174,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         started = monotonic()
         parameters.check(self, self._rules)
         combinations.check(self, "RowCosts", "costs by row")
-        return self._solve((X, costs, sample_weight), started)
+        named = columns_named({}, {"costs": costs})
+        return self._solve((X, costs, sample_weight), started, named)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, costs, sample_weight = data
@@ -184,13 +198,29 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         return self._pose_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
-        """What each label costs on average in the leaf that a row ends in, over the training rows
-        there: rows × labels, in the order of ``labels_``."""
+        """The mean cost of each label over the training rows of the leaf that a row ends in: an
+        array of rows × labels, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
-    def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in
-        ``fit``: frames are matched by name."""
+    def score(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the labels that are predicted, without ``feature_costs``.
+
+        ``costs`` has the columns it had in ``fit``: frames are matched by name. Without it, the
+        columns of X are read that ``fit`` was given by name.
+        """
+        paid, weights = self._paid(X, costs, sample_weight)
+        mean, _ = mean_and_error(paid, weights)
+        return -mean
+
+    def _held_out_loss(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        paid, weights = self._paid(X, costs, sample_weight)
+        return float(np.average(paid + self.feature_costs_paid(X), weights=weights))
+
+    def _paid(
+        self, X: Any, costs: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What the predicted label costs each row, and the row weights."""
+        costs = self._recalled(costs=costs)["costs"]
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")
         check_same_length(len(labels), len(read.values), "costs")
@@ -200,5 +230,4 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
                 f"{self.labels_.tolist()!r}"
             )
         paid = of_chosen(read.values, read.labels, labels)
-        mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))
-        return -mean
+        return paid, row_weights(sample_weight, X, len(labels))

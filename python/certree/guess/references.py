@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from certree.guess.splits import KNOWN
 from certree.guess.table import Goal
+from certree.seeds import seeded
 
-#: The default reference, besides ``random_state=0``.
+#: The default reference, besides its seed.
 DEFAULT = {"n_estimators": 50, "max_depth": 2, "learning_rate": 0.1}
 
 
@@ -21,17 +22,23 @@ def default(goal: Goal) -> Any:
     """Gradient boosting; of several outputs, each its own."""
     if goal.classes is None:
         return regression(goal.y.shape[1] if goal.y.ndim > 1 else 1)
+    return classification()
+
+
+def classification(**changed: Any) -> Any:
+    """Boosting of this size, but for parameters that are changed."""
     # Slow to import, so only when it is used.
     from sklearn.ensemble import GradientBoostingClassifier
 
-    return GradientBoostingClassifier(**DEFAULT, random_state=0)
+    return GradientBoostingClassifier(**{**DEFAULT, **changed})
 
 
-def regression(n_outputs: int) -> Any:
+def regression(n_outputs: int, **changed: Any) -> Any:
+    """Boosting of this size for one or more targets, but for parameters that are changed."""
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.multioutput import MultiOutputRegressor
 
-    one = GradientBoostingRegressor(**DEFAULT, random_state=0)
+    one = GradientBoostingRegressor(**{**DEFAULT, **changed})
     return one if n_outputs == 1 else MultiOutputRegressor(one)
 
 
@@ -74,9 +81,9 @@ def check_model(model: Any) -> None:
         raise ValueError(f"reference={model!r} is not a model; give {KNOWN}, or None")
 
 
-def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
-    """A fitted copy."""
-    model = clone(model)
+def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
+    """A fitted copy, with the seed if it has none."""
+    model = seeded(clone(model), seed)
     if is_additive(model):
         # It would take columns of few values for categories.
         model.set_params(feature_types=["continuous"] * matrix.shape[1])
