@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::run::{Moment, Run, Status, Work, on_threads};
 use crate::search::best_first::{self, Options};
-use crate::search::{Found, intervals, separate};
+use crate::search::{Found, intervals, separate, stumps};
 use crate::tree::{Plan, Split, Tree};
 
 /// A tree and what is known about it.
@@ -135,6 +135,8 @@ fn search_on(
 ) -> Result<(Found, Option<Rest>)> {
     if separate::applies(problem) {
         Ok((separate::solve(problem, run), None))
+    } else if stumps::applies(problem) {
+        Ok((stumps::solve(problem, run)?, None))
     } else if takes_intervals(problem) {
         let options = intervals::Options { below, ..Default::default() };
         let rest = match rest {
@@ -163,7 +165,10 @@ fn nodes(rest: Option<Rest>) -> Option<best_first::Table> {
 
 /// Whether that is the search that looks at every cut as a question of its own.
 pub fn takes_best_first(problem: &Problem) -> bool {
-    !separate::applies(problem) && !takes_intervals(problem) && !takes_relaxation(problem)
+    !separate::applies(problem)
+        && !stumps::applies(problem)
+        && !takes_intervals(problem)
+        && !takes_relaxation(problem)
 }
 
 fn takes_intervals(problem: &Problem) -> bool {

@@ -63,8 +63,9 @@ def frontier(
 
     Notes
     -----
-    Each row has a limit on the second axis just below what the last tree had, and the estimator's
-    time limit for itself. For leaves, and losses that add up over rows, it goes on from what was
+    Each row has a limit on the second axis that excludes what the last tree had, and the
+    estimator's time limit for itself. Shares of real-valued weights are compared in units of
+    2⁻⁴⁰, so that trees which are closer than that count as one. For leaves, and losses that add up over rows, it goes on from what was
     proved of nodes for the rows before, so that all of them take little more than one. Else it is a
     search of its own.
 
@@ -136,19 +137,35 @@ class Clock:
         return True
 
 
-def _fit(model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, **parameters: Any) -> Any:
+def _fit(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    clock: Clock,
+    strict: int | None = None,
+    **parameters: Any,
+) -> Any:
+    """A fit with other parameters. ``strict``: the constraint whose limit is excluded itself."""
     model = clone(model).set_params(time_limit=clock.limit(), **parameters)
+    model._strict_constraint = strict
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
 def _fit_within(
-    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, tightened: bool, **parameters: Any
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    clock: Clock,
+    strict: int | None,
+    **parameters: Any,
 ) -> Any | None:
-    """A fit, or ``None`` where a limit that was tightened leaves no tree."""
+    """A fit, or ``None`` where a strict limit leaves no tree."""
     try:
-        return _fit(model, X, y, sample_weight, clock, **parameters)
+        return _fit(model, X, y, sample_weight, clock, strict, **parameters)
     except ValueError as error:
-        if tightened and str(error).startswith(NO_TREE):
+        if strict is not None and str(error).startswith(NO_TREE):
             return None
         raise
 
@@ -195,8 +212,8 @@ def _by_errors(
     costs[1 - positive, positive] = 1
     # False negatives come first: false positives only decide among as many of them.
     costs[positive, 1 - positive] = 1e9
-    limit = 1.0
-    while limit >= 0:
+    limit, strict = 1.0, None
+    while True:
         constraints = (FalsePositiveRate(limit), *model.constraints)
         found = _fit_within(
             model,
@@ -204,7 +221,7 @@ def _by_errors(
             y,
             sample_weight,
             clock,
-            limit < 1,
+            strict,
             objective="accuracy",
             cost_matrix=costs,
             constraints=constraints,
@@ -212,9 +229,10 @@ def _by_errors(
         if found is None:
             return
         yield *_errors(found.tree_, labels, positive), found
-        if clock.is_over(found):
+        attained = found.certificate_.constraints[0].attained
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(found.certificate_.constraints[0].attained)
+        limit, strict = min(attained, 1.0), 0
 
 
 def _by_disparity(
@@ -229,31 +247,25 @@ def _by_disparity(
             "names the sensitive column"
         )
     own = model.constraints[first]
-    limit = own.max_difference
-    while limit >= 0:
+    limit, strict = own.max_difference, None
+    while True:
         constraints = list(model.constraints)
         constraints[first] = replace(own, max_difference=limit)
-        tightened = limit < own.max_difference
         found = _fit_within(
-            model, X, y, sample_weight, clock, tightened, constraints=tuple(constraints)
+            model, X, y, sample_weight, clock, strict, constraints=tuple(constraints)
         )
         if found is None:
             return
         attained = found.certificate_.constraints[first].attained
         yield found.objective_, attained, found
-        if clock.is_over(found):
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(attained)
+        limit, strict = min(attained, 1.0), first
 
 
 def _classifier(model: Any, what: str) -> None:
     if not hasattr(model, "cost_matrix"):
         raise ValueError(f"{what} is for OptimalTreeClassifier, not {type(model).__name__}")
-
-
-def _below(value: float) -> float:
-    """The next smaller number; below zero there is nothing more to find."""
-    return float(np.nextafter(value, -1.0)) if value > 0 else -1.0
 
 
 def _errors(tree: Tree, labels: list[Any], positive: int) -> tuple[float, float]:

@@ -38,4 +38,5 @@ mod same_tree;
 mod scaling;
 mod smaller;
 mod squares;
+mod stumps;
 mod three_leaves;

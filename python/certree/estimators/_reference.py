@@ -3,14 +3,14 @@ mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core, ingest
+from certree import _core, budget, ingest
 from certree.estimators import _balanced
 from certree.estimators.parameters import Rule
 from certree.ingest import in_memory
@@ -36,6 +36,14 @@ NUMBERS = Rule(
 
 #: The regrets of a reference by point, and what it is, in words.
 Guess = tuple[NDArray[np.float64], str]
+
+
+def in_time(of: Callable[..., Guess], arguments: tuple[Any, ...]) -> Guess | tuple[None, None]:
+    """What one of the functions below guesses; nothing if the time of the fit is over before."""
+    try:
+        return of(*arguments)
+    except budget.OutOfTime:
+        return None, None
 
 
 def of_classes(

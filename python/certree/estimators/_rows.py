@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.feature_costs import Prices
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
@@ -63,6 +63,8 @@ class RowTreeEstimator(TreeEstimator):
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
         weights, points = located.weights, located.points
+        # Costs and what was given by row, and the goal by point.
+        room_for_goal(np.broadcast_to(np.float64(0), (points.n_points, costs.shape[1])))
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
         with np.errstate(over="ignore"):
             sizes = np.abs(kept).sum(axis=1)
@@ -78,10 +80,11 @@ class RowTreeEstimator(TreeEstimator):
             }
             of = tuple(self.constraints)
             constraints, met = _constrained_rows.core(of, located, labels, costs, sides)
-        elif self.reference is not None and known is None:
+        elif self.reference is not None and known is None and not points.cut_short:
             features = features_as_given(rows.X, training)
-            regrets, reference = _reference.of_rows(
-                self, features, training, located, costs, by_point, labels
+            regrets, reference = _reference.in_time(
+                _reference.of_rows,
+                (self, features, training, located, costs, by_point, labels),
             )
         prices = rows.prices
         problem = _core.Problem(
@@ -110,11 +113,20 @@ class RowTreeEstimator(TreeEstimator):
             show,
             met,
             {"labels_": labels, **rows.attributes},
+            least_loss=_least_mean(costs, weights, size / normalizer) if points.cut_short else 0.0,
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         return self._fitted_tree(X).predict(X)
+
+
+def _least_mean(
+    costs: NDArray[np.float64], weights: NDArray[np.float64] | None, size: float
+) -> float:
+    """What every tree loses at least: the mean of the least that each row can cost, rounded down.
+    ``size``: the mean size of rows' costs."""
+    return float(np.average(costs.min(axis=1), weights=weights)) - 1e-9 * size
 
 
 def open_rows(

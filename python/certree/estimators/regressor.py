@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
@@ -224,14 +224,15 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             n_targets = read.values.shape[1]
             thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
+        room_for_goal(kept)
         if self.objective != "squared_error":
             goal = self._other_goal(located, kept[:, 0], exposures, label_array(read.names))
             return self._posed(training, located, thresholds, read.names, *goal)
         regrets = reference = None
-        if self.reference is not None and known is None:
+        if self.reference is not None and known is None and not located.points.cut_short:
             features = features_as_given(X, training)
-            regrets, reference = _reference.of_squares(
-                self, features, training, thresholds, located, kept
+            regrets, reference = _reference.in_time(
+                _reference.of_squares, (self, features, training, thresholds, located, kept)
             )
         unit = training.unit
         squares = _core.Squares(
