@@ -30,7 +30,7 @@ import numpy as np
 SHARE, SECONDS, BYTES = 0.10, 0.1, 16 << 20
 
 #: A fit is ended after so many seconds, or when the process holds so many bytes of addresses.
-PATIENCE, MOST_BYTES = 120, 16 << 30
+PATIENCE, MOST_BYTES = 600, 16 << 30
 
 MB = 10**6
 
@@ -149,13 +149,17 @@ def certify(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
 
 
 def custom(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
-    def spread(sums: Any) -> Any:
-        n, s, q = sums.T
-        return q - s * s / np.maximum(n, 1)
+    class Spread:
+        def leaf_cost(self, sums: Any) -> Any:
+            n, s, q = sums.T
+            return np.maximum(q - s * s / n, 0.0)
+
+        def answer(self, sums: Any) -> Any:
+            return float(sums[1] / sums[0])
 
     X, y = data
     statistics = np.column_stack([np.ones(len(y)), y, y * y])
-    model = certree.OptimalTree(spread, max_depth=3, thresholds=20, **limits)
+    model = certree.OptimalTree(Spread(), max_depth=3, thresholds=20, **limits)
     return str(model.fit(X, statistics).status_)
 
 

@@ -320,8 +320,8 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
-                "with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows, and for tables "
+                "that were read in time; fit again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
@@ -414,10 +414,10 @@ class TreeEstimator(BaseEstimator, ABC):
         return self.tree_
 
 
-def room_for_goal(numbers: NDArray[Any]) -> None:
-    """A ValueError unless there is room for a goal of these numbers, which the core has as they were
-    given, in whole units, and side by side for its search."""
-    budget.require(4 * numbers.nbytes, f"a goal of {numbers.size} numbers")
+def room_for_goal(n_numbers: int, copies: int) -> None:
+    """A ValueError unless there is room for a goal of so many numbers, and for the copies of them
+    that are there at once: as they were given, in whole units, and as the search needs them."""
+    budget.require(8 * n_numbers * copies, f"a goal of {n_numbers} numbers")
 
 
 def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:

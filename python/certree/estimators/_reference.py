@@ -77,6 +77,8 @@ def of_classes(
         training, classes=training.classes * np.uint32(k) + labels, labels=np.arange(k * k)
     )
     _, points = in_memory.count(both, thresholds)
+    if points.cut_short:
+        raise budget.OutOfTime
     by_answer = points.weights.reshape(-1, k, k)
     lost = (by_answer * matrix).sum(axis=(1, 2))
     least = (by_answer.sum(axis=2) @ matrix).min(axis=1)

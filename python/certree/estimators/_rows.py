@@ -63,8 +63,7 @@ class RowTreeEstimator(TreeEstimator):
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
         weights, points = located.weights, located.points
-        # Costs and what was given by row, and the goal by point.
-        room_for_goal(np.broadcast_to(np.float64(0), (points.n_points, costs.shape[1])))
+        room_for_goal(points.n_points * costs.shape[1], 6)
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
         with np.errstate(over="ignore"):
             sizes = np.abs(kept).sum(axis=1)

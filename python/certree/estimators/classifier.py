@@ -298,7 +298,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         regrets = reference = prices = show = penalty = None
         least_loss = 0.0
         loss = self._loss_in_words(labels)
-        room_for_goal(points.weights)
+        room_for_goal(points.weights.size, 6 if self.objective in _metrics.NAMES else 3)
         goal: Any
         if self.objective in _impurity.LOSSES:
             factors = class_factors(self.class_weight, labels)
@@ -365,7 +365,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         if self._is_balanced():
             factors = _balanced.factors(factors, points.weights, read.n_groups)
         costs = cost_list(self.cost_matrix, labels)
-        room_for_goal(points.weights)
+        room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
         problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)

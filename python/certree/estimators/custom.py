@@ -185,7 +185,7 @@ class OptimalTree(TreeEstimator):
         )
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
-        room_for_goal(kept)
+        room_for_goal(kept.size, 8)
         n_rows = float(len(kept) if located.weights is None else located.weights.sum())
         given = with_least(self.task, kept, located.weights, in_units)
         goal = _core.Custom(

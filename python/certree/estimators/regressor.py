@@ -224,7 +224,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             n_targets = read.values.shape[1]
             thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
-        room_for_goal(kept)
+        n_numbers = kept.size
+        if self.objective in _quantiles.OBJECTIVES:
+            n_numbers = located.points.n_points * min(self.levels, len(kept))
+        room_for_goal(n_numbers, 8)
         if self.objective != "squared_error":
             goal = self._other_goal(located, kept[:, 0], exposures, label_array(read.names))
             return self._posed(training, located, thresholds, read.names, *goal)

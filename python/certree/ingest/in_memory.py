@@ -26,6 +26,10 @@ from certree.schema import Column, Kind
 #: Larger tables are streamed: there a copy matters, and polars has more threads.
 MOST_VALUES = 100_000_000
 
+#: Bytes of weights by point and class that a second makes a goal of: they are copied, counted in
+#: whole units and digested.
+PER_SECOND = 200_000_000
+
 #: The values of a column, or of several side by side; a category's as strings.
 Part = np.ndarray | pl.Series
 
@@ -177,6 +181,8 @@ def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
         of = (codes, [each.n_codes for each in cuts], training.classes, k)
         left = (budget.bytes_left(), budget.seconds_left())
         grouped = training.table.group(*of, training.weights, *left)
+        if grouped is not None and _takes_too_long(grouped[1]):
+            grouped = None
     cut_short = grouped is None
     if grouped is None:
         cuts, codes = _no_cuts(training)
@@ -186,6 +192,12 @@ def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     finer = [_in_any_time(training.table.group(*of, part))[1] for part in training.finer]
     amounts = training.unit.restore(sums, *finer) if training.unit else sums.astype(np.float64)
     return cuts, Points(points, amounts.reshape(-1, k), cut_short)
+
+
+def _takes_too_long(sums: np.ndarray) -> bool:
+    """True if the time will be over before the core has a goal of these sums."""
+    left = budget.seconds_left()
+    return left is not None and sums.nbytes / PER_SECOND > left
 
 
 Grouping = TypeVar("Grouping")
@@ -239,10 +251,10 @@ def locate(training: InMemory, thresholds: Any) -> Located:
 def _cut_in_time(
     training: InMemory, thresholds: Any
 ) -> tuple[list[Cuts], list[np.ndarray | None]]:
-    """The cuts of each column, and the code of each rank where it is another; none at all if the
-    time is over."""
+    """The cuts of each column, and the code of each rank where it is another; nothing if the time
+    is over."""
     if is_cut_short(training):
-        return _no_cuts(training)
+        return [], []
     # A threshold here, one in the core and one in its problem, or a string in each.
     n_values = sum(_n_values(training))
     budget.require(64 * n_values, f"{n_values} distinct values and the cuts between them")
