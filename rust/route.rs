@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::problem::Problem;
 use crate::run::{HeapBytes, Run};
 use crate::search::best_first::{self, Options, Table};
-use crate::search::{Found, intervals, separate};
+use crate::search::{Found, intervals, separate, stumps};
 
 /// The way in which a problem is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub enum Route {
     /// Nothing limits the tree and leaves cost nothing: points are told apart greedily, and there
     /// is nothing to search.
     Separation,
+    /// Trees of one split at most: all cuts of a column are costed in one walk along it.
+    OneSplit,
     /// Intervals of a column's cuts are bounded together, and halved where that is too weak.
     Intervals,
     /// Intervals of cuts without the limits on leaves. Where the tree breaks these limits, cut by
@@ -51,8 +53,9 @@ impl HeapBytes for SavedSearch {
 }
 
 impl Route {
-    pub const ALL: [Route; 6] = [
+    pub const ALL: [Route; 7] = [
         Route::Separation,
+        Route::OneSplit,
         Route::Intervals,
         Route::RelaxationThenCuts,
         Route::CutByCut,
@@ -64,6 +67,8 @@ impl Route {
     pub fn of(problem: &Problem) -> Route {
         if separate::applies(problem) {
             Route::Separation
+        } else if stumps::applies(problem) {
+            Route::OneSplit
         } else if !has_many_cuts(problem) {
             Route::CutByCut
         } else if intervals::applies(problem) {
@@ -79,6 +84,7 @@ impl Route {
     pub fn name(self) -> &'static str {
         match self {
             Route::Separation => "greedy separation",
+            Route::OneSplit => "one split",
             Route::Intervals => "intervals of cuts",
             Route::RelaxationThenCuts => "relaxation, then cut by cut",
             Route::CutByCut => "cut by cut",
@@ -99,6 +105,7 @@ impl Route {
     ) -> Result<(Found, Option<SavedSearch>)> {
         match self {
             Route::Separation => Ok((separate::solve(problem, run), None)),
+            Route::OneSplit => Ok((stumps::solve(problem, run)?, None)),
             Route::Intervals => {
                 let options = intervals::Options { cutoff, ..Default::default() };
                 let saved = match saved {

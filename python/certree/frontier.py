@@ -69,8 +69,9 @@ def frontier(
 
     Notes
     -----
-    Each row has a limit on the second axis just below what the last tree had, and the estimator's
-    time limit for itself. For leaves, and losses that add up over rows, it goes on from what was
+    Each row has a limit on the second axis that excludes what the last tree had, and the
+    estimator's time limit for itself. Shares of real-valued weights are compared in units of
+    2⁻⁴⁰, so that trees which are closer than that count as one. For leaves, and losses that add up over rows, it goes on from what was
     proved of nodes for the rows before, so that all of them take little more than one. Else it is a
     search of its own.
 
@@ -161,18 +162,23 @@ class Data:
         return model.fit(*data, **self.more)
 
 
-def _fit(model: Any, data: Data, clock: Clock, **parameters: Any) -> Any:
-    return data.fit(clone(model).set_params(time_limit=clock.limit(), **parameters))
+def _fit(
+    model: Any, data: Data, clock: Clock, strict: int | None = None, **parameters: Any
+) -> Any:
+    """A fit with other parameters. ``strict``: the constraint whose limit is excluded itself."""
+    model = clone(model).set_params(time_limit=clock.limit(), **parameters)
+    model._strict_constraint = strict
+    return data.fit(model)
 
 
 def _fit_within(
-    model: Any, data: Data, clock: Clock, tightened: bool, **parameters: Any
+    model: Any, data: Data, clock: Clock, strict: int | None, **parameters: Any
 ) -> Any | None:
-    """A fit, or ``None`` where a limit that was tightened leaves no tree."""
+    """A fit, or ``None`` where a strict limit leaves no tree."""
     try:
-        return _fit(model, data, clock, **parameters)
+        return _fit(model, data, clock, strict, **parameters)
     except ValueError as error:
-        if tightened and str(error).startswith(NO_TREE):
+        if strict is not None and str(error).startswith(NO_TREE):
             return None
         raise
 
@@ -213,14 +219,14 @@ def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     costs[1 - positive, positive] = 1
     # False negatives come first: false positives only decide among as many of them.
     costs[positive, 1 - positive] = 1e9
-    limit = 1.0
-    while limit >= 0:
+    limit, strict = 1.0, None
+    while True:
         constraints = (FalsePositiveRate(limit), *model.constraints)
         found = _fit_within(
             model,
             data,
             clock,
-            limit < 1,
+            strict,
             objective="accuracy",
             cost_matrix=costs,
             constraints=constraints,
@@ -228,9 +234,10 @@ def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
         if found is None:
             return
         yield *_errors(found.tree_, labels, positive), found
-        if clock.is_over(found):
+        attained = found.certificate_.constraints[0].attained
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(found.certificate_.constraints[0].attained)
+        limit, strict = min(attained, 1.0), 0
 
 
 def _by_disparity(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
@@ -243,29 +250,23 @@ def _by_disparity(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
             "names the sensitive column"
         )
     own = model.constraints[first]
-    limit = own.max_difference
-    while limit >= 0:
+    limit, strict = own.max_difference, None
+    while True:
         constraints = list(model.constraints)
         constraints[first] = replace(own, max_difference=limit)
-        tightened = limit < own.max_difference
-        found = _fit_within(model, data, clock, tightened, constraints=tuple(constraints))
+        found = _fit_within(model, data, clock, strict, constraints=tuple(constraints))
         if found is None:
             return
         attained = found.certificate_.constraints[first].attained
         yield found.objective_, attained, found
-        if clock.is_over(found):
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(attained)
+        limit, strict = min(attained, 1.0), first
 
 
 def _classifier(model: Any, what: str) -> None:
     if not hasattr(model, "cost_matrix"):
         raise ValueError(f"{what} is for OptimalTreeClassifier, not {type(model).__name__}")
-
-
-def _below(value: float) -> float:
-    """The next smaller number; below zero there is nothing more to find."""
-    return float(np.nextafter(value, -1.0)) if value > 0 else -1.0
 
 
 def _errors(tree: Tree, labels: list[Any], positive: int) -> tuple[float, float]:

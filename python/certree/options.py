@@ -17,8 +17,8 @@ Status = Literal[
 
 #: How a problem was searched: ``certificate_.route``.
 Route = Literal[
-    "greedy separation", "intervals of cuts", "relaxation, then cut by cut", "cut by cut",
-    "relaxations, then fronts", "weighted errors",
+    "greedy separation", "one split", "intervals of cuts", "relaxation, then cut by cut",
+    "cut by cut", "relaxations, then fronts", "weighted errors",
 ]
 
 #: Of ``OptimalTreeClassifier``.

@@ -6,6 +6,7 @@ mod features;
 mod group;
 mod points;
 mod ranks;
+mod room;
 mod sort;
 mod sums;
 
@@ -14,5 +15,6 @@ pub use columns::{Column, ColumnKind, Threshold};
 pub use features::{Feature, Features};
 pub use group::{Digit, Grouped, Located, group, locate};
 pub use points::Points;
-pub use ranks::{Ranked, Value, rank_row_major};
+pub use ranks::{Ranked, Value, rank_columns};
+pub use room::Room;
 pub use sums::sum_by_point;

@@ -66,6 +66,7 @@ impl Beat<'_> {
 impl<'a> Run<'a> {
     pub fn new(limits: Limits, scale: Scale, pulse: Option<Pulse<'a>>) -> Self {
         let start = Instant::now();
+        let held = i64::try_from(limits.held).unwrap_or(i64::MAX / 2);
         Run {
             start,
             limits,
@@ -73,8 +74,8 @@ impl<'a> Run<'a> {
             stop: AtomicU8::new(0),
             interrupted: AtomicBool::new(false),
             memory: OnceLock::new(),
-            bytes: AtomicI64::new(0),
-            peak_bytes: AtomicI64::new(0),
+            bytes: AtomicI64::new(held),
+            peak_bytes: AtomicI64::new(held),
             nodes: AtomicU64::new(0),
             kernel_calls: AtomicU64::new(0),
             beat: Mutex::new(Beat {
@@ -99,6 +100,7 @@ impl<'a> Run<'a> {
             time: (self.limits.time)
                 .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds()))),
             memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
+            held: 0,
             gap,
             threads: self.limits.threads,
         };

@@ -24,6 +24,7 @@ FEW = {"max_depth": 2, "thresholds": 4}
 
 FITS = [
     ("greedy separation", OptimalTreeClassifier(leaf_penalty=0, max_depth=None), CLASSES),
+    ("one split", OptimalTreeRegressor(max_depth=1), TARGETS),
     ("intervals of cuts", OptimalTreeRegressor(max_depth=2), TARGETS),
     ("relaxation, then cut by cut", OptimalTreeRegressor(max_depth=2, min_samples_leaf=20), TARGETS),
     ("cut by cut", OptimalTreeClassifier(**FEW), CLASSES),

@@ -56,7 +56,14 @@ fn counted(seed: u64) -> Counted {
                 n => ((0..n as u32).collect(), vec![]),
             };
             (
-                LimitInput { name: format!("limit {index}"), label, among, against, most: share.0 },
+                LimitInput {
+                    name: format!("limit {index}"),
+                    label,
+                    among,
+                    against,
+                    most: share.0,
+                    is_strict: false,
+                },
                 share,
             )
         })

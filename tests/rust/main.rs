@@ -40,4 +40,5 @@ mod same_tree;
 mod scaling;
 mod smaller;
 mod squares;
+mod stumps;
 mod three_leaves;

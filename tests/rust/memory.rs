@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use certree::answer::{Answer, solve};
-use certree::data::Points;
+use certree::data::{ColumnKind, Points};
 use certree::error::Result;
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::problem::{Problem, Shape};
@@ -75,6 +75,7 @@ fn limited(n: usize, columns: usize, depth: u32, more: bool) -> Constrained {
         among: among.to_vec(),
         against: against.to_vec(),
         most,
+        is_strict: false,
     };
     let mut limits = vec![limit(&[1, 3], &[0, 2], 0.0001)];
     if more {
@@ -109,7 +110,12 @@ fn memory_is_what_it_says_and_limits_are_kept() {
     let under = |of: &Constrained, limits| {
         of.solve(&Run::new(limits, of.scale(), None)).map(|(answer, _)| answer)
     };
-    let searches: [(&str, Search); 7] = [
+    let mut values = noise(100_000, 1, 1, 2, 4);
+    values.columns[0].kind = ColumnKind::Category((0..100_000).map(|v| v.to_string()).collect());
+    values.codes[0] = (0..100_000).collect();
+    let stump = built(values, 0.0, Some(1));
+    let searches: [(&str, Search); 8] = [
+        ("stump", &|limits| additive(&stump, limits)),
         ("deep", &|limits| additive(&deep, limits)),
         ("shallow", &|limits| additive(&shallow, limits)),
         ("wide", &|limits| additive(&wide, limits)),

@@ -58,6 +58,7 @@ fn every_route_is_met_and_shown() {
     };
     for (route, problem) in [
         (Route::Separation, of_cuts(5, 0.0, Shape::default())),
+        (Route::OneSplit, of_cuts(5, 0.0, Shape { max_depth: Some(1), ..deep })),
         (Route::Intervals, of_cuts(300, 0.0, deep)),
         (Route::RelaxationThenCuts, of_cuts(300, 0.0, Shape { min_leaf_rows: 9, ..deep })),
         (Route::CutByCut, of_cuts(5, 0.0, deep)),
@@ -72,6 +73,7 @@ fn every_route_is_met_and_shown() {
         among: vec![0, 1],
         against: Vec::new(),
         most: 0.3,
+        is_strict: false,
     };
     let (kinds, rows) = (columns.clone(), points.clone());
     let limited = Constrained::new(kinds, rows, &input, vec![0, 1], &[limit], shape).unwrap();

@@ -35,8 +35,9 @@ MOST_NAMES = 3
 
 def text(model: Any, posed: Posed, adds_up: bool) -> str:
     """The warning. ``adds_up``: True if ``certify`` can go on."""
+    reached = "the table was read" if posed.cut_short else "the tree was proved optimal"
     known = (
-        f"{ENDINGS[model.status_]} before the tree was proved optimal: its objective is "
+        f"{ENDINGS[model.status_]} before {reached}: its objective is "
         f"{model.objective_:.6g}, no tree is below {model.lower_bound_:.6g} (gap {model.gap_:.3g})"
     )
     found = [

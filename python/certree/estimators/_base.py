@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, ingest, progress
+from certree import _core, budget, ingest, progress
 from certree.certificate import Certificate, CutsReference
-from certree.constraints import Met
+from certree.constraints import NO_TREE, Met
 from certree.estimators import _advice, parameters
 from certree.options import Status
 from certree.fitted import Fitted
@@ -59,6 +59,13 @@ class Posed:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     #: The cost of a leaf, where the parameter of this name does not say it.
     leaf_penalty: float | None = None
+    #: No tree of any shape has a lower loss, whatever the columns hold.
+    least_loss: float = 0.0
+
+    @property
+    def cut_short(self) -> bool:
+        """True if the time was over before the columns were read: the problem has no cuts."""
+        return self.points.cut_short
 
 
 class TreeEstimator(BaseEstimator, ABC):
@@ -91,11 +98,17 @@ class TreeEstimator(BaseEstimator, ABC):
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
-    def _limits(self, spent: float) -> _core.Limits:
-        """The limits of a search, of whose time so many seconds were spent on the way to it."""
-        time = None if self.time_limit is None else max(0.0, min(self.time_limit, LONGEST) - spent)
+    def _budget(self, started: float) -> budget.Budget:
+        """The limits of all that begins now, or began then."""
+        time = None if self.time_limit is None else min(self.time_limit, LONGEST)
+        return budget.Budget(time, self.memory_limit, started)
+
+    def _limits(self, left: budget.Budget) -> _core.Limits:
+        """The limits of a search: what is left of the budget."""
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
-        return _core.Limits(time, memory, float(self.gap_limit), parameters.threads(self.n_jobs))
+        threads = parameters.threads(self.n_jobs)
+        gap = float(self.gap_limit)
+        return _core.Limits(left.seconds_left(), memory, gap, threads, left.bytes_held())
 
     def _guess(
         self,
@@ -108,6 +121,10 @@ class TreeEstimator(BaseEstimator, ABC):
         """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target
         is real, even if its numbers are whole."""
         given = self.thresholds
+        guesses = isinstance(given, str) and given == "guess"
+        if (guesses or parameters.is_guesser(given)) and budget.is_over():
+            # There is no time to ask for any cut.
+            return given if hasattr(given, "thresholds_") else "all"
         if isinstance(given, str) and given == "guess":
             # scikit-learn's ensembles are slow to import, so only when they are used.
             from certree.guess import ThresholdGuesser
@@ -120,20 +137,36 @@ class TreeEstimator(BaseEstimator, ABC):
             from certree.guess import references
 
             guesser.set_params(reference=references.regression(n_targets))
-        return guesser.fit(X, y, sample_weight)
+        try:
+            return guesser.fit(X, y, sample_weight)
+        except budget.OutOfTime:
+            return "all"
 
     def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
-        posed = self._pose(data)
-        # Before the search, because a callback may set parameters.
-        fitted = Fitted.of(self, posed.problem.digest, named)
-        with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
-            fitted = replace(fitted, adds_up=answer.is_of_nodes)
-            self._keep(answer, posed, fitted, data)
+        with self._budget(started) as left:
+            posed = self._pose(data)
+            # Before the search, because a callback may set parameters.
+            fitted = Fitted.of(self, posed.problem.digest, named)
+            with Held() as held:
+                pulse = progress.pulse(self.callback, bool(self.verbose), held)
+                answer = self._search(posed, left, pulse)
+                fitted = replace(fitted, adds_up=answer.is_of_nodes and not posed.cut_short)
+                self._keep(answer, posed, fitted, data)
         return self
+
+    def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
+        """The answer to a problem that was posed for the first time."""
+        try:
+            return _core.solve(posed.problem, self._limits(left), pulse)
+        except ValueError as error:
+            if not (posed.cut_short and str(error).startswith(NO_TREE)):
+                raise
+            raise ValueError(
+                f"time_limit={self.time_limit} was over before the table was read, and no single leaf meets "
+                "the constraints: raise it"
+            ) from None
 
     def _keep(
         self,
@@ -158,13 +191,15 @@ class TreeEstimator(BaseEstimator, ABC):
         if posed.show is not None:
             tree = posed.show(tree)
         certificate = self._certificate(answer, posed, fitted, tree)
+        if posed.cut_short:
+            certificate = _of_a_leaf(certificate, posed)
         if before is not None:
             certificate = certificate.after(before)
         stays_open = answer.is_open or self._keeps_search and answer.is_of_nodes
         kept: dict[str, Any] = {
             **posed.attributes,
             "_fitted": fitted,
-            "_open": (answer, posed, data) if stays_open else None,
+            "_open": (answer, posed, data) if stays_open and not posed.cut_short else None,
             "tree_": tree,
             "certificate_": certificate,
             "n_features_in_": len(columns),
@@ -292,8 +327,8 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
-                "with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows, and for tables "
+                "that were read in time; fit again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
@@ -302,26 +337,29 @@ class TreeEstimator(BaseEstimator, ABC):
             )
         given = data is not None
         data = data if given else earlier[2]
-        posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
-        self._fitted.check_data(posed.problem.digest, given)
-        if self.status_ == "optimal":
-            return self
-        before = self.certificate_
-        posed = replace(
-            posed,
-            reference=before.reference,
-            reference_loss=before.reference_loss,
-            cuts_reference=before.cuts_reference,
-        )
-        with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            limits = self._limits(0.0)
-            if earlier is not None:
-                answer = earlier[0].go_on(limits, pulse)
-            else:
-                incumbent = self.tree_._core, self.lower_bound_
-                answer = _core.solve(posed.problem, limits, pulse, incumbent)
-            self._keep(answer, posed, self._fitted, data, before)
+        with self._budget(monotonic()) as left:
+            # All rows have to be read, or nobody knows whether they are those of the fit.
+            with left.patient():
+                posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
+            self._fitted.check_data(posed.problem.digest, given)
+            if self.status_ == "optimal":
+                return self
+            before = self.certificate_
+            posed = replace(
+                posed,
+                reference=before.reference,
+                reference_loss=before.reference_loss,
+                cuts_reference=before.cuts_reference,
+            )
+            with Held() as held:
+                pulse = progress.pulse(self.callback, bool(self.verbose), held)
+                limits = self._limits(left)
+                if earlier is not None:
+                    answer = earlier[0].go_on(limits, pulse)
+                else:
+                    incumbent = self.tree_._core, self.lower_bound_
+                    answer = _core.solve(posed.problem, limits, pulse, incumbent)
+                self._keep(answer, posed, self._fitted, data, before)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
@@ -332,9 +370,9 @@ class TreeEstimator(BaseEstimator, ABC):
             return None
         answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
-        with Held() as held:
+        with Held() as held, smaller._budget(monotonic()) as left:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            answer = answer.with_most_leaves(most, smaller._limits(0.0), pulse)
+            answer = answer.with_most_leaves(most, smaller._limits(left), pulse)
             smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
         return smaller
 
@@ -397,6 +435,20 @@ class TreeEstimator(BaseEstimator, ABC):
         check_is_fitted(self)
         ingest.check_whole(X)
         return self.tree_
+
+
+def room_for_goal(n_numbers: int, copies: int) -> None:
+    """A ValueError unless there is room for a goal of so many numbers, and for the copies of them
+    that are there at once: as they were given, in whole units, and as the search needs them."""
+    budget.require(8 * n_numbers * copies, f"a goal of {n_numbers} numbers")
+
+
+def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
+    """The certificate of the best single leaf, where the time was over before the columns were
+    read: of all other trees only that they cannot lose less than nothing at all."""
+    bound = min(posed.least_loss + certificate.leaf_penalty, certificate.objective)
+    last = (certificate.seconds, certificate.objective, bound)
+    return replace(certificate, status="time_limit", lower_bound=bound, curve=[last])
 
 
 def as_core_takes(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core, ingest
+from certree import _core, budget, ingest
 from certree.certificate import CutsReference
 from certree.estimators import _balanced
 from certree.estimators._base import Posed
@@ -75,6 +75,15 @@ def fitted_guesser(thresholds: Any) -> Any:
     return thresholds if hasattr(thresholds, "n_fits_") else None
 
 
+def in_time(of: Callable[..., References], arguments: tuple[Any, ...]) -> References:
+    """The references that one of the functions below finds; none if the time of the fit is over
+    before."""
+    try:
+        return of(*arguments)
+    except budget.OutOfTime:
+        return References()
+
+
 def of_classes(
     model: Any,
     features: Any,
@@ -112,6 +121,8 @@ def of_classes(
         training, classes=training.classes * np.uint32(k) + labels, labels=np.arange(k * k)
     )
     _, points = in_memory.cut_and_group(both, thresholds)
+    if points.cut_short:
+        raise budget.OutOfTime
     by_answer = points.weights.reshape(-1, k, k)
     matrix = matrix * factor[:, None]
     lost = (by_answer * matrix).sum(axis=(1, 2))

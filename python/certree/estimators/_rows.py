@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
@@ -64,6 +64,7 @@ class RowTreeEstimator(TreeEstimator):
         thresholds = self._guess_from(rows) if known is None else known
         located = ingest.locate(training, thresholds)
         weights, points = located.weights, located.points
+        room_for_goal(points.n_points * costs.shape[1], 6)
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
         with np.errstate(over="ignore"):
             sizes = np.abs(kept).sum(axis=1)
@@ -82,10 +83,10 @@ class RowTreeEstimator(TreeEstimator):
             }
             of = tuple(self.constraints)
             constraints, met = _constrained_rows.core(of, located, labels, costs, sides)
-        elif known is None and (self.reference is not None or of_cuts):
+        elif known is None and not points.cut_short and (self.reference is not None or of_cuts):
             features = features_as_given(rows.X, training)
             given = training, thresholds, located, costs, by_point, labels
-            found = _reference.of_rows(self, features, *given)
+            found = _reference.in_time(_reference.of_rows, (self, features, *given))
         column_costs = rows.feature_costs
         problem = _core.Problem(
             *as_core_takes(located.cuts, points),
@@ -112,6 +113,7 @@ class RowTreeEstimator(TreeEstimator):
             show=show,
             met=met,
             attributes={"labels_": labels, **rows.attributes},
+            least_loss=_least_mean(costs, weights, size / normalizer) if points.cut_short else 0.0,
         )
         return found.beside(posed)
 
@@ -142,6 +144,14 @@ class RowTreeEstimator(TreeEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         return self._fitted_tree(X).predict(X)
+
+
+def _least_mean(
+    costs: NDArray[np.float64], weights: NDArray[np.float64] | None, size: float
+) -> float:
+    """What every tree loses at least: the mean of the least that each row can cost, rounded down.
+    ``size``: the mean size of rows' costs."""
+    return float(np.average(costs.min(axis=1), weights=weights)) - 1e-9 * size
 
 
 def open_rows(

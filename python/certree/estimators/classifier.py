@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -24,7 +25,7 @@ from certree.estimators import (
     _targets,
     parameters,
 )
-from certree.estimators._base import Posed, as_core_takes
+from certree.estimators._base import Posed, as_core_takes, room_for_goal
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule, is_number
 from certree.fitted import columns_named
@@ -120,11 +121,15 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
         give the same tree. None: a new draw for each fit.
     time_limit : float or None, default=60.0
-        Seconds that the search may take. Where it ends a fit before the proof, the best tree so far
-        is kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
+        Seconds that ``fit`` may take, with reading, grouping and guessing. Where it ends a fit
+        before the proof, the best tree so far is kept with its gap, and a ``ConvergenceWarning``
+        says so; so it is with Ctrl-C. If it ends while the table is read, that is the best single
+        leaf. A LazyFrame, which polars reads, and a reference of one's own, are not cut short.
     memory_limit : float or None, default=None
-        Bytes that the search may hold; data that need more to begin with are refused. None allows
-        nine tenths of what the machine has free.
+        Bytes by which the memory of the process may grow during ``fit``, with ranks, groups of rows
+        and goals; what libraries load at their first use is not counted. What needs more to begin
+        with is refused by an error that says what takes how much; a search that comes to it ends
+        there. None allows a search nine tenths of what the machine has free.
     gap_limit : float, default=0.0
         Stop once the objective is proved to be within this of the best.
     n_jobs : int or None, default=1
@@ -316,7 +321,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         cuts, points = ingest.cut_and_group(training, thresholds)
         labels = training.labels
         found, column_costs, show, penalty = _reference.References(), None, None, None
+        least_loss = 0.0
         loss = self._loss_in_words(labels)
+        room_for_goal(points.weights.size, 6 if self.objective in _metrics.NAMES else 3)
         goal: Any
         if self.objective in _impurity.LOSSES:
             factors = class_factors(self.class_weight, labels)
@@ -325,6 +332,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             penalty, words = _impurity.description(self, weights, len(labels), n_cuts)
             loss = words + (" class weights applied" if self.class_weight else "")
             balanced = self._is_balanced()
+            # The bits of a description are told from those of one split.
+            least_loss = -inf if self.objective == "mdl" else 0.0
 
             def show(tree: Tree) -> Tree:
                 return _impurity.labelled(tree, factors, balanced)
@@ -336,16 +345,18 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             goal = _ranking.goal(self, labels, points)
         else:
             costs = cost_list(self.cost_matrix, labels)
+            least_loss = 0.0 if min(costs) >= 0 else -inf
             factors = class_factors(self.class_weight, labels)
             balanced, leaf_penalty = self._is_balanced(), float(self.leaf_penalty)
             goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, leaf_penalty)
             if parameters.is_guesser(thresholds) and known is None and not self.feature_costs:
                 guesses = True
-            if isinstance(training, ingest.InMemory) and guesses:
+            if isinstance(training, ingest.InMemory) and guesses and not points.cut_short:
                 named = [name for name in (y, sample_weight) if isinstance(name, str)]
                 features = ingest.without(X, named)
-                found = _reference.of_classes(
-                    self, features, training, thresholds, costs, factors, balanced
+                found = _reference.in_time(
+                    _reference.of_classes,
+                    (self, features, training, thresholds, costs, factors, balanced),
                 )
             column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
         core_costs = None if column_costs is None else column_costs.core()
@@ -363,6 +374,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             show=show,
             leaf_penalty=penalty,
             attributes=self._attributes(labels, column_costs),
+            least_loss=least_loss,
         )
         return found.beside(posed)
 
@@ -380,6 +392,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         if self._is_balanced():
             factors = _balanced.factors(factors, points.weights, read.n_groups)
         costs = cost_list(self.cost_matrix, labels)
+        room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
         problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)
@@ -393,6 +406,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             thresholds,
             met=partial(_constrained.met, tuple(self.constraints)),
             attributes=self._attributes(labels, None),
+            least_loss=0.0 if min(costs) >= 0 else -inf,
         )
 
     def _attributes(self, labels: NDArray[Any], column_costs: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@ statistics."""
 
 from __future__ import annotations
 
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
@@ -195,6 +196,7 @@ class OptimalTree(TreeEstimator):
         )
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
+        room_for_goal(kept.size, 8)
         n_rows = float(len(kept) if located.weights is None else located.weights.sum())
         given = with_least(self.task, kept, located.weights, in_units)
         goal = _core.Custom(
@@ -218,6 +220,7 @@ class OptimalTree(TreeEstimator):
             thresholds,
             show=show,
             attributes={"statistic_names_": read.names},
+            least_loss=-inf if hasattr(self.task, "least") else 0.0,
         )
 
     def certify(self, X: Any = None, statistics: Any = None, sample_weight: Any = None) -> OptimalTree:

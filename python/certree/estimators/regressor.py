@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
@@ -239,6 +239,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             n_targets = read.values.shape[1]
             thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
+        n_numbers = kept.size
+        if self.objective in _quantiles.OBJECTIVES:
+            n_numbers = located.points.n_points * min(self.levels, len(kept))
+        room_for_goal(n_numbers, 8)
         if self.objective != "squared_error":
             goal = self._other_goal(located, kept[:, 0], exposures, label_array(read.names))
             posed = self._posed(training, located, thresholds, read.names, *goal)
@@ -246,9 +250,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             return replace(posed, attributes={**posed.attributes, "_has_exposure": has_exposure})
         found = _reference.References()
         guesses = self.reference is not None or is_guesser(thresholds)
-        if guesses and known is None:
+        if guesses and known is None and not located.points.cut_short:
             features = features_as_given(X, training)
-            found = _reference.of_squares(self, features, training, thresholds, located, kept)
+            found = _reference.in_time(
+                _reference.of_squares, (self, features, training, thresholds, located, kept)
+            )
         unit = training.unit
         squares = _core.Squares(
             np.ascontiguousarray(kept),

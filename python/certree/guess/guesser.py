@@ -217,7 +217,9 @@ class ThresholdGuesser(ThresholdBinarizer):
 
             if drop and not one_class:
                 best = references.score(predicted, goal)
-                chosen = eliminate(refit, len(found), best, self.tolerance or 0.0)
+                chosen = eliminate(
+                    refit, len(found), best, self.tolerance or 0.0, references.is_late
+                )
                 kept = [found[cut] for cut in chosen.cuts]
                 score, source = chosen.fitted.score, chosen.fitted.model
                 n_fits += chosen.n_fits

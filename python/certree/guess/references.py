@@ -10,9 +10,13 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from certree import budget
 from certree.guess.splits import KNOWN
 from certree.guess.table import Goal
 from certree.seeds import seeded
+
+#: Guessing ends at this share of the time of a fit, so that there is some left for the search.
+SHARE = 0.5
 
 #: The default reference, besides its seed.
 DEFAULT = {"n_estimators": 50, "max_depth": 2, "learning_rate": 0.1}
@@ -94,7 +98,21 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
                 f"reference={type(model).__name__} takes no sample_weight; give one that does, or no weights"
             )
         options["sample_weight"] = goal.weight
+    if _is_staged(model) and budget.seconds_left() is not None:
+        options["monitor"] = is_late
     return model.fit(matrix, goal.y, **options)
+
+
+def _is_staged(model: Any) -> bool:
+    """True for scikit-learn's gradient boosting, which can be asked to stop after any tree."""
+    kind = type(model)
+    staged = ("GradientBoostingClassifier", "GradientBoostingRegressor")
+    return kind.__name__ in staged and kind.__module__.startswith("sklearn.")
+
+
+def is_late(*_: Any) -> bool:
+    """True once guessing has taken its share of the time of a fit."""
+    return budget.is_over(SHARE)
 
 
 def predict(model: Any, matrix: np.ndarray) -> np.ndarray:
