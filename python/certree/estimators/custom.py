@@ -240,7 +240,7 @@ class OptimalTree(TreeEstimator):
 
 
 def _row_costs(task: Any, values: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:
-    """What the task says that each row costs with its answer."""
+    """The cost of each row with its answer, by the task."""
     if not hasattr(task, "row_costs"):
         raise ValueError(
             f"{type(task).__name__} does not say what a row costs that the tree was not fitted to: give it a "

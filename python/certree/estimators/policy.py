@@ -52,7 +52,7 @@ UNSEEN = (
 
 
 class Outcomes(NamedTuple):
-    """What was seen of each row, as ``fit`` takes it."""
+    """The arguments of ``fit`` that say how rows were treated and what came of it."""
 
     treatment: Any = None
     outcome: Any = None
@@ -88,7 +88,8 @@ class Outcomes(NamedTuple):
 
 
 def remembered(given: Outcomes, sample_weight: Any) -> dict[str, Any]:
-    """What a score can use again without being given it: columns of X by name, and models."""
+    """The arguments that a score can use again without being given them: columns of X by name,
+    and models."""
     vectors = {"treatment": given.treatment, "outcome": given.outcome}
     tables = {"rewards": given.rewards}
     # A model that fit is given can score other rows as well.
@@ -106,7 +107,7 @@ def remembered(given: Outcomes, sample_weight: Any) -> dict[str, Any]:
 
 
 def is_table(given: Any) -> bool:
-    """Whether this has several columns."""
+    """True if this has several columns."""
     names = ingest.table_names(given)
     if names is not None:
         return len(names) > 1
@@ -440,7 +441,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
     def _of_columns(self) -> Outcomes:
-        """What ``fit`` was given as columns of X, and its models."""
+        """The columns of X that ``fit`` was given by name, and its models."""
         found = Outcomes(**self._recalled(**Outcomes()._asdict()))
         if found.is_empty:
             raise ValueError(UNSEEN)

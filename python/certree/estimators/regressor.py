@@ -141,7 +141,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "reference": _reference.NUMBERS,
         "random_state": parameters.RANDOM_STATE,
     }
-    #: Whether the fit was given exposures.
+    #: True if the fit was given exposures.
     _has_exposure: bool
     _guessed = {
         "leaf": "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
