@@ -104,8 +104,11 @@ class Objective(BaseEstimator):
         propensity: Any = None,
         predicted: Any = None,
     ) -> float:
-        """Minus the loss, as a call gives it. With scikit-learn's metadata routing, ``set_score_request`` says which
-        of these arguments are to be passed."""
+        """Minus the loss, as a call gives it.
+
+        With scikit-learn's metadata routing, ``set_score_request`` says which of these arguments
+        are to be passed.
+        """
         more = {
             "exposure": exposure,
             "event": event,
