@@ -9,6 +9,7 @@ use super::node::Node;
 use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::Run;
+use crate::view::SeenRows;
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Table {
     shards: Vec<Mutex<Shard>>,
     /// One worker at a time gives memory back.
     shedding: Mutex<()>,
+    /// For debug assertions alone.
+    pub(super) seen: SeenRows,
 }
 
 const SHARDS: usize = 64;
@@ -50,7 +53,7 @@ impl Default for Table {
 impl Table {
     pub fn new() -> Table {
         let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::with_hasher(Fingerprints))).collect();
-        Table { shards, shedding: Mutex::new(()) }
+        Table { shards, shedding: Mutex::new(()), seen: SeenRows::default() }
     }
 
     /// Bytes held, with all that its nodes hold.

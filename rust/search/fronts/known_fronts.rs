@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::node_front::NodeFront;
 use crate::cost::Cost;
 use crate::run::Run;
-use crate::view::Fingerprint;
+use crate::view::{Fingerprint, SeenRows};
 
 const SHARDS: usize = 64;
 
@@ -16,11 +16,14 @@ type Shard<'a, 'run, V> = HashMap<(Fingerprint, u32), Arc<NodeFront<'a, 'run, V>
 pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
     shards: Vec<Mutex<Shard<'a, 'run, V>>>,
+    /// For debug assertions alone.
+    pub seen: SeenRows,
 }
 
 impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn new(run: &'a Run<'run>) -> Self {
-        KnownFronts { run, shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect() }
+        let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect();
+        KnownFronts { run, shards, seen: SeenRows::default() }
     }
 
     /// A front that is complete up to the budget.

@@ -120,7 +120,11 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, below: Cost) -> Known {
         let key = (self.shared.view.fingerprint(Part::all(node)), depth);
         let mut open_intervals = self.start(node, grid, depth);
-        let before = lock(&self.shared.memo).get(key);
+        let before = {
+            let memo = lock(&self.shared.memo);
+            memo.seen.check(key.0, node.rows.iter().map(|&row| u128::from(row) + 1));
+            memo.get(key)
+        };
         if before < below.min(open_intervals.upper) {
             while !self.stopped()
                 && let Some(tried) = open_intervals.take(node, below)
