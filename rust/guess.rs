@@ -38,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Progress, Run, Status};
-use crate::solve::exactly::settle;
+use crate::solve::exactly::settle_finely;
 use crate::solve::{
     Answer, Known, conclude, confirm, grow, on_deep_stack, search, takes_best_first,
 };
@@ -81,7 +81,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
             run.stop(Status::OptimalGivenGuess);
         }
         let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
-        let answer = settle(problem, answer, run);
+        let answer = settle_finely(problem, answer, run)?;
         Ok((answer, Known::new(tree, (lower, upper), None)))
     })
 }

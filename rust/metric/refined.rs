@@ -31,6 +31,8 @@ pub struct Given {
     weights: Vec<[f64; 2]>,
     factors: [Ratio; 2],
     totals: [Ratio; 2],
+    /// The first search may have had a lower one.
+    leaf_penalty: f64,
 }
 
 impl Given {
@@ -50,7 +52,7 @@ impl Given {
         };
         let factors = [factor(0), factor(1)];
         let totals = [0, 1].map(|side| &factors[side] * &sums[side]);
-        Given { weights, factors, totals }
+        Given { weights, factors, totals, leaf_penalty: classes.leaf_penalty }
     }
 
     /// What labels miss, and how much false alarm they give; `positive` says which points are
@@ -110,7 +112,7 @@ pub fn refine(
 ) -> Result<Refined> {
     let fails = || Error::invalid("only ratios are refined");
     let level = Level::new(&scored.loss, given).ok_or_else(fails)?;
-    let penalty = Ratio::written(scored.leaf_penalty);
+    let penalty = Ratio::written(given.leaf_penalty);
     let problem = &scored.problem;
     let worth = |tree: &Tree| {
         let labels = check::labels(tree, &problem.columns, &problem.points);
@@ -125,7 +127,7 @@ pub fn refine(
         rounds -= 1;
         let mut short = Ratio::zero();
         let mut better = None;
-        let levels = most_leaves(scored, &refined.objective);
+        let levels = most_leaves(scored, given.leaf_penalty, &refined.objective);
         for leaves in levels.clone() {
             let paid = &penalty * &Ratio::from(i64::from(leaves.max(1)));
             let paid = if leaves == 0 { Ratio::zero() } else { paid };
@@ -167,12 +169,12 @@ pub fn refine(
 
 /// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost
 /// nothing.
-fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
-    if scored.leaf_penalty == 0.0 {
+fn most_leaves(scored: &Scored, leaf_penalty: f64, objective: &Ratio) -> std::ops::Range<u32> {
+    if leaf_penalty == 0.0 {
         return 0..1;
     }
     let shape = &scored.problem.shape;
-    let affordable = (objective.nearest() / scored.leaf_penalty).min(1e9) as u32 + 1;
+    let affordable = (objective.nearest() / leaf_penalty).min(1e9) as u32 + 1;
     let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
     let points = scored.problem.points.len() as u32;
     let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);
@@ -198,7 +200,13 @@ fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32)
         of.extend(losses);
     }
     let most = room * &level.base;
-    let losses = Losses { n_labels: 2, of, normalizer: Ratio::from(1), penalty: Ratio::zero() };
+    let losses = Losses {
+        n_labels: 2,
+        of,
+        normalizer: Ratio::from(1),
+        penalty: Ratio::zero(),
+        paying: None,
+    };
     let shape = Shape {
         max_leaves: match (scored.problem.shape.max_leaves, leaves) {
             (most, 0) => most,

@@ -33,7 +33,7 @@ pub use grouped::Grouped;
 pub use impurity::Impurity;
 pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use squares::{Squares, SquaresInput};
-pub use stated::{Losses, Routed, Stated};
+pub use stated::{Losses, Paying, Routed, Stated};
 pub use summed::Summed;
 pub use targets::TargetsInput;
 

@@ -156,8 +156,8 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
 
     ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty *
     get_n_leaves())`` is the metric of the training rows. Metrics count weights exactly where they
-    are short decimals. Others are rounded once, and the lower bound is lower by all that this can
-    do; "mcc", and metrics under constraints, refuse them.
+    are short decimals. Others are rounded first, and what that can do is made up for by a second
+    search in the weights as they are; "mcc", and metrics under constraints, refuse them.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
     parameters; there, give its ``thresholds_``.
