@@ -9,6 +9,7 @@ use super::node::Node;
 use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::{Account, HeapBytes, Held};
+use crate::view::SeenRows;
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
@@ -40,6 +41,8 @@ pub struct Table {
     shards: Vec<Mutex<Shard>>,
     /// One worker at a time gives memory back.
     shedding: Mutex<()>,
+    /// For debug assertions alone.
+    pub(super) seen: SeenRows,
 }
 
 const SHARDS: usize = 64;
@@ -62,7 +65,7 @@ impl Default for Table {
 impl Table {
     pub fn new() -> Table {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Table { shards, shedding: Mutex::new(()) }
+        Table { shards, shedding: Mutex::new(()), seen: SeenRows::default() }
     }
 
     /// The search is over for now: of much, keep bounds alone.

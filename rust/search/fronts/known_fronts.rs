@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::node_front::NodeFront;
 use crate::cost::Cost;
 use crate::run::{Counted, Run};
-use crate::view::Fingerprint;
+use crate::view::{Fingerprint, SeenRows};
 
 const SHARDS: usize = 64;
 
@@ -16,12 +16,15 @@ type Shard<'a, 'run, V> = HashMap<(Fingerprint, u32), Arc<NodeFront<'a, 'run, V>
 pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
     shards: Vec<Mutex<Counted<'a, 'run, Shard<'a, 'run, V>>>>,
+    /// For debug assertions alone.
+    pub seen: SeenRows,
 }
 
 impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn new(run: &'a Run<'run>) -> Self {
         let shard = || Mutex::new(Counted::new(run, HashMap::new()));
-        KnownFronts { run, shards: (0..SHARDS).map(|_| shard()).collect() }
+        let shards = (0..SHARDS).map(|_| shard()).collect();
+        KnownFronts { run, shards, seen: SeenRows::default() }
     }
 
     /// A front that is complete up to the budget.
