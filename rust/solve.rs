@@ -2,6 +2,7 @@
 
 pub mod exactly;
 pub mod relax;
+mod saved;
 
 use std::sync::Mutex;
 

@@ -6,6 +6,7 @@ mod features;
 mod group;
 mod points;
 mod ranks;
+mod saved;
 mod sort;
 mod sums;
 

@@ -15,6 +15,7 @@ mod front_task;
 mod grouped;
 mod impurity;
 mod rows;
+mod saved;
 mod squares;
 mod stated;
 mod summed;

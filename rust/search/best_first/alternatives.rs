@@ -75,11 +75,11 @@ impl Alternative {
 pub struct Alternatives<N> {
     pub list: Vec<Alternative>,
     /// Only splits that look cheaper than this are listed: most others are never needed.
-    limit: Cost,
+    pub(super) limit: Cost,
     /// The least lower bound of the others.
-    beyond: Cost,
+    pub(super) beyond: Cost,
     /// The nodes of both children of each, once they were chosen; empty until then.
-    children: Vec<[Option<Arc<N>>; 2]>,
+    pub(super) children: Vec<[Option<Arc<N>>; 2]>,
 }
 
 /// What to do next in a node.

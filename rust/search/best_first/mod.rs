@@ -16,6 +16,7 @@ mod look;
 mod node;
 mod proved;
 mod room;
+mod saved;
 #[cfg(all(test, shuttle))]
 mod schedules;
 mod siblings;

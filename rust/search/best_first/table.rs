@@ -101,6 +101,13 @@ impl Table {
         self.entry(key, account, make, |entry| entry.clone())
     }
 
+    /// A table that no run knows of yet takes an entry; `false` if it has the key already.
+    pub(super) fn put_new(&self, key: NodeKey, entry: Entry) -> bool {
+        let mut shard = lock(self.shard(&key));
+        shard.open += usize::from(matches!(entry, Entry::Open(_)));
+        shard.entries.insert(key, entry).is_none()
+    }
+
     fn entry<T>(
         &self,
         key: NodeKey,

@@ -8,6 +8,7 @@
 mod descend;
 mod memo;
 mod open_intervals;
+mod saved;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex};

@@ -27,11 +27,11 @@ pub struct Try {
 
 /// Bounds are true at every moment, also while cuts are being looked at.
 pub struct OpenIntervals {
-    open: BinaryHeap<Item<Cuts>>,
+    pub(super) open: BinaryHeap<Item<Cuts>>,
     /// Bounds of what is being looked at.
-    trying: Vec<Cost>,
+    pub(super) trying: Vec<Cost>,
     /// The least bound of what is settled.
-    settled: Cost,
+    pub(super) settled: Cost,
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
