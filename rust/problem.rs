@@ -176,6 +176,11 @@ impl Problem {
         Problem { shape, ..self.clone() }
     }
 
+    /// What all points cost as one leaf.
+    pub fn as_one_leaf(&self) -> Cost {
+        self.task.leaf(&self.stats(0..self.points.len())).cost + self.leaf_cost
+    }
+
     /// Summed statistics of some points.
     pub fn stats<I: IntoIterator<Item = usize>>(&self, points: I) -> Vec<i64> {
         let mut sum = vec![0; self.task.width()];

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
+use crate::common::damage::{HEADER, damaged, sealed};
 use crate::common::judge::ensure;
 use crate::common::large::noise;
 use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
-use crate::serial::{damaged, sealed};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::serial::Kind;
@@ -181,7 +181,7 @@ fn damage_is_an_error_and_never_a_panic() {
             let found = Known::from_bytes(&problem, &broken).is_err();
             ensure(found || broken == bytes, || "a damaged search".into())?;
             // Behind the digest of the problem, which would be found.
-            let (digest, rest) = bytes[22..].split_at(16);
+            let (digest, rest) = bytes[HEADER..].split_at(16);
             let body = [digest, &damaged(rng, rest)].concat();
             let _ = Known::from_bytes(&problem, &sealed(Kind::Search, &body));
             Ok(())

@@ -4,10 +4,10 @@ use super::budget::{Budget, Choice, UNLIMITED};
 use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::proved::Proved;
-use super::sync::Arc;
 use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
 use crate::run::HeapBytes;
+use crate::search::common::sync::Arc;
 
 /// A node, as its parent's alternatives see it.
 pub trait Bounded {

@@ -20,7 +20,6 @@ mod saved;
 #[cfg(all(test, shuttle))]
 mod schedules;
 mod siblings;
-mod sync;
 mod table;
 mod ties;
 mod workers;

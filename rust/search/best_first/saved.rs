@@ -10,10 +10,10 @@ use hashbrown::HashMap;
 use super::alternatives::{Alternative, Alternatives};
 use super::budget::{Budget, Choice, NodeKey, UNLIMITED};
 use super::node::{Node, State};
-use super::sync::{Arc, lock};
 use super::table::{Entry, Fingerprints, Table};
 use crate::cost::Cost;
 use crate::error::Result;
+use crate::search::common::sync::{Arc, lock};
 use crate::serial::{Reader, Writer, damaged};
 
 impl Table {

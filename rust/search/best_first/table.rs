@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 
 use super::budget::NodeKey;
 use super::node::Node;
-use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::{Account, HeapBytes, Held};
+use crate::search::common::shards::Shards;
+use crate::search::common::sync::{Arc, Mutex, lock};
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
@@ -35,14 +36,12 @@ impl HeapBytes for Shard {
     }
 }
 
-/// Sharded by fingerprint, so that workers rarely wait for each other.
+/// Every node by its key. Workers share it.
 pub struct Table {
-    shards: Vec<Mutex<Shard>>,
+    shards: Shards<Shard>,
     /// One worker at a time gives memory back.
     shedding: Mutex<()>,
 }
-
-const SHARDS: usize = 64;
 
 /// What an open node takes beside its entry.
 const NODE_BYTES: usize = size_of::<Node>() + 2 * size_of::<usize>();
@@ -61,8 +60,7 @@ impl Default for Table {
 
 impl Table {
     pub fn new() -> Table {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Table { shards, shedding: Mutex::new(()) }
+        Table { shards: Shards::new(Shard::default), shedding: Mutex::new(()) }
     }
 
     /// The search is over for now: of much, keep bounds alone.
@@ -72,12 +70,8 @@ impl Table {
         }
     }
 
-    fn shard(&self, key: &NodeKey) -> &Mutex<Shard> {
-        &self.shards[(key.rows >> 64) as usize % SHARDS]
-    }
-
     pub fn get(&self, key: &NodeKey) -> Option<Entry> {
-        lock(self.shard(key)).entries.get(key).cloned()
+        self.shards.of(key.rows).entries.get(key).cloned()
     }
 
     pub fn insert_solved(&self, key: NodeKey, value: Cost, account: &Account) {
@@ -103,7 +97,7 @@ impl Table {
 
     /// A table that no run knows of yet takes an entry; `false` if it has the key already.
     pub(super) fn put_new(&self, key: NodeKey, entry: Entry) -> bool {
-        let mut shard = lock(self.shard(&key));
+        let mut shard = self.shards.of(key.rows);
         shard.open += usize::from(matches!(entry, Entry::Open(_)));
         shard.entries.insert(key, entry).is_none()
     }
@@ -115,7 +109,7 @@ impl Table {
         make: impl FnOnce() -> Entry,
         read: impl FnOnce(&Entry) -> T,
     ) -> T {
-        let mut shard = lock(self.shard(&key));
+        let mut shard = self.shards.of(key.rows);
         let n = shard.entries.len();
         let result = account.change(&mut *shard, |shard| {
             let open = &mut shard.open;
@@ -206,8 +200,8 @@ impl Table {
     }
 
     pub(super) fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
-        for shard in &self.shards {
-            for entry in lock(shard).entries.values() {
+        for shard in self.shards.each() {
+            for entry in shard.entries.values() {
                 if let Entry::Open(node) = entry {
                     visit(node);
                 }
@@ -217,14 +211,14 @@ impl Table {
 
     /// Every entry, in no order.
     pub fn each(&self, mut visit: impl FnMut(&NodeKey, &Entry)) {
-        for shard in &self.shards {
-            lock(shard).entries.iter().for_each(|(key, entry)| visit(key, entry));
+        for shard in self.shards.each() {
+            shard.entries.iter().for_each(|(key, entry)| visit(key, entry));
         }
     }
 
     fn retain(&self, account: &Account, keep: impl Fn(&Entry) -> bool) {
-        for shard in &self.shards {
-            account.change(&mut *lock(shard), |shard| {
+        for mut shard in self.shards.each() {
+            account.change(&mut *shard, |shard| {
                 let Shard { entries, open } = shard;
                 *open = 0;
                 entries.retain(|_, entry| {
@@ -241,7 +235,7 @@ impl Table {
 impl HeapBytes for Table {
     /// With all that its nodes hold.
     fn heap_bytes(&self) -> usize {
-        let mut bytes = self.shards.iter().map(|shard| lock(shard).heap_bytes()).sum();
+        let mut bytes = self.shards.each().map(|shard| shard.heap_bytes()).sum();
         self.each_open(|node| bytes += node.idle_bytes());
         bytes
     }

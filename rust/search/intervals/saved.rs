@@ -1,13 +1,12 @@
 //! What a search left behind as bytes, so that it can go on in another process.
 
-use std::collections::BinaryHeap;
-
 use super::Rest;
 use super::memo::Memo;
 use super::open_intervals::{Cuts, OpenIntervals};
 use crate::data::Features;
 use crate::error::Result;
 use crate::kernel::ranks::{Edge, Item};
+use crate::search::common::open_work::OpenWork;
 use crate::serial::{Reader, Writer, damaged};
 use crate::tree::Plan;
 
@@ -30,7 +29,7 @@ impl OpenIntervals {
     fn write(&self, out: &mut Writer) {
         debug_assert!(self.idle(), "a search that goes on is not saved");
         // The order within the heap stays, so that the same of several equal bounds is next.
-        out.list(self.open.iter(), |out, item| {
+        out.list(self.work.iter(), |out, item| {
             if out.is_full() {
                 return;
             }
@@ -48,7 +47,7 @@ impl OpenIntervals {
                 }
             }
         });
-        out.signed(self.settled);
+        out.signed(self.work.settled());
         out.signed(self.upper);
     }
 
@@ -62,13 +61,8 @@ impl OpenIntervals {
             };
             Ok(Item { bound, axis, what })
         })?;
-        Ok(OpenIntervals {
-            open: BinaryHeap::from(open),
-            trying: Vec::new(),
-            settled: from.signed()?,
-            upper: from.signed()?,
-            plan: Plan::Leaf,
-        })
+        let work = OpenWork::at_rest(open, from.signed()?);
+        Ok(OpenIntervals { work, upper: from.signed()?, plan: Plan::Leaf })
     }
 }
 
