@@ -7,6 +7,7 @@
 mod conclude;
 pub mod exactly;
 mod incumbent;
+mod saved;
 
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};

@@ -80,8 +80,7 @@ struct Guess {
 pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Incumbent)> {
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
-        let everything = problem.stats(0..problem.points.len());
-        let leaf = problem.task.leaf(&everything).cost + problem.leaf_cost;
+        let leaf = problem.as_one_leaf();
         let pulse = |p: &Progress| run.report(guess.proved(p.lower_cost, leaf), leaf).is_none();
         let part = run.part(problem.scale, Box::new(pulse));
         let route = Route::of(&guess.problem);

@@ -47,6 +47,7 @@ pub mod bits;
 pub mod cost;
 pub mod exact;
 pub mod run;
+pub mod serial;
 
 pub mod data;
 pub mod task;
@@ -75,6 +76,8 @@ pub mod guess;
 pub mod pareto;
 
 pub mod metric;
+
+pub mod posed;
 
 #[cfg(feature = "python")]
 mod python;

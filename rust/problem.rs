@@ -1,11 +1,14 @@
 //! Data, a task, and what a tree may be: everything a search is given.
 
+mod digest;
+
 use std::sync::Arc;
 
 use crate::context::{Context, Product};
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Features, Points};
 use crate::error::{Error, Result};
+use crate::serial::{Reader, Saved, Writer};
 use crate::task::{FeatureCosts, Labelled, Scaled, Stated, Structure, Summed, Task};
 
 /// What a tree may be. A single leaf is always allowed.
@@ -28,6 +31,23 @@ impl Shape {
     /// Whether any tree is allowed.
     pub fn is_unlimited(&self) -> bool {
         self.max_depth.is_none() && self.max_leaves.is_none() && self.min_leaf_rows <= 1
+    }
+}
+
+impl Saved for Shape {
+    fn write(&self, out: &mut Writer) {
+        let Shape { max_depth, max_leaves, min_leaf_rows } = self;
+        out.option(*max_depth, Writer::short);
+        out.option(*max_leaves, Writer::short);
+        out.number(*min_leaf_rows);
+    }
+
+    fn read(from: &mut Reader) -> Result<Shape> {
+        Ok(Shape {
+            max_depth: from.option(Reader::short)?,
+            max_leaves: from.option(Reader::short)?,
+            min_leaf_rows: from.number()?,
+        })
     }
 }
 
@@ -154,6 +174,11 @@ impl Problem {
     pub fn with_most_leaves(&self, most: u32) -> Problem {
         let shape = Shape { max_leaves: Some(most), ..self.shape };
         Problem { shape, ..self.clone() }
+    }
+
+    /// What all points cost as one leaf.
+    pub fn as_one_leaf(&self) -> Cost {
+        self.task.leaf(&self.stats(0..self.points.len())).cost + self.leaf_cost
     }
 
     /// Summed statistics of some points.

@@ -17,7 +17,7 @@ pub struct Incumbent {
     /// No tree costs less.
     pub lower: Cost,
     /// The first search that goes on takes it.
-    saved: Mutex<Option<SavedSearch>>,
+    pub(super) saved: Mutex<Option<SavedSearch>>,
 }
 
 impl Incumbent {
@@ -49,7 +49,7 @@ impl Incumbent {
 }
 
 /// True if the shape allows the tree: its depth, its leaves, and the rows in each leaf of a split.
-fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
+pub(super) fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
     let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
     let mut depths = vec![0u32; tree.nodes.len()];
     for (at, node) in tree.nodes.iter().enumerate() {

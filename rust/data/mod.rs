@@ -7,6 +7,7 @@ mod group;
 mod points;
 mod ranks;
 mod room;
+mod saved;
 mod sort;
 mod sums;
 

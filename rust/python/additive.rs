@@ -8,9 +8,10 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::digest::Digest;
 use crate::bits::call_leaf_cost;
 use crate::error::{Error, Result};
+use crate::posed::{ClassShareInput, OwnGoal};
+use crate::serial::Writer;
 use crate::task::{
     ClassInput, Deviance, Formula, FormulaInput, Impurity, RateInput, Scaled, TargetsInput,
 };
@@ -19,26 +20,11 @@ use crate::task::{
 /// as it is.
 pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// A goal that is built into a task in one step.
-pub(super) trait AdditiveGoal {
-    fn build(&self) -> Result<Scaled>;
-
-    /// Everything that the goal holds.
-    fn digest(&self, digest: &mut Digest);
-
-    /// Where callbacks leave their exception.
-    fn raised(&self) -> Option<Raised> {
-        None
-    }
-}
-
 /// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is
 /// given the number of cuts that a split can name.
 #[pyclass(frozen, module = "certree._core", name = "ClassShares")]
 pub(super) struct ClassShares {
-    input: ClassInput,
-    impurity: Option<Impurity>,
-    n_cuts: u64,
+    pub(super) input: Arc<ClassShareInput>,
 }
 
 #[pymethods]
@@ -68,25 +54,7 @@ impl ClassShares {
             "mdl" => None,
             other => return Err(PyValueError::new_err(format!("there is no impurity {other:?}"))),
         };
-        Ok(ClassShares { input, impurity, n_cuts })
-    }
-}
-
-impl AdditiveGoal for ClassShares {
-    fn build(&self) -> Result<Scaled> {
-        match self.impurity {
-            Some(impurity) => self.input.build_impurity(impurity),
-            None => self.input.clone().build_description(self.n_cuts),
-        }
-    }
-
-    fn digest(&self, digest: &mut Digest) {
-        digest.floats(&self.input.weights);
-        digest.floats(&self.input.class_weights);
-        digest.floats(&[self.input.leaf_penalty]);
-        digest.word(u64::from(self.input.balanced));
-        digest.word(self.n_cuts);
-        digest.text(&format!("{:?}", self.impurity));
+        Ok(ClassShares { input: Arc::new(ClassShareInput { input, impurity, n_cuts }) })
     }
 }
 
@@ -94,7 +62,7 @@ impl AdditiveGoal for ClassShares {
 /// weight and point.
 #[pyclass(frozen, module = "certree._core", name = "Rates")]
 pub(super) struct Rates {
-    input: RateInput,
+    pub(super) input: Arc<RateInput>,
 }
 
 #[pymethods]
@@ -124,29 +92,14 @@ impl Rates {
             n_points,
             leaf_penalty,
         };
-        Ok(Rates { input })
-    }
-}
-
-impl AdditiveGoal for Rates {
-    fn build(&self) -> Result<Scaled> {
-        self.input.build()
-    }
-
-    fn digest(&self, digest: &mut Digest) {
-        digest.text(&format!("{:?}", self.input.deviance));
-        digest.floats(&self.input.targets);
-        digest.floats(self.input.exposures.as_deref().unwrap_or_default());
-        digest.floats(self.input.weights.as_deref().unwrap_or_default());
-        digest.words(self.input.points.iter().map(|&point| u64::from(point)));
-        digest.floats(&[self.input.leaf_penalty]);
+        Ok(Rates { input: Arc::new(input) })
     }
 }
 
 /// Several targets: the number of classes of each, and row weight by point, then target and class.
 #[pyclass(frozen, module = "certree._core", name = "Targets")]
 pub(super) struct Targets {
-    input: TargetsInput,
+    pub(super) input: Arc<TargetsInput>,
 }
 
 #[pymethods]
@@ -157,19 +110,8 @@ impl Targets {
         weights: PyReadonlyArray1<'_, f64>,
         leaf_penalty: f64,
     ) -> PyResult<Self> {
-        Ok(Targets { input: TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty } })
-    }
-}
-
-impl AdditiveGoal for Targets {
-    fn build(&self) -> Result<Scaled> {
-        self.input.build()
-    }
-
-    fn digest(&self, digest: &mut Digest) {
-        digest.words(self.input.n_classes.iter().map(|&n| n as u64));
-        digest.floats(&self.input.weights);
-        digest.floats(&[self.input.leaf_penalty]);
+        let input = TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty };
+        Ok(Targets { input: Arc::new(input) })
     }
 }
 
@@ -183,6 +125,10 @@ type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Optio
 /// `normalizer`.
 #[pyclass(frozen, module = "certree._core", name = "Custom")]
 pub(super) struct Custom {
+    pub(super) task: Arc<CustomTask>,
+}
+
+pub(super) struct CustomTask {
     source: Arc<Source>,
     per_one: Vec<f64>,
     has_least: bool,
@@ -190,7 +136,7 @@ pub(super) struct Custom {
     stats: Vec<i64>,
     normalizer: f64,
     leaf_penalty: f64,
-    raised: Raised,
+    pub(super) raised: Raised,
 }
 
 #[pymethods]
@@ -209,11 +155,21 @@ impl Custom {
             None => Source::Callable { cost, whole, raised: raised.clone() },
         };
         let (source, stats) = (Arc::new(source), stats.to_vec()?);
-        Ok(Custom { source, per_one, has_least, rounding, stats, normalizer, leaf_penalty, raised })
+        let task = CustomTask {
+            source,
+            per_one,
+            has_least,
+            rounding,
+            stats,
+            normalizer,
+            leaf_penalty,
+            raised,
+        };
+        Ok(Custom { task: Arc::new(task) })
     }
 }
 
-impl AdditiveGoal for Custom {
+impl OwnGoal for CustomTask {
     fn build(&self) -> Result<Scaled> {
         let (width, last) = (self.per_one.len(), self.per_one.len() - 1);
         let counts = !self.has_least && self.stats.iter().all(|s| (0..=MOST_COUNT).contains(s));
@@ -240,14 +196,10 @@ impl AdditiveGoal for Custom {
         Ok(scaled)
     }
 
-    fn digest(&self, digest: &mut Digest) {
-        digest.floats(&self.per_one);
-        digest.words(self.stats.iter().map(|&s| s as u64));
-        digest.floats(&[self.normalizer, self.leaf_penalty]);
-    }
-
-    fn raised(&self) -> Option<Raised> {
-        Some(self.raised.clone())
+    fn describe(&self, out: &mut Writer) {
+        out.floats(&self.per_one);
+        out.list(self.stats.iter(), |out, &s| out.signed(s));
+        out.floats(&[self.normalizer, self.leaf_penalty]);
     }
 }
 

@@ -1,23 +1,22 @@
 //! Goals, which a tree is asked to do well: one frozen class for each, and [`Goal`], which is one
-//! of them.
-//!
-//! To add a goal: write its class here, give it an arm in [`Goal`] and in `Posed::new`
-//! (`problem.rs`), and a row in `combinations.rs` that says what it can be combined with.
+//! of them. `posed/goal.rs` says how to add one.
+
+use std::sync::Arc;
 
 use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::additive::{AdditiveGoal, ClassShares, Custom, Rates, Targets};
-use super::digest::Digest;
+use super::additive::{ClassShares, Custom, Raised, Rates, Targets};
 use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput};
+use crate::posed::{self, RankingAreaInput, RowCostInput};
 use crate::task::{ClassInput, SquaresInput};
 
 /// Row weight by point and class (point-major), cost by class and label (class-major), and a factor
 /// for each class. `balanced`: the factors are also divided by the weight of their class.
 #[pyclass(frozen, module = "certree._core", name = "Classes")]
 pub(super) struct Classes {
-    pub(super) input: ClassInput,
+    input: Arc<ClassInput>,
 }
 
 #[pymethods]
@@ -42,7 +41,7 @@ impl Classes {
             balanced,
             leaf_penalty,
         };
-        Ok(Classes { input })
+        Ok(Classes { input: Arc::new(input) })
     }
 }
 
@@ -51,12 +50,7 @@ impl Classes {
 /// how far rounding can take their sums. The objective is divided by `normalizer`.
 #[pyclass(frozen, module = "certree._core", name = "RowCosts")]
 pub(super) struct RowCosts {
-    pub(super) n_labels: usize,
-    pub(super) costs: Vec<f64>,
-    pub(super) weights: Vec<f64>,
-    pub(super) size: f64,
-    pub(super) normalizer: f64,
-    pub(super) leaf_penalty: f64,
+    input: Arc<RowCostInput>,
 }
 
 #[pymethods]
@@ -71,7 +65,8 @@ impl RowCosts {
     ) -> PyResult<Self> {
         let (n_labels, costs) = (costs.shape()[1], costs.as_slice()?.to_vec());
         let weights = weights.to_vec()?;
-        Ok(RowCosts { n_labels, costs, weights, size, normalizer, leaf_penalty })
+        let input = RowCostInput { n_labels, costs, weights, size, normalizer, leaf_penalty };
+        Ok(RowCosts { input: Arc::new(input) })
     }
 }
 
@@ -79,7 +74,7 @@ impl RowCosts {
 /// row. `given`: the weights as floats, where whole units are not all of them.
 #[pyclass(frozen, module = "certree._core", name = "Squares")]
 pub(super) struct Squares {
-    pub(super) input: SquaresInput,
+    input: Arc<SquaresInput>,
 }
 
 #[pymethods]
@@ -103,7 +98,7 @@ impl Squares {
             n_points,
             leaf_penalty,
         };
-        Ok(Squares { input })
+        Ok(Squares { input: Arc::new(input) })
     }
 }
 
@@ -112,7 +107,7 @@ impl Squares {
 /// one after the other, so that the first half of them is of the first class.
 #[pyclass(frozen, module = "certree._core", name = "Metric")]
 pub(super) struct MetricGoal {
-    pub(super) input: MetricInput,
+    input: Arc<MetricInput>,
 }
 
 #[pymethods]
@@ -143,7 +138,7 @@ impl MetricGoal {
             leaf_penalty,
         };
         let metric = metric_named(name, beta)?;
-        Ok(MetricGoal { input: MetricInput { classes, metric, positive } })
+        Ok(MetricGoal { input: Arc::new(MetricInput { classes, metric, positive }) })
     }
 }
 
@@ -160,10 +155,7 @@ fn metric_named(name: &str, beta: f64) -> Result<Metric> {
 /// classes, of which `positive` is the number of the positive one.
 #[pyclass(frozen, module = "certree._core", name = "RankingArea")]
 pub(super) struct RankingArea {
-    pub(super) weights: Vec<f64>,
-    pub(super) positive: usize,
-    pub(super) max_fpr: f64,
-    pub(super) leaf_penalty: f64,
+    input: Arc<RankingAreaInput>,
 }
 
 #[pymethods]
@@ -178,7 +170,9 @@ impl RankingArea {
         if positive > 1 {
             return Err(Error::invalid("areas are of two classes").into());
         }
-        Ok(RankingArea { weights: weights.to_vec()?, positive, max_fpr, leaf_penalty })
+        let weights = weights.to_vec()?;
+        let input = RankingAreaInput { weights, positive, max_fpr, leaf_penalty };
+        Ok(RankingArea { input: Arc::new(input) })
     }
 }
 
@@ -197,76 +191,26 @@ pub(super) enum Goal<'py> {
 }
 
 impl Goal<'_> {
-    /// The name of its class.
-    pub(super) fn name(&self) -> &'static str {
+    /// The goal as plain data, which is shared.
+    pub(super) fn input(&self) -> posed::Goal {
         match self {
-            Goal::Classes(_) => "Classes",
-            Goal::RowCosts(_) => "RowCosts",
-            Goal::Squares(_) => "Squares",
-            Goal::Metric(_) => "Metric",
-            Goal::RankingArea(_) => "RankingArea",
-            Goal::ClassShares(_) => "ClassShares",
-            Goal::Rates(_) => "Rates",
-            Goal::Targets(_) => "Targets",
-            Goal::Custom(_) => "Custom",
+            Goal::Classes(goal) => posed::Goal::Classes(goal.get().input.clone()),
+            Goal::RowCosts(goal) => posed::Goal::RowCosts(goal.get().input.clone()),
+            Goal::Squares(goal) => posed::Goal::Squares(goal.get().input.clone()),
+            Goal::Metric(goal) => posed::Goal::Metric(goal.get().input.clone()),
+            Goal::RankingArea(goal) => posed::Goal::RankingArea(goal.get().input.clone()),
+            Goal::ClassShares(goal) => posed::Goal::ClassShares(goal.get().input.clone()),
+            Goal::Rates(goal) => posed::Goal::Rates(goal.get().input.clone()),
+            Goal::Targets(goal) => posed::Goal::Targets(goal.get().input.clone()),
+            Goal::Custom(goal) => posed::Goal::Custom(goal.get().task.clone()),
         }
     }
 
-    /// The goal as one whose leaf costs are a function of summed statistics, if it is.
-    pub(super) fn additive(&self) -> Option<&(dyn AdditiveGoal + Sync)> {
+    /// Where callbacks leave their exception.
+    pub(super) fn raised(&self) -> Option<Raised> {
         match self {
-            Goal::ClassShares(goal) => Some(goal.get()),
-            Goal::Rates(goal) => Some(goal.get()),
-            Goal::Targets(goal) => Some(goal.get()),
-            Goal::Custom(goal) => Some(goal.get()),
+            Goal::Custom(goal) => Some(goal.get().task.raised.clone()),
             _ => None,
         }
     }
-
-    /// Everything that the goal holds.
-    pub(super) fn digest(&self, digest: &mut Digest) {
-        digest.text(self.name());
-        if let Some(goal) = self.additive() {
-            return goal.digest(digest);
-        }
-        match self {
-            Goal::Classes(goal) => of_classes(&goal.get().input, digest),
-            Goal::RowCosts(goal) => {
-                let goal = goal.get();
-                digest.floats(&goal.costs);
-                digest.floats(&goal.weights);
-                digest.floats(&[goal.size, goal.normalizer, goal.leaf_penalty]);
-            }
-            Goal::Squares(goal) => {
-                let input = &goal.get().input;
-                digest.word(input.n_outputs as u64);
-                digest.floats(&input.targets);
-                digest.words(input.points.iter().map(|&point| u64::from(point)));
-                let weights = input.weights.as_deref().unwrap_or_default();
-                digest.words(weights.iter().map(|&weight| weight as u64));
-                digest.floats(&[input.leaf_penalty]);
-            }
-            Goal::Metric(goal) => {
-                let MetricInput { classes, metric, positive } = &goal.get().input;
-                of_classes(classes, digest);
-                digest.word(*positive as u64);
-                digest.text(&format!("{metric:?}"));
-            }
-            Goal::RankingArea(goal) => {
-                let goal = goal.get();
-                digest.floats(&goal.weights);
-                digest.word(goal.positive as u64);
-                digest.floats(&[goal.max_fpr, goal.leaf_penalty]);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn of_classes(input: &ClassInput, digest: &mut Digest) {
-    digest.floats(&input.weights);
-    digest.floats(&input.costs);
-    digest.floats(&input.class_weights);
-    digest.word(u64::from(input.balanced));
-    digest.floats(&[input.leaf_penalty]);
 }

@@ -3,8 +3,6 @@
 
 mod additive;
 mod arrays;
-mod combinations;
-mod digest;
 mod goals;
 mod parts;
 mod problem;
@@ -17,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::Error;
+use crate::posed::combinations;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {

@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
-use super::digest::Digest;
-use crate::data::{Codes, Column, ColumnKind, Threshold};
+use crate::data::{Column, ColumnKind, Threshold};
 use crate::pareto::LimitInput;
+use crate::posed::{ConstraintInput, Counted};
 use crate::run;
 use crate::task::{FeatureCostInput, FeatureCostList};
 
@@ -82,13 +82,7 @@ impl ShareLimit {
 /// the user's class of each), or row weights by point and group.
 #[pyclass(frozen, module = "certree._core", name = "Constraints")]
 pub(super) struct Constraints {
-    pub(super) limits: Vec<LimitInput>,
-    pub(super) counted: Counted,
-}
-
-pub(super) enum Counted {
-    Classes { class_of: Vec<u32> },
-    Groups { n_groups: usize, weights: Vec<f64> },
+    pub(super) input: ConstraintInput,
 }
 
 #[pymethods]
@@ -109,29 +103,7 @@ impl Constraints {
             _ => return Err(PyValueError::new_err("constraints count classes or groups of rows")),
         };
         let limits = limits.into_iter().map(|limit| limit.input).collect();
-        Ok(Constraints { limits, counted })
-    }
-}
-
-impl Constraints {
-    pub(super) fn digest(&self, digest: &mut Digest) {
-        match &self.counted {
-            Counted::Classes { class_of } => {
-                digest.words(class_of.iter().map(|&class| u64::from(class)))
-            }
-            Counted::Groups { n_groups, weights } => {
-                digest.word(*n_groups as u64);
-                digest.floats(weights);
-            }
-        }
-        for limit in &self.limits {
-            digest.text(&limit.name);
-            digest.word(u64::from(limit.label));
-            for side in [&limit.among, &limit.against] {
-                digest.words(side.iter().map(|&class| u64::from(class)));
-            }
-            digest.floats(&[limit.most]);
-        }
+        Ok(Constraints { input: ConstraintInput { limits, counted } })
     }
 }
 
@@ -148,17 +120,6 @@ impl FeatureCosts {
         let price = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
         let tests = tests.into_iter().map(price).collect();
         FeatureCosts { prices: FeatureCostList { tests, of_column: test_of } }
-    }
-}
-
-impl FeatureCosts {
-    pub(super) fn digest(&self, digest: &mut Digest) {
-        let number = |number: Option<u32>| number.map_or(0, |number| u64::from(number) + 1);
-        for test in &self.prices.tests {
-            digest.floats(&[test.full, test.discounted]);
-            digest.word(number(test.group));
-        }
-        digest.words(self.prices.of_column.iter().map(|&test| number(test)));
     }
 }
 
@@ -197,32 +158,4 @@ fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
             Ok(ColumnKind::Ordered(cuts))
         }
     }
-}
-
-/// The columns and their cuts, the points and their rows.
-pub(super) fn digest_data(columns: &[Column], points: &crate::data::Points, digest: &mut Digest) {
-    for (index, column) in columns.iter().enumerate() {
-        digest.text(&column.name);
-        match &column.kind {
-            ColumnKind::Boolean => digest.word(0),
-            ColumnKind::Category(values) => {
-                digest.word(1);
-                values.iter().for_each(|value| digest.text(value));
-            }
-            ColumnKind::Ordered(cuts) => {
-                digest.word(2);
-                for cut in cuts {
-                    match cut {
-                        Threshold::Float(cut) => digest.floats(&[*cut]),
-                        Threshold::Int(cut) => digest.word(*cut as u64),
-                    }
-                }
-            }
-        }
-        match points.codes(index) {
-            Codes::Narrow(codes) => digest.bytes(codes),
-            Codes::Wide(codes) => digest.words(codes.iter().map(|&code| u64::from(code))),
-        }
-    }
-    digest.words(points.all_rows().iter().copied());
 }

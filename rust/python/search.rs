@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::additive::Raised as TaskRaised;
 use super::parts::Limits;
@@ -80,6 +81,15 @@ impl PyAnswer {
     #[getter]
     fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.interrupt.as_ref().map(|error| error.value(py).clone().into_any().unbind())
+    }
+
+    /// What the search has proved so far, for `solve` in another process: the bytes of the tree and
+    /// its bounds, and of all that the search left behind if they are at most `most`. None where it
+    /// cannot go on.
+    fn to_bytes(&self, py: Python<'_>, most: usize) -> Option<Py<PyBytes>> {
+        let Open { problem, known, .. } = self.open.as_ref()?;
+        let bytes = py.detach(|| known.to_bytes(problem, most));
+        Some(PyBytes::new(py, &bytes).unbind())
     }
 
     /// The best of the trees with at most so many leaves, fewer than this search allowed. What it

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Found;
 use crate::cost::{Cost, INFINITE};
 use crate::ids::{ColumnId, FeatureId};
 use crate::problem::Problem;
+use crate::search::common::Found;
 use crate::task::FeatureCosts;
 use crate::tree::Plan;
 

@@ -8,13 +8,14 @@
 //! It is complete: the answer is the least cost over all cuts and the leaf, as the task itself costs
 //! them. Questions that cost something, or that forbid others, are left to the other searches.
 
-use super::{Found, too_large};
 use crate::cost::Cost;
 use crate::data::ColumnKind;
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
 use crate::run::{Held, Run};
+use crate::search::common::Found;
+use crate::search::common::set_up::too_large;
 use crate::tree::Plan;
 
 /// Sums that are costed together: few enough to stay close by.

@@ -18,6 +18,7 @@ mod impurity;
 mod known_tasks;
 mod leaf;
 mod rows;
+mod saved;
 mod scaled;
 mod squares;
 mod squares_input;

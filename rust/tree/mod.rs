@@ -4,6 +4,7 @@ mod cutoff;
 mod finished;
 mod plan;
 mod predict;
+mod saved;
 
 pub use finished::{Node, Split, Test, Tree};
 pub use plan::Plan;

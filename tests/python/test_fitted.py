@@ -24,6 +24,8 @@ from certree import (
     ThresholdGuesser,
     frontier,
 )
+from certree import _core
+from certree.estimators import _base as estimators_base
 from certree.fitted import OF_RUNS, Fitted, frozen
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -314,6 +316,62 @@ def test_another_process_goes_on(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == f"optimal {model.certify().objective_!r}\n", done.stderr
+
+
+def open_search():
+    """A model of noise whose search was stopped in the middle, and its rows."""
+    rng = np.random.default_rng(11)
+    X, y = rng.integers(0, 2, (600, 22)).astype(bool), rng.integers(0, 2, 600)
+    whole = OptimalTreeClassifier(max_depth=5, n_jobs=1).fit(X, y).certificate_
+    for share in (0.5, 0.3, 0.7, 0.2, 0.4, 0.6, 0.1, 0.8):
+        limit = share * whole.seconds
+        model = OptimalTreeClassifier(max_depth=5, time_limit=limit, n_jobs=1).fit(X, y)
+        if model.status_ == "time_limit" and 10 < model.certificate_.nodes < whole.nodes:
+            return model.set_params(time_limit=None), (X, y)
+    raise AssertionError("no search was stopped in the middle")
+
+
+def test_a_pickled_search_goes_on_where_it_was():
+    model, given = open_search()
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(model))))
+    assert len(pickle.dumps(again)) < estimators_base.MOST_SAVED
+    forgetful = pickle.loads(pickle.dumps(model))
+    forgetful._saved_search = None
+    model.certify()
+    assert again.certify(*given).status_ == forgetful.certify(*given).status_ == "optimal"
+    assert again.objective_ == model.objective_ == forgetful.objective_
+    assert again.tree_ == model.tree_
+    work = [(each.certificate_.nodes, each.certificate_.kernel_calls) for each in (model, again)]
+    assert work[0] == work[1] and again.certificate_.nodes <= forgetful.certificate_.nodes
+
+
+def test_a_search_that_cannot_be_read_is_searched_again(monkeypatch):
+    model, given = open_search()
+    for damage in (b"", b"of another version", None):
+        again = pickle.loads(pickle.dumps(model))
+        saved = again._saved_search
+        again._saved_search = saved[: len(saved) // 2] if damage is None else damage
+        assert again.certify(*given).status_ == "optimal"
+    # What is too large stays behind, but for the tree and its bound.
+    monkeypatch.setattr(estimators_base, "MOST_SAVED", 0)
+    again = pickle.loads(pickle.dumps(model))
+    assert len(again._saved_search) < 10_000
+    assert again.certify(*given).objective_ == model.certify().objective_
+
+
+def test_problems_are_bytes():
+    X, y = data()
+    model = OptimalTreeClassifier(max_depth=2, thresholds=6)
+    problem = model._pose((X, y, None)).problem
+    again = _core.Problem.from_bytes(problem.to_bytes())
+    assert again.digest == problem.digest and again.to_bytes() == problem.to_bytes()
+    one, other = (_core.solve(each, _core.Limits()) for each in (problem, again))
+    assert one.tree.parts() == other.tree.parts() and one.objective == other.objective
+    damaged = bytearray(problem.to_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    for wrong in (b"", bytes(damaged), one.tree.parts().__repr__().encode()):
+        with pytest.raises(ValueError, match=r"damaged|not a problem of certree"):
+            _core.Problem.from_bytes(wrong)
 
 
 def test_metrics_are_fitted_again():

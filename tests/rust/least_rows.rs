@@ -7,7 +7,7 @@ use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::pareto::Roc;
 use certree::problem::Shape;
 use certree::run::{Limits, Run, Status};
-use certree::solve::solve;
+use certree::solve;
 use certree::task::{ClassInput, FeatureCostList};
 
 const PENALTY: f64 = 0.001;

@@ -5,18 +5,22 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
-use certree::answer::{Answer, solve};
+use certree::answer::{Answer, Incumbent, go_on, solve};
 use certree::data::{ColumnKind, Points};
 use certree::error::Result;
 use certree::pareto::{Constrained, LimitInput, Roc};
+use certree::posed::{Goal, ProblemInput};
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run, Status};
+use certree::serial::Kind;
 use certree::task::ClassInput;
-use common::Loss;
+use common::damage::{HEADER, damaged, sealed};
 use common::large::{built, noise};
+use common::{Loss, Random};
 
 /// What threads, the tree and the clock take beside the search.
 const FIXED: i64 = 1 << 20;
@@ -96,8 +100,51 @@ fn ranked(n: usize, columns: usize, depth: u32) -> Roc {
     Roc::new(case.columns, points, input.weights, 1, 1.0, 0.0, shape).unwrap()
 }
 
+/// However much they promise: each value takes a byte or more, and at most so many in memory.
+fn damaged_bytes_take_no_more_than_they_can_hold() {
+    const MOST_PER_BYTE: i64 = 64;
+    let case = noise(300, 12, 1, 2, 0);
+    let Loss::Classes(input) = &case.loss else { unreachable!("noise has classes") };
+    let posed = ProblemInput {
+        columns: case.columns.clone(),
+        points: Points::new(&case.columns, case.codes.clone(), case.rows.clone()).unwrap(),
+        goal: Goal::Classes(Arc::new(input.clone())),
+        shape: Shape { max_depth: Some(4), ..case.shape },
+        constraints: None,
+        feature_costs: None,
+        regrets: None,
+    };
+    let problem = built(case, 0.0, Some(4));
+    let limits = Limits { time: Some(Duration::from_millis(20)), ..Limits::default() };
+    let (_, known) = go_on(&problem, None, &Run::new(limits, problem.scale, None)).unwrap();
+    let search = known.to_bytes(&problem, usize::MAX);
+    let posed = posed.to_bytes().unwrap();
+    // A saved search begins with the digest of its problem, which would be found.
+    type Read<'a> = (Kind, &'a [u8], usize, &'a dyn Fn(&[u8]) -> bool);
+    let kinds: [Read; 2] = [
+        (Kind::Problem, &posed, HEADER, &|bytes| ProblemInput::from_bytes(bytes).is_ok()),
+        (Kind::Search, &search, HEADER + 16, &|bytes| {
+            Incumbent::from_bytes(&problem, bytes).is_ok()
+        }),
+    ];
+    let rng = &mut Random::new(5);
+    for (kind, bytes, fixed, read) in kinds {
+        assert!(read(bytes));
+        for _ in 0..300 {
+            let body = [&bytes[HEADER..fixed], &damaged(rng, &bytes[fixed..])].concat();
+            let broken = sealed(kind, &body);
+            let before = NOW.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            read(&broken);
+            let (taken, most) = (PEAK.load(Relaxed) - before, broken.len() as i64 * MOST_PER_BYTE);
+            assert!(taken <= most + FIXED, "{kind:?}: {taken} for {} bytes", broken.len());
+        }
+    }
+}
+
 #[test]
 fn memory_is_what_it_says_and_limits_are_kept() {
+    damaged_bytes_take_no_more_than_they_can_hold();
     let deep = built(noise(3_000, 12, 1, 2, 0), 0.0005, None);
     let shallow = built(noise(4_000, 12, 12, 2, 1), 0.0002, Some(5));
     let wide = built(noise(2_000, 2, 1_500, 2, 2), 0.0002, Some(3));

@@ -33,6 +33,10 @@ LONGEST = 1e9
 MOST = 2**32 - 1
 
 
+#: The search of a pickled model goes along if it takes no more bytes.
+MOST_SAVED = 16 << 20
+
+
 @dataclass(frozen=True)
 class Posed:
     """A problem that is ready to be solved, and what shows its answer."""
@@ -216,6 +220,8 @@ class TreeEstimator(BaseEstimator, ABC):
             **posed.attributes,
             "_fitted": fitted,
             "_open": (None if posed.cut_short else answer, posed, data) if stays_open else None,
+            # Of a model that was unpickled: what its search had proved.
+            "_saved_search": None,
             "tree_": tree,
             "certificate_": certificate,
             "n_features_in_": len(columns),
@@ -314,8 +320,9 @@ class TreeEstimator(BaseEstimator, ABC):
         ----------
         X, y, sample_weight : default=None
             The data of the fit, as they were given to it. They are needed by a model that was
-            pickled or copied, which has left its training rows and its search behind: the search
-            then starts again, from the tree and the lower bound. Without them, the data are those
+            pickled or copied, which has left its training rows behind. A pickle keeps what the
+            search had proved if that takes at most 16 MB; otherwise, and in a copy, the search
+            starts again from the tree and the lower bound. Without them, the data are those
             that ``fit`` was given, which are read again. Either way a digest tells whether they are
             still the same; if not, it is an error.
 
@@ -374,7 +381,8 @@ class TreeEstimator(BaseEstimator, ABC):
                     answer = earlier[0].go_on(limits, pulse)
                 else:
                     incumbent = self.tree_._core, self.lower_bound_
-                    answer = _core.solve(posed.problem, limits, pulse, incumbent)
+                    saved = getattr(self, "_saved_search", None)
+                    answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
                 self._keep(answer, posed, fitted, data, before)
         return self
 
@@ -393,8 +401,19 @@ class TreeEstimator(BaseEstimator, ABC):
         return smaller
 
     def __getstate__(self) -> dict[str, Any]:
-        # The search and the training rows stay behind.
-        return {**super().__getstate__(), "_open": None}
+        # The training rows stay behind, and what the search has proved goes along as bytes.
+        state = super().__getstate__()
+        if state.get("_open") is None:
+            return state
+        answer = state["_open"][0]
+        saved = answer.to_bytes(MOST_SAVED) if answer.is_open else None
+        return {**state, "_open": None, "_saved_search": saved}
+
+    def __copy__(self) -> Self:
+        # A copy within this process is no reason to write the search down.
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__, _open=None)
+        return made
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The leaf that each row ends in, as an index into ``tree_.nodes``."""

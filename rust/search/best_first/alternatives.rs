@@ -4,10 +4,10 @@ use super::budget::{Budget, Choice, UNLIMITED};
 use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::proved::Proved;
-use super::sync::Arc;
 use crate::bounds::{scope, similarity};
 use crate::cost::Cost;
 use crate::run::HeapBytes;
+use crate::search::common::sync::Arc;
 
 /// A node, as its parent's alternatives see it.
 pub trait Bounded {
@@ -75,11 +75,11 @@ impl Alternative {
 pub struct Alternatives<N> {
     pub list: Vec<Alternative>,
     /// Only splits that look cheaper than this are listed: most others are never needed.
-    limit: Cost,
+    pub(super) limit: Cost,
     /// The least lower bound of the others.
-    beyond: Cost,
+    pub(super) beyond: Cost,
     /// The nodes of both children of each, once they were chosen; empty until then.
-    children: Vec<[Option<Arc<N>>; 2]>,
+    pub(super) children: Vec<[Option<Arc<N>>; 2]>,
 }
 
 /// What to do next in a node.

@@ -12,12 +12,12 @@ use super::frame::Frame;
 use super::learned::Hints;
 use super::look::Rules;
 use super::node::Node;
-use super::sync::{Arc, AtomicU32, lock};
 use super::table::{Entry, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Kernel, Unfinished};
 use crate::run::{Account, Held, Run};
+use crate::search::common::sync::{Arc, AtomicU32, lock};
 use crate::view::BitView;
 
 /// What all workers share.

@@ -7,12 +7,12 @@ use super::budget::{Budget, NodeKey, UNLIMITED};
 use super::descend::{Shared, Worker};
 use super::frame::Frame;
 use super::node::{Node, State};
-use super::sync::lock;
 use super::table::Entry;
 use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
+use crate::search::common::sync::lock;
 use crate::view::Fingerprint;
 
 /// The overlaps of more columns than this are not asked for: they take the square of it in memory,

@@ -10,9 +10,9 @@ use super::budget::{Budget, Choice, NodeKey, UNLIMITED};
 use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
-use super::sync::lock;
 use super::table::Entry;
 use crate::cost::Cost;
+use crate::search::common::sync::lock;
 use crate::tree::Plan;
 
 impl Worker<'_, '_> {

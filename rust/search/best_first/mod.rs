@@ -16,10 +16,10 @@ mod look;
 mod node;
 mod proved;
 mod room;
+mod saved;
 #[cfg(all(test, shuttle))]
 mod schedules;
 mod siblings;
-mod sync;
 mod table;
 mod ties;
 mod workers;

@@ -2,9 +2,9 @@
 
 use super::alternatives::{Alternatives, Bounded};
 use super::budget::{Choice, NodeKey};
-use super::sync::{AtomicI64, AtomicU32, Mutex, Ordering};
 use crate::cost::{Cost, INFINITE};
 use crate::run::{Account, HeapBytes};
+use crate::search::common::sync::{AtomicI64, AtomicU32, Mutex, Ordering};
 
 /// Shared by all workers. `lower` never falls, `upper` never rises, and `lower <= optimum <= upper`
 /// at every moment.
@@ -102,7 +102,7 @@ impl Node {
     /// Whether no worker is below this node or in one of its alternatives.
     #[cfg(all(test, shuttle))]
     pub fn is_idle(&self) -> bool {
-        let state = super::sync::lock(&self.state);
+        let state = crate::search::common::sync::lock(&self.state);
         let busy = self.busy.load(Ordering::Relaxed) > 0;
         !busy && state.alternatives.as_ref().is_none_or(|all| all.idle())
     }

@@ -7,7 +7,6 @@ use shuttle::thread;
 
 use super::budget::{Budget, NodeKey, UNLIMITED};
 use super::descend::{Shared, Worker};
-use super::sync::Arc;
 use super::table::{Entry, Table};
 use super::workers::{Options, share};
 use crate::cost::Cost;
@@ -15,6 +14,7 @@ use crate::data::{Column, ColumnKind, Points};
 use crate::kernel::Kernel;
 use crate::problem::{Problem, Shape};
 use crate::run::{Account, Limits, Run};
+use crate::search::common::sync::Arc;
 // A sibling, which only a test may know.
 #[cfg(test)]
 use crate::search::brute;

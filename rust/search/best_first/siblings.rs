@@ -4,8 +4,8 @@ use super::budget::UNLIMITED;
 use super::descend::Worker;
 use super::frame::Frame;
 use super::node::Node;
-use super::sync::lock;
 use crate::cost::Cost;
+use crate::search::common::sync::lock;
 
 /// How many siblings a new node learns from.
 const SIBLINGS: usize = 8;

@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 
 use super::budget::NodeKey;
 use super::node::Node;
-use super::sync::{Arc, Mutex, lock};
 use crate::cost::Cost;
 use crate::run::{Account, HeapBytes, Held};
+use crate::search::common::shards::Shards;
+use crate::search::common::sync::{Arc, Mutex, lock};
 use crate::view::SeenRows;
 
 /// What is known of a set of rows and a budget.
@@ -36,16 +37,14 @@ impl HeapBytes for Shard {
     }
 }
 
-/// Sharded by fingerprint, so that workers rarely wait for each other.
+/// Every node by its key. Workers share it.
 pub struct Table {
-    shards: Vec<Mutex<Shard>>,
+    shards: Shards<Shard>,
     /// One worker at a time gives memory back.
     shedding: Mutex<()>,
     /// For debug assertions alone.
     pub(super) seen: SeenRows,
 }
-
-const SHARDS: usize = 64;
 
 /// What an open node takes beside its entry.
 const NODE_BYTES: usize = size_of::<Node>() + 2 * size_of::<usize>();
@@ -64,7 +63,7 @@ impl Default for Table {
 
 impl Table {
     pub fn new() -> Table {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        let shards = Shards::new(Shard::default);
         Table { shards, shedding: Mutex::new(()), seen: SeenRows::default() }
     }
 
@@ -75,12 +74,8 @@ impl Table {
         }
     }
 
-    fn shard(&self, key: &NodeKey) -> &Mutex<Shard> {
-        &self.shards[(key.rows >> 64) as usize % SHARDS]
-    }
-
     pub fn get(&self, key: &NodeKey) -> Option<Entry> {
-        lock(self.shard(key)).entries.get(key).cloned()
+        self.shards.of(key.rows).entries.get(key).cloned()
     }
 
     pub fn insert_solved(&self, key: NodeKey, value: Cost, account: &Account) {
@@ -104,6 +99,13 @@ impl Table {
         self.entry(key, account, make, |entry| entry.clone())
     }
 
+    /// A table that no run knows of yet takes an entry; `false` if it has the key already.
+    pub(super) fn put_new(&self, key: NodeKey, entry: Entry) -> bool {
+        let mut shard = self.shards.of(key.rows);
+        shard.open += usize::from(matches!(entry, Entry::Open(_)));
+        shard.entries.insert(key, entry).is_none()
+    }
+
     fn entry<T>(
         &self,
         key: NodeKey,
@@ -111,7 +113,7 @@ impl Table {
         make: impl FnOnce() -> Entry,
         read: impl FnOnce(&Entry) -> T,
     ) -> T {
-        let mut shard = lock(self.shard(&key));
+        let mut shard = self.shards.of(key.rows);
         let n = shard.entries.len();
         let result = account.change(&mut *shard, |shard| {
             let open = &mut shard.open;
@@ -202,8 +204,8 @@ impl Table {
     }
 
     pub(super) fn each_open(&self, mut visit: impl FnMut(&Arc<Node>)) {
-        for shard in &self.shards {
-            for entry in lock(shard).entries.values() {
+        for shard in self.shards.each() {
+            for entry in shard.entries.values() {
                 if let Entry::Open(node) = entry {
                     visit(node);
                 }
@@ -213,14 +215,14 @@ impl Table {
 
     /// Every entry, in no order.
     pub fn each(&self, mut visit: impl FnMut(&NodeKey, &Entry)) {
-        for shard in &self.shards {
-            lock(shard).entries.iter().for_each(|(key, entry)| visit(key, entry));
+        for shard in self.shards.each() {
+            shard.entries.iter().for_each(|(key, entry)| visit(key, entry));
         }
     }
 
     fn retain(&self, account: &Account, keep: impl Fn(&Entry) -> bool) {
-        for shard in &self.shards {
-            account.change(&mut *lock(shard), |shard| {
+        for mut shard in self.shards.each() {
+            account.change(&mut *shard, |shard| {
                 let Shard { entries, open } = shard;
                 *open = 0;
                 entries.retain(|_, entry| {
@@ -237,7 +239,7 @@ impl Table {
 impl HeapBytes for Table {
     /// With all that its nodes hold.
     fn heap_bytes(&self) -> usize {
-        let mut bytes = self.shards.iter().map(|shard| lock(shard).heap_bytes()).sum();
+        let mut bytes = self.shards.each().map(|shard| shard.heap_bytes()).sum();
         self.each_open(|node| bytes += node.idle_bytes());
         bytes
     }

@@ -13,10 +13,10 @@ use super::descend::Worker;
 use super::frame::Frame;
 use super::look::child_budgets;
 use super::node::Node;
-use super::sync::lock;
 use super::table::Entry;
 use crate::bounds::scope;
 use crate::cost::Cost;
+use crate::search::common::sync::lock;
 
 impl Worker<'_, '_> {
     /// The first of the splits that cost `value`, the optimum of the node in frame `at`. `None` if

@@ -8,15 +8,17 @@ use super::descend::{Shared, Worker};
 use super::extract::root_key;
 use super::learned::{ErrorCosts, Hints, Learned};
 use super::look::Rules;
-use super::sync::AtomicU32;
 use super::table::{Entry, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::problem::Problem;
-use crate::run::{Account, HeapBytes, Run, Status, on_threads};
-use crate::search::{Found, SetUp, set_up};
+use crate::run::{Account, HeapBytes, Run, Status};
+use crate::search::common::Found;
+use crate::search::common::set_up::{SetUp, set_up};
+use crate::search::common::sync::AtomicU32;
+use crate::search::common::workers;
 use crate::tree::Plan;
 use crate::view::BitView;
 
@@ -84,10 +86,9 @@ fn search(
     hints: Hints<'_>,
     error_costs: Option<ErrorCosts>,
 ) -> Result<(Found, Option<Table>, Option<Learned>)> {
-    let leaf = leaf(problem);
-    let threads = run.limits().threads.max(1);
+    let leaf = problem.as_one_leaf();
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
-    let SetUp { bits, threads, held: _held } = match set_up(problem, run, threads, &halt)? {
+    let SetUp { bits, threads, held: _held } = match set_up(problem, run, &halt)? {
         Some(ready) => ready,
         None => {
             let found = Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost };
@@ -110,23 +111,18 @@ fn search(
             shared.root.upper() + bits.unavoidable_cost,
         );
     };
-    let stop = || run.stop(Status::Interrupted);
-    on_threads(threads, || make(false).work(), stop, report)?;
+    workers::work(run, threads, || make(false).work(), report)?;
     if !shared.root.solved() {
         // Unless something else stopped them, all workers have retired.
         run.stop(Status::MemoryLimit);
     }
 
     let grace = Grace::new(&shared);
-    let mut plans = on_threads(
-        1,
-        || make(true).extract(),
-        stop,
-        || {
-            report();
-            grace.check();
-        },
-    )?;
+    let watch = || {
+        report();
+        grace.check();
+    };
+    let mut plans = workers::work(run, 1, || make(true).extract(), watch)?;
     let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
@@ -137,12 +133,6 @@ fn search(
     let found =
         Found { plan, upper: upper + bits.unavoidable_cost, lower: lower + bits.unavoidable_cost };
     Ok((found, Some(shared.table), learned))
-}
-
-/// What the whole problem costs as one leaf.
-fn leaf(problem: &Problem) -> Cost {
-    let everything = problem.stats(0..problem.points.len());
-    problem.task.leaf(&everything).cost + problem.leaf_cost
 }
 
 /// A graph with its root; if it is new, with nothing else.
@@ -175,7 +165,7 @@ pub fn share<'a, 'run>(
         unreachable!("the look-ahead solves children alone")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(leaf(problem).min(options.cutoff) - bits.unavoidable_cost);
+    root.lower_to(problem.as_one_leaf().min(options.cutoff) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
     Shared { bits, table, rules, run, account, root, workers, cut_short, hints }

@@ -1,7 +1,6 @@
 //! The state that all workers of one search share.
 
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 
 use super::alternative::Alternative;
 use super::front::Front;
@@ -13,6 +12,8 @@ use crate::error::Error;
 use crate::kernel::Unfinished;
 use crate::problem::Problem;
 use crate::run::{Run, Status};
+use crate::search::common::open_work::OpenWork;
+use crate::search::common::sync::{AtomicI64, Mutex, Ordering, lock};
 use crate::view::BitView;
 
 /// The run was stopped, so that nothing is known of what was being worked on.
@@ -47,16 +48,14 @@ pub struct Shared<'a, 'run, F: Front> {
     /// The most that a whole tree may cost in the relaxation to be better than the best one known.
     budget: AtomicI64,
     best: Mutex<Option<(Cost, Subtree)>>,
-    next: AtomicUsize,
     broken: OnceLock<Error>,
 }
 
-/// The splits of the root, the least bound first, and which of them are done.
+/// The splits of the root that are not done.
 #[derive(Default)]
 pub struct Root {
     pub looked: bool,
-    pub splits: Vec<Alternative>,
-    pub done: Vec<bool>,
+    pub splits: OpenWork<Alternative>,
 }
 
 /// True if the view must count rows: for a minimum of rows, or to hold points that the relaxation
@@ -88,7 +87,6 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
             start,
             budget: AtomicI64::new(front.budget(start.upper)),
             best: Mutex::new(None),
-            next: AtomicUsize::new(0),
             broken: OnceLock::new(),
         }
     }
@@ -116,11 +114,6 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         self.budget.load(Ordering::Relaxed)
     }
 
-    /// The place of a split of the root that no worker has taken yet.
-    pub fn take_next(&self) -> usize {
-        self.next.fetch_add(1, Ordering::Relaxed)
-    }
-
     /// Keep a whole tree if it is the best so far.
     pub fn offer(&self, cost: Cost, tree: impl FnOnce() -> Subtree) {
         let mut best = lock(&self.best);
@@ -145,8 +138,7 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         if !root.looked {
             return self.start.lower;
         }
-        let open = root.done.iter().position(|done| !done);
-        let open = open.map_or(INFINITE, |split| self.front.at_least(root.splits[split].bound()));
+        let open = root.splits.least().map_or(INFINITE, |bound| self.front.at_least(bound));
         open.max(self.start.lower).min(self.upper())
     }
 
@@ -178,8 +170,4 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         let own = || self.broken.get().cloned();
         own().or_else(|| self.front.failure()).or_else(|| self.problem.task.failure())
     }
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -3,14 +3,17 @@
 use super::candidates::Candidates;
 use super::front::Front;
 use super::node_front::{Entry, NodeFront};
-use super::shared::{Shared, Start, Stopped, counts_rows, lock};
+use super::shared::{Shared, Start, Stopped, counts_rows};
 use super::subtree::{Subtree, SubtreeSketch};
 use super::worker::{Worker, joined};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::run::{Run, Status, on_threads};
-use crate::search::{SetUp, set_up_counting};
+use crate::run::{Run, Status};
+use crate::search::common::open_work::{OpenWork, Work};
+use crate::search::common::set_up::{SetUp, set_up_counting};
+use crate::search::common::sync::lock;
+use crate::search::common::workers;
 use crate::tree::Plan;
 use crate::view::BitView;
 
@@ -42,8 +45,8 @@ impl<F: Front> Worker<'_, '_, '_, F> {
             each(label, bound + leaf_cost, value);
         });
         if shared.depth > 0 && shared.max_leaves > 1 {
-            root.splits = self.alternatives(0, shared.depth, shared.budget())?;
-            root.done = vec![false; root.splits.len()];
+            let splits = self.alternatives(0, shared.depth, shared.budget())?;
+            root.splits = OpenWork::at_rest(splits, INFINITE);
             shared.check_bound(least_bound, self.root_leaf())?;
         }
         root.looked = true;
@@ -58,8 +61,7 @@ impl<F: Front> Worker<'_, '_, '_, F> {
     ) -> std::result::Result<(), Stopped> {
         let shared = self.shared;
         loop {
-            let index = shared.take_next();
-            let Some(split) = lock(&shared.root).splits.get(index).copied() else { return Ok(()) };
+            let Some(split) = lock(&shared.root).splits.take(Cost::MAX) else { return Ok(()) };
             let budget = shared.budget();
             if split.bound() <= budget {
                 let question = self.question(split.column);
@@ -72,7 +74,7 @@ impl<F: Front> Worker<'_, '_, '_, F> {
                     });
                 }
             }
-            lock(&shared.root).done[index] = true;
+            lock(&shared.root).splits.done(split.bound());
         }
     }
 
@@ -123,8 +125,7 @@ fn view_for<'a, 'run, F: Front>(
     run: &'a Run<'run>,
     halt: &dyn Fn() -> bool,
 ) -> Result<Option<SetUp<'a, 'run>>> {
-    let threads = run.limits().threads.max(1);
-    set_up_counting(problem, run, threads, counts_rows(problem, front), halt)
+    set_up_counting(problem, run, counts_rows(problem, front), halt)
 }
 
 /// The best tree below `start.upper`, if there is one, and a bound that no tree is below. The
@@ -150,7 +151,7 @@ pub fn solve<F: Front>(
     let watch = || {
         run.report(shared.lower(), shared.upper());
     };
-    on_threads(set_up.threads, work, || run.stop(Status::Interrupted), watch)?;
+    workers::work(run, set_up.threads, work, watch)?;
     let lower = shared.lower();
     shared.known.clear();
     let best = shared.take_best().map(|(cost, tree)| whole_tree(cost, &tree, bits));
@@ -176,7 +177,7 @@ pub fn whole_front<F: Front>(
     let watch = || {
         report();
     };
-    let fronts = on_threads(set_up.threads, work, || run.stop(Status::Interrupted), watch)?;
+    let fronts = workers::work(run, set_up.threads, work, watch)?;
     shared.known.clear();
     let mut candidates = Candidates::new(&shared, Worker::new(&shared).sums(0));
     for entry in fronts.iter().flatten().flat_map(|front| &front.entries) {

@@ -1,8 +1,7 @@
 //! Subtrees: as values carry them, and as they are sketched before it is known whether their value
 //! stays.
 
-use std::sync::Arc;
-
+use crate::search::common::sync::Arc;
 use crate::tree::Plan;
 use crate::view::Cut;
 

@@ -1,7 +1,5 @@
 //! One worker at one node: its leaf, its stumps, and the fronts of its splits within a budget.
 
-use std::sync::Arc;
-
 use super::alternative::{Alternative, lower};
 use super::candidates::Candidates;
 use super::front::Front;
@@ -13,6 +11,8 @@ use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::run::Held;
+use crate::search::common::open_work::Work;
+use crate::search::common::sync::Arc;
 use crate::view::{Fingerprint, View};
 
 /// The fronts of both sides of a split.

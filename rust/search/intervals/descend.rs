@@ -1,14 +1,12 @@
 //! The search itself: a node's best tree, or the proof that every tree costs at least a target.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
-
 use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
 use crate::cost::Cost;
 use crate::kernel::ranks::{Edge, RankKernel};
 use crate::run::{Counted, Held, Run, Status};
-use crate::search::Found;
+use crate::search::common::Found;
+use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, lock};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode, RankView, Side};
 
@@ -49,10 +47,6 @@ impl Tried {
         }
         open.give(node, tried, self.edge, self.settled);
     }
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {

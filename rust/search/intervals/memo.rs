@@ -10,7 +10,7 @@ type MemoKey = (Fingerprint, u32);
 
 #[derive(Default)]
 pub struct Memo {
-    bounds: HashMap<MemoKey, Cost>,
+    pub(super) bounds: HashMap<MemoKey, Cost>,
     /// For debug assertions alone.
     pub seen: SeenRows,
 }

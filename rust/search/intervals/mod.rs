@@ -8,17 +8,18 @@
 mod descend;
 mod memo;
 mod open_intervals;
+mod saved;
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Condvar, Mutex};
-
-use super::{Found, too_large};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
 use crate::problem::Problem;
-use crate::run::{Counted, HeapBytes, Held, Run, Status, on_threads};
+use crate::run::{Counted, HeapBytes, Held, Run};
+use crate::search::common::Found;
+use crate::search::common::set_up::too_large;
+use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, unlocked};
+use crate::search::common::workers::{self, with_room};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
 use descend::{Shared, Worker, useful_depth};
@@ -143,12 +144,12 @@ fn with<K: RankKernel>(
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
     let deep = depth >= 3 && !view.root.axes.is_empty();
-    let threads = if deep { run.limits().threads.max(1) } else { 1 };
+    let threads = if deep { run.limits().threads } else { 1 };
     // A worker has the root's grid, a subproblem for each side, and the nodes on its way.
     let [grid, two] = kernel.bytes_for(&view.root).map(|bytes| bytes as u64);
     let nodes = (view.root.bytes() as u64 + grid) * u64::from(depth.saturating_sub(3).min(2));
     let worker = grid + 2 * two + nodes;
-    let Some(threads) = (1..=threads).rev().find(|&n| run.fits(worker * n as u64)) else {
+    let Some(threads) = with_room(run, threads, 0, worker) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
     let root = saved.open_intervals.map(|mut open| {
@@ -174,14 +175,13 @@ fn with<K: RankKernel>(
         }
         Some(worker.solve(&view.root, depth, Cost::MAX))
     };
-    let base = leaf_of(problem) - leaf;
+    let base = problem.as_one_leaf() - leaf;
     let report = || {
         let (lower, upper) =
             (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));
         run.report(lower + base, upper + base);
     };
-    let mut known: Vec<Option<Found>> =
-        on_threads(threads, work, || run.stop(Status::Interrupted), report)?;
+    let mut known: Vec<Option<Found>> = workers::work(run, threads, work, report)?;
     let Shared { root, memo, .. } = shared;
     let mut open_intervals = unlocked(root).map(Counted::into_inner);
     let memo = unlocked(memo).into_inner();
@@ -196,15 +196,4 @@ fn with<K: RankKernel>(
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
     };
     Ok((found, SavedSearch { open_intervals, memo }))
-}
-
-/// The content of a lock that nobody holds any more.
-fn unlocked<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// What the whole problem costs as one leaf.
-fn leaf_of(problem: &Problem) -> Cost {
-    let everything = problem.stats(0..problem.points.len());
-    problem.task.leaf(&everything).cost + problem.leaf_cost
 }

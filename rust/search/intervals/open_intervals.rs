@@ -1,11 +1,10 @@
 //! The cuts of a node that may still be best: intervals, and cuts that are not settled, the least
 //! bound first.
 
-use std::collections::BinaryHeap;
-
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::{Edge, Item, between, weakest};
 use crate::run::HeapBytes;
+use crate::search::common::open_work::{OpenWork, Work};
 use crate::tree::Plan;
 use crate::view::{Axis, RankNode};
 
@@ -14,6 +13,12 @@ use crate::view::{Axis, RankNode};
 pub enum Cuts {
     One(Edge),
     Between(Edge, Edge),
+}
+
+impl Work for Item<Cuts> {
+    fn bound(&self) -> Cost {
+        self.bound
+    }
 }
 
 /// A cut to look at, and the interval that it is taken from.
@@ -27,11 +32,7 @@ pub struct Try {
 
 /// Bounds are true at every moment, also while cuts are being looked at.
 pub struct OpenIntervals {
-    open: BinaryHeap<Item<Cuts>>,
-    /// Bounds of what is being looked at.
-    trying: Vec<Cost>,
-    /// The least bound of what is settled.
-    settled: Cost,
+    pub(super) work: OpenWork<Item<Cuts>>,
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
@@ -59,13 +60,7 @@ impl OpenIntervals {
         leaf_cost: Cost,
         (whole, least): (Cost, Cost),
     ) -> Self {
-        let mut open_intervals = OpenIntervals {
-            open: BinaryHeap::new(),
-            trying: Vec::new(),
-            settled: INFINITE,
-            upper,
-            plan,
-        };
+        let mut open_intervals = OpenIntervals { work: OpenWork::default(), upper, plan };
         for (index, axis) in node.axes.iter().enumerate() {
             let last = axis.n_ranks() as i64 - 1;
             let a = Edge { cut: -1, left: leaf_cost, right: whole };
@@ -81,27 +76,20 @@ impl OpenIntervals {
         }
         let bound = between(&a, &b, lost(axis, b.cut) - lost(axis, a.cut)).max(least);
         if bound < self.upper {
-            self.open.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
+            self.work.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
         } else {
-            self.settled = self.settled.min(bound);
+            self.work.settle(bound);
         }
     }
 
     /// No cut costs less, nor does a leaf.
     pub fn lower(&self) -> Cost {
-        let open = self.open.peek().map_or(INFINITE, |item| item.bound);
-        let trying = self.trying.iter().copied().min().unwrap_or(INFINITE);
-        open.min(trying).min(self.settled).min(self.upper)
+        self.work.least().unwrap_or(INFINITE).min(self.work.settled()).min(self.upper)
     }
 
     /// The cut to look at next, if any cut may cost less than `target`.
     pub fn take(&mut self, node: &RankNode, target: Cost) -> Option<Try> {
-        let first = self.open.peek()?;
-        if first.bound >= target.min(self.upper) {
-            return None;
-        }
-        let Item { bound, axis, what } = self.open.pop()?;
-        self.trying.push(bound);
+        let Item { bound, axis, what } = self.work.take(target.min(self.upper))?;
         Some(match what {
             Cuts::One(edge) => Try { axis, edge, bound, around: None },
             Cuts::Between(a, b) => {
@@ -119,19 +107,18 @@ impl OpenIntervals {
 
     /// Whether nothing is being looked at.
     pub fn idle(&self) -> bool {
-        self.trying.is_empty()
+        self.work.is_idle()
     }
 
     /// Take back a cut with the bounds that came of it. Unless `settled`, it may still cost less
     /// than the target.
     pub fn give(&mut self, node: &RankNode, tried: &Try, edge: Edge, settled: bool) {
-        let at = self.trying.iter().position(|&bound| bound == tried.bound);
-        self.trying.swap_remove(at.expect("what was taken is given back once"));
+        self.work.done(tried.bound);
         let bound = edge.bound().max(tried.bound);
         if settled {
-            self.settled = self.settled.min(bound);
+            self.work.settle(bound);
         } else {
-            self.open.push(Item { bound, axis: tried.axis, what: Cuts::One(edge) });
+            self.work.push(Item { bound, axis: tried.axis, what: Cuts::One(edge) });
         }
         if let Some((a, b)) = tried.around {
             let axis = &node.axes[tried.axis];
@@ -150,6 +137,6 @@ impl OpenIntervals {
 
 impl HeapBytes for OpenIntervals {
     fn heap_bytes(&self) -> usize {
-        self.open.capacity() * size_of::<Item<Cuts>>()
+        self.work.bytes()
     }
 }

@@ -15,12 +15,12 @@ mod purity;
 
 use std::cmp::Ordering;
 
-use super::Found;
 use crate::cost::Cost;
 use crate::data::ColumnKind;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Held, Run};
+use crate::search::common::Found;
 use crate::tree::Plan;
 use group::Group;
 use purity::Purity;

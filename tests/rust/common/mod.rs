@@ -8,6 +8,7 @@
 
 pub mod case;
 pub mod corpus;
+pub mod damage;
 pub mod exhaustive;
 pub mod floors;
 pub mod front_kinds;

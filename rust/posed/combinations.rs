@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 
 /// A goal, by the name of its class, and the parts of a problem that it can be combined with.
-pub(super) const COMBINATIONS: [(&str, &[&str]); 9] = [
+pub const COMBINATIONS: [(&str, &[&str]); 9] = [
     ("Classes", &["constraints", "feature_costs", "reference"]),
     ("RowCosts", &["constraints", "feature_costs", "reference"]),
     // Constraints and prices are about labels.
@@ -25,14 +25,14 @@ pub(super) const COMBINATIONS: [(&str, &[&str]); 9] = [
 
 /// Parts that no goal can be combined with at once: fronts of sums have no context and no floors,
 /// and floors do not know what was bought on the way.
-pub(super) const APART: [(&str, &str); 3] = [
+pub const APART: [(&str, &str); 3] = [
     ("constraints", "feature_costs"),
     ("constraints", "reference"),
     ("feature_costs", "reference"),
 ];
 
 /// An error if the goal cannot be combined with one of these parts, or two of them with each other.
-pub(super) fn check(goal: &str, parts: &[&str]) -> Result<()> {
+pub fn check(goal: &str, parts: &[&str]) -> Result<()> {
     let takes = COMBINATIONS.iter().find(|(name, _)| *name == goal).map_or(&[][..], |row| row.1);
     if let Some(part) = parts.iter().find(|part| !takes.contains(part)) {
         return Err(Error::invalid(format!("{goal} cannot be combined with {part}")));

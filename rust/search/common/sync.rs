@@ -3,17 +3,22 @@
 
 #[cfg(not(all(test, shuttle)))]
 pub use std::sync::{
-    Arc, Mutex, MutexGuard,
+    Arc, Condvar, Mutex, MutexGuard,
     atomic::{AtomicI64, AtomicU32, Ordering},
 };
 
 #[cfg(all(test, shuttle))]
 pub use shuttle::sync::{
-    Arc, Mutex, MutexGuard,
+    Arc, Condvar, Mutex, MutexGuard,
     atomic::{AtomicI64, AtomicU32, Ordering},
 };
 
 /// A poisoned lock means that another worker panicked; the panic itself is reported by its thread.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The content of a lock that nobody holds any more.
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,0 +1,220 @@
+//! Goals, which a tree is asked to do well, as plain data.
+//!
+//! To add a goal: write its input in `task`, give it an arm in [`Goal`], in `Posed` (`problem.rs`)
+//! and in the tests of what is saved, and a row in `combinations.rs` that says what it can be
+//! combined with.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::metric::{Metric, MetricInput};
+use crate::serial::{Reader, Saved, Writer, damaged};
+use crate::task::{ClassInput, Impurity, RateInput, Scaled, SquaresInput, TargetsInput};
+
+/// Costs by point and label.
+#[derive(Debug, Clone)]
+pub struct RowCostInput {
+    pub n_labels: usize,
+    /// By point and label, each summed over the point's rows.
+    pub costs: Vec<f64>,
+    /// Row weight by point, which pays for tests.
+    pub weights: Vec<f64>,
+    /// What the sizes of all rows' costs add up to, which tells how far rounding can take their
+    /// sums.
+    pub size: f64,
+    /// The objective is divided by this.
+    pub normalizer: f64,
+    pub leaf_penalty: f64,
+}
+
+/// The area under the ROC convex hull up to a false positive rate.
+#[derive(Debug, Clone)]
+pub struct RankingAreaInput {
+    /// By point, of both classes.
+    pub weights: Vec<f64>,
+    /// Which of the classes is the positive one.
+    pub positive: usize,
+    pub max_fpr: f64,
+    pub leaf_penalty: f64,
+}
+
+/// The impurity of leaves.
+#[derive(Debug, Clone)]
+pub struct ClassShareInput {
+    pub input: ClassInput,
+    /// `None`: the length of a description.
+    pub impurity: Option<Impurity>,
+    /// The number of cuts that a split of a description can name.
+    pub n_cuts: u64,
+}
+
+/// A goal whose leaf costs are code of the user's own.
+pub trait OwnGoal: Send + Sync {
+    fn build(&self) -> Result<Scaled>;
+
+    /// What of it is data, for a digest.
+    fn describe(&self, out: &mut Writer);
+}
+
+/// Any of the goals. Clones share the data.
+#[derive(Clone)]
+pub enum Goal {
+    Classes(Arc<ClassInput>),
+    RowCosts(Arc<RowCostInput>),
+    Squares(Arc<SquaresInput>),
+    Metric(Arc<MetricInput>),
+    RankingArea(Arc<RankingAreaInput>),
+    ClassShares(Arc<ClassShareInput>),
+    Rates(Arc<RateInput>),
+    Targets(Arc<TargetsInput>),
+    Custom(Arc<dyn OwnGoal>),
+}
+
+impl Goal {
+    /// Its name in the table of combinations.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Goal::Classes(_) => "Classes",
+            Goal::RowCosts(_) => "RowCosts",
+            Goal::Squares(_) => "Squares",
+            Goal::Metric(_) => "Metric",
+            Goal::RankingArea(_) => "RankingArea",
+            Goal::ClassShares(_) => "ClassShares",
+            Goal::Rates(_) => "Rates",
+            Goal::Targets(_) => "Targets",
+            Goal::Custom(_) => "Custom",
+        }
+    }
+
+    /// All that it holds, as far as that is data.
+    pub(super) fn describe(&self, out: &mut Writer) {
+        match self {
+            Goal::Classes(input) => tagged(0, input.as_ref(), out),
+            Goal::RowCosts(input) => tagged(1, input.as_ref(), out),
+            Goal::Squares(input) => tagged(2, input.as_ref(), out),
+            Goal::Metric(input) => tagged(3, input.as_ref(), out),
+            Goal::RankingArea(input) => tagged(4, input.as_ref(), out),
+            Goal::ClassShares(input) => tagged(5, input.as_ref(), out),
+            Goal::Rates(input) => tagged(6, input.as_ref(), out),
+            Goal::Targets(input) => tagged(7, input.as_ref(), out),
+            Goal::Custom(own) => {
+                out.byte(u8::MAX);
+                own.describe(out);
+            }
+        }
+    }
+
+    /// An error if a part of it is code.
+    pub(super) fn check_is_data(&self) -> Result<()> {
+        match self {
+            Goal::Custom(_) => Err(Error::invalid(
+                "a task of your own is code, which cannot be saved: save what it is made of, and \
+                 make the problem again",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn read(from: &mut Reader) -> Result<Goal> {
+        Ok(match from.byte()? {
+            0 => Goal::Classes(Saved::read(from).map(Arc::new)?),
+            1 => Goal::RowCosts(Saved::read(from).map(Arc::new)?),
+            2 => Goal::Squares(Saved::read(from).map(Arc::new)?),
+            3 => Goal::Metric(Saved::read(from).map(Arc::new)?),
+            4 => Goal::RankingArea(Saved::read(from).map(Arc::new)?),
+            5 => Goal::ClassShares(Saved::read(from).map(Arc::new)?),
+            6 => Goal::Rates(Saved::read(from).map(Arc::new)?),
+            7 => Goal::Targets(Saved::read(from).map(Arc::new)?),
+            _ => return Err(damaged("there is no such goal")),
+        })
+    }
+}
+
+fn tagged(tag: u8, input: &impl Saved, out: &mut Writer) {
+    out.byte(tag);
+    input.write(out);
+}
+
+impl Saved for RowCostInput {
+    fn write(&self, out: &mut Writer) {
+        let RowCostInput { n_labels, costs, weights, size, normalizer, leaf_penalty } = self;
+        out.size(*n_labels);
+        out.floats(costs);
+        out.floats(weights);
+        [size, normalizer, leaf_penalty].into_iter().for_each(|&number| out.float(number));
+    }
+
+    fn read(from: &mut Reader) -> Result<RowCostInput> {
+        Ok(RowCostInput {
+            n_labels: from.short()? as usize,
+            costs: from.floats()?,
+            weights: from.floats()?,
+            size: from.float()?,
+            normalizer: from.float()?,
+            leaf_penalty: from.float()?,
+        })
+    }
+}
+
+impl Saved for MetricInput {
+    fn write(&self, out: &mut Writer) {
+        let MetricInput { classes, metric, positive } = self;
+        classes.write(out);
+        match metric {
+            Metric::FBeta(beta) => {
+                out.byte(0);
+                out.float(*beta);
+            }
+            Metric::Jaccard => out.byte(1),
+            Metric::Matthews => out.byte(2),
+        }
+        out.size(*positive);
+    }
+
+    fn read(from: &mut Reader) -> Result<MetricInput> {
+        let classes = ClassInput::read(from)?;
+        let metric = match from.byte()? {
+            0 => Metric::FBeta(from.float()?),
+            1 => Metric::Jaccard,
+            2 => Metric::Matthews,
+            _ => return Err(damaged("there is no such metric")),
+        };
+        Ok(MetricInput { classes, metric, positive: from.below(2, "class")? as usize })
+    }
+}
+
+impl Saved for RankingAreaInput {
+    fn write(&self, out: &mut Writer) {
+        let RankingAreaInput { weights, positive, max_fpr, leaf_penalty } = self;
+        out.floats(weights);
+        out.size(*positive);
+        out.float(*max_fpr);
+        out.float(*leaf_penalty);
+    }
+
+    fn read(from: &mut Reader) -> Result<RankingAreaInput> {
+        Ok(RankingAreaInput {
+            weights: from.floats()?,
+            positive: from.below(2, "class")? as usize,
+            max_fpr: from.float()?,
+            leaf_penalty: from.float()?,
+        })
+    }
+}
+
+impl Saved for ClassShareInput {
+    fn write(&self, out: &mut Writer) {
+        let ClassShareInput { input, impurity, n_cuts } = self;
+        input.write(out);
+        out.option(impurity.as_ref(), |out, impurity| impurity.write(out));
+        out.number(*n_cuts);
+    }
+
+    fn read(from: &mut Reader) -> Result<ClassShareInput> {
+        Ok(ClassShareInput {
+            input: ClassInput::read(from)?,
+            impurity: from.option(Impurity::read)?,
+            n_cuts: from.number()?,
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! All parts that a problem is built from, as plain data and as bytes.
+
+use super::combinations;
+use super::goal::{Goal, RowCostInput};
+use super::problem::Posed;
+use crate::data::{Column, Points};
+use crate::error::{Error, Result};
+use crate::pareto::LimitInput;
+use crate::problem::Shape;
+use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
+use crate::task::FeatureCostList;
+
+/// Data, a goal, what trees may be, and what they must keep to.
+#[derive(Clone)]
+pub struct ProblemInput {
+    pub columns: Vec<Column>,
+    pub points: Points,
+    pub goal: Goal,
+    pub shape: Shape,
+    pub constraints: Option<ConstraintInput>,
+    pub feature_costs: Option<FeatureCostList>,
+    /// By point, what a reference loses beyond the least, as a share of the objective.
+    pub regrets: Option<Vec<f64>>,
+}
+
+/// Limits on shares of rows, and what they count.
+#[derive(Debug, Clone)]
+pub struct ConstraintInput {
+    pub limits: Vec<LimitInput>,
+    pub counted: Counted,
+}
+
+#[derive(Debug, Clone)]
+pub enum Counted {
+    /// Classes, which are cut into groups: the user's class of each.
+    Classes { class_of: Vec<u32> },
+    /// Row weights by point and group.
+    Groups { n_groups: usize, weights: Vec<f64> },
+}
+
+impl ProblemInput {
+    /// An error if the goal cannot be combined with the other parts, or the points are none of the
+    /// columns.
+    pub fn check(&self) -> Result<()> {
+        let given = [
+            ("constraints", self.constraints.is_some()),
+            ("feature_costs", self.feature_costs.is_some()),
+            ("reference", self.regrets.is_some()),
+        ];
+        let given: Vec<&str> = given.iter().filter(|part| part.1).map(|part| part.0).collect();
+        combinations::check(self.goal.name(), &given)?;
+        self.points.check(&self.columns)
+    }
+
+    /// The problem, for the search that it takes.
+    pub fn build(&self) -> Result<Posed> {
+        Error::guard(|| {
+            self.check()?;
+            Posed::new(self)
+        })
+    }
+
+    /// Differs where anything that the problem holds does, but for `shape` and `regrets`.
+    pub fn digest(&self) -> u128 {
+        Writer::digest(|out| self.write_data(out))
+    }
+
+    /// An error if a part of it is code.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.goal.check_is_data()?;
+        let mut out = Writer::new();
+        self.write_data(&mut out);
+        self.shape.write(&mut out);
+        out.option(self.regrets.as_ref(), |out, regrets| out.floats(regrets));
+        Ok(serial::seal(Kind::Problem, out))
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Result<ProblemInput> {
+        let from = &mut serial::open(Kind::Problem, bytes)?;
+        let input = ProblemInput {
+            columns: from.list(Column::read)?,
+            points: Points::read(from)?,
+            goal: Goal::read(from)?,
+            constraints: from.option(ConstraintInput::read)?,
+            feature_costs: from.option(FeatureCostList::read)?,
+            shape: Shape::read(from)?,
+            regrets: from.option(Reader::floats)?,
+        };
+        from.finish()?;
+        input.check()?;
+        input.check_sizes()?;
+        Ok(input)
+    }
+
+    fn write_data(&self, out: &mut Writer) {
+        let ProblemInput { columns, points, goal, constraints, feature_costs, .. } = self;
+        out.list(columns.iter(), |out, column| column.write(out));
+        points.write(out);
+        goal.describe(out);
+        out.option(constraints.as_ref(), |out, constraints| constraints.write(out));
+        out.option(feature_costs.as_ref(), |out, costs| costs.write(out));
+    }
+
+    /// Whether goals are of as many points as there are, before anything is built that is as large
+    /// as they say.
+    fn check_sizes(&self) -> Result<()> {
+        let n = self.points.len();
+        let each = |width: usize| width.checked_mul(n);
+        let fits = match &self.goal {
+            Goal::Classes(input) => each(input.n_classes) == Some(input.weights.len()),
+            Goal::Metric(input) => {
+                each(input.classes.n_classes) == Some(input.classes.weights.len())
+            }
+            Goal::ClassShares(input) => {
+                each(input.input.n_classes) == Some(input.input.weights.len())
+            }
+            Goal::RowCosts(input) => {
+                let RowCostInput { n_labels, costs, weights, .. } = input.as_ref();
+                each(*n_labels) == Some(costs.len()) && weights.len() == n
+            }
+            Goal::Squares(input) => input.n_points == n,
+            Goal::Rates(input) => input.n_points == n,
+            Goal::RankingArea(input) => each(2) == Some(input.weights.len()),
+            Goal::Targets(_) | Goal::Custom(_) => true,
+        };
+        let counted = match self.constraints.as_ref().map(|constraints| &constraints.counted) {
+            Some(Counted::Groups { n_groups, weights }) => each(*n_groups) == Some(weights.len()),
+            _ => true,
+        };
+        match fits && counted {
+            true => Ok(()),
+            false => Err(damaged("weights or costs are not given for each point")),
+        }
+    }
+}
+
+impl Saved for ConstraintInput {
+    fn write(&self, out: &mut Writer) {
+        let ConstraintInput { limits, counted } = self;
+        out.list(limits.iter(), |out, limit| {
+            let LimitInput { name, label, among, against, most, is_strict } = limit;
+            out.text(name);
+            out.short(*label);
+            out.shorts(among);
+            out.shorts(against);
+            out.float(*most);
+            out.flag(*is_strict);
+        });
+        match counted {
+            Counted::Classes { class_of } => {
+                out.byte(0);
+                out.shorts(class_of);
+            }
+            Counted::Groups { n_groups, weights } => {
+                out.byte(1);
+                out.size(*n_groups);
+                out.floats(weights);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader) -> Result<ConstraintInput> {
+        let limits = from.list(|from| {
+            Ok(LimitInput {
+                name: from.text()?,
+                label: from.short()?,
+                among: from.shorts()?,
+                against: from.shorts()?,
+                most: from.float()?,
+                is_strict: from.flag()?,
+            })
+        })?;
+        let counted = match from.byte()? {
+            0 => Counted::Classes { class_of: from.shorts()? },
+            1 => Counted::Groups { n_groups: from.short()? as usize, weights: from.floats()? },
+            _ => return Err(damaged("constraints count nothing that is known")),
+        };
+        Ok(ConstraintInput { limits, counted })
+    }
+}

@@ -1,0 +1,15 @@
+//! A problem as plain data, the problem that it makes, and the search that this takes.
+//!
+//! A [`Problem`](crate::problem::Problem) holds a task, which is code. [`ProblemInput`] holds what
+//! the task is built from instead, so that it can be [saved](ProblemInput::to_bytes), sent to
+//! another process, and [built](ProblemInput::build) there to the same problem. Python poses all
+//! its problems this way.
+
+pub mod combinations;
+mod goal;
+mod input;
+mod problem;
+
+pub use goal::{ClassShareInput, Goal, OwnGoal, RankingAreaInput, RowCostInput};
+pub use input::{ConstraintInput, Counted, ProblemInput};
+pub use problem::Posed;
