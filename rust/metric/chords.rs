@@ -3,10 +3,10 @@
 //! that it closes, with the lines below its two ends, holds nothing better than the best tree. All
 //! in integers, so it comes to an end.
 
-use super::hull::{Support, dot, meet};
+use crate::bounds::fence::BLUR;
+use crate::bounds::hull::{Support, dot, meet};
 use crate::error::Result;
 use crate::metric::ask::Question;
-use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
 
@@ -32,7 +32,7 @@ impl Chord {
     fn is_edge(&self) -> bool {
         let [a, b] = self.ends;
         let [left, right] = self.below;
-        a == b || dot(left.weights, b) == left.bound || dot(right.weights, a) == right.bound
+        a == b || left.holds(b) || right.holds(a)
     }
 }
 

@@ -13,10 +13,11 @@
 //! All this is true of any set of trees, so also of those that keep limits. But it speaks of
 //! correlations above zero only: where limits may not leave any, see `worse.rs`.
 
+use crate::bounds::fence::BLUR;
+use crate::bounds::hull::{Support, meet};
 use crate::error::Result;
 use crate::metric::ask::Question;
 use crate::metric::chords;
-use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
 use crate::metric::worse;
@@ -79,27 +80,6 @@ fn on_curve(loss: &Loss, corner: [f64; 2], value: f64) -> [f64; 2] {
     at(low)
 }
 
-/// weights · errors ≥ bound for all trees.
-#[derive(Debug, Clone, Copy)]
-pub struct Support {
-    pub weights: [i64; 2],
-    pub bound: i64,
-}
-
-impl Support {
-    fn through(weights: [i64; 2], tree: Errors) -> Support {
-        Support { weights, bound: dot(weights, tree) }
-    }
-
-    fn holds(&self, tree: Errors) -> bool {
-        dot(self.weights, tree) == self.bound
-    }
-}
-
-pub fn dot(weights: [i64; 2], errors: Errors) -> i64 {
-    weights[0] * errors.missed + weights[1] * errors.alarms
-}
-
 /// A point of the polygon's edge; a tree, if one is known to be there.
 #[derive(Debug, Clone, Copy)]
 struct Point {
@@ -152,14 +132,6 @@ impl Corner {
         }
         Point { at: at(high), tree: None }
     }
-}
-
-pub fn meet(lines: &[Support; 2]) -> Option<[f64; 2]> {
-    let [[a, b], [c, d]] = lines.map(|line| line.weights.map(i128::from));
-    let [v, w] = lines.map(|line| i128::from(line.bound));
-    let under = a * d - b * c;
-    (under != 0)
-        .then(|| [(v * d - b * w) as f64 / under as f64, (a * w - v * c) as f64 / under as f64])
 }
 
 /// The line through two points, nearly so where they are not both trees.

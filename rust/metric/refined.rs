@@ -3,10 +3,11 @@
 //! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the
 //! objective of its tree. A tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D
 //! are linear in what each point is answered: costs by point and label, in units as fine as 2⁻⁵⁶ of
-//! them all. If no tree has less than −s there, none of k leaves has an objective below U − s / D₀,
-//! with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so that one
+//! them all. What no tree has less than there bounds all objectives (`bounds::ratio_shortfall`).
+//! Trees of fewer leaves have more room, U − λj, so that one
 //! search of at most k leaves for each k answers for all.
 
+use crate::bounds::{affordable_leaves, ratio_shortfall};
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
@@ -156,7 +157,7 @@ pub fn refine(
             continue;
         }
         if !levels.is_empty() {
-            let bound = &refined.objective - &short.max(Ratio::zero()).over(&level.least);
+            let bound = ratio_shortfall::at_least(&refined.objective, short, &level.least);
             refined.lower = refined.lower.max(bound.float_below());
         }
         break;
@@ -172,7 +173,7 @@ fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
         return 0..1;
     }
     let shape = &scored.problem.shape;
-    let affordable = (objective.nearest() / scored.leaf_penalty).min(1e9) as u32 + 1;
+    let affordable = affordable_leaves::most(objective.nearest(), scored.leaf_penalty);
     let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
     let points = scored.problem.points.len() as u32;
     let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);

@@ -6,13 +6,14 @@
 
 use std::cell::RefCell;
 
+use crate::bounds::fence::{BLUR, Fence, Line};
+use crate::bounds::{affordable_leaves, ratio_line};
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 use crate::metric::ask::{Asker, Candidate, Question, Told};
-use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
 use crate::metric::ratio;
@@ -374,7 +375,7 @@ impl<'a, 'run> State<'a, 'run> {
     /// Trees with more leaves cost more than the best one by these alone.
     fn most_leaves(&self) -> u32 {
         let shape = &self.scored.problem.shape;
-        let affordable = (self.upper() / self.lambda()).min(1e9) as u32 + 1;
+        let affordable = affordable_leaves::most(self.upper(), self.lambda());
         let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
         let points = self.scored.problem.points.len() as u32;
         affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1)
@@ -404,7 +405,7 @@ impl<'a, 'run> State<'a, 'run> {
         let more = i128::from(self.best.leaves) - i128::from(leaves);
         let (top, under) =
             if p == 0 { (top, under) } else { (top * q + p * more * under, under * q) };
-        let shared = super::loss::gcd_wide(top, under);
+        let shared = ratio_line::gcd(top, under);
         (top / shared, under / shared)
     }
 
@@ -459,7 +460,8 @@ impl<'a, 'run> State<'a, 'run> {
             if self.levels[index].closed {
                 continue;
             }
-            let (least, corner) = self.fence.least(self.loss(), leaves);
+            let loss = self.loss();
+            let (least, corner) = self.fence.least(loss.totals(), leaves, |sums| loss.value(sums));
             let room = self.room(leaves);
             let level = &mut self.levels[index];
             (level.least, level.corner) = (least.max(level.least), corner);

@@ -7,6 +7,7 @@
 //! trees that miss at most so many leaves to look at, beside its tree, only trees that miss less
 //! than that one. So step by step all trees are found that no other one is better than on both.
 
+use crate::bounds::fewer_misses;
 use crate::error::Result;
 use crate::metric::ask::Question;
 use crate::metric::loss::reduced;
@@ -40,7 +41,8 @@ pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Res
         if state.run().stopped().is_some() {
             return Ok(());
         }
-        let better = loss.value([0.0, told.lower as f64]) < state.room(leaves);
+        let least = fewer_misses::at_least(told.lower, |sums| loss.value(sums));
+        let better = least < state.room(leaves);
         let missed = told.found.map(|found| found.cheapest.missed);
         most_missed = missed.filter(|&missed| better && missed > 0).map(|missed| missed - 1);
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::area::Area;
-use super::segments::{Curve, Segment, doubled_area, height, merged};
+use super::segments::{Curve, Segment, doubled_area, merged};
 use super::sums::Relaxed;
+use crate::bounds::dominated_curves;
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front};
 
@@ -20,9 +21,7 @@ pub struct Curves<'a> {
 }
 
 impl Curves<'_> {
-    /// True if `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
-    /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
-    /// b is larger; or, of a part of the area, all negatives times that.
+    /// True if `a` is as good as `b` in every tree.
     fn replaces(
         &self,
         rest: i64,
@@ -38,16 +37,7 @@ impl Curves<'_> {
             Some(unit) => (2 * unit * i128::from(rest), saved - unit * (own_b - own_a)),
             None => (i128::from(self.area.units), saved * i128::from(self.totals.1)),
         };
-        if room < 0 {
-            return false;
-        }
-        let breaks = a.value.iter().chain(b.value.iter()).filter(|s| s.0 > 0);
-        let mut breaks = breaks.map(|&s| (s, height(&b.value, s) - height(&a.value, s)));
-        // Beyond all slopes only what is purely positive is left.
-        let pure = |curve: &Curve| curve.first().filter(|s| s.0 == 0).map_or(0, |s| s.1);
-        let steep = i128::from(pure(&b.value) - pure(&a.value));
-        steep.max(0) * unit <= room
-            && breaks.all(|((n, _), more)| more.max(0) * unit <= room * i128::from(n))
+        dominated_curves::is_as_good(&a.value, &b.value, unit, room)
     }
 }
 

@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 
+use crate::bounds::loss_caps;
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
@@ -155,7 +156,7 @@ fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
     let certain = least.fold(Ratio::zero(), |sum, least| &sum + least);
-    &(&(objective * normalizer) - &(penalty * normalizer)) - &certain
+    loss_caps::most(&(objective * normalizer), &(penalty * normalizer), &certain)
 }
 
 /// A problem in whole units of these losses, rounded down, beyond the least that each point costs.
@@ -171,7 +172,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
         let (first, least) = (regrets.len(), own.iter().min()?);
         for loss in own {
             let regret = loss - least;
-            regrets.push(if regret > *most { most.clone() } else { regret });
+            regrets.push(loss_caps::capped(regret, most).0);
         }
         total = &total + regrets[first..].iter().max()?;
         certain = &certain + least;

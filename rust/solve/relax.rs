@@ -8,6 +8,7 @@
 use std::sync::Mutex;
 
 use super::{grow, on_deep_stack};
+use crate::bounds::fewer_limits;
 use crate::check;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -41,7 +42,10 @@ pub fn solve(
     let plan = plan.unwrap_or_default();
     let known = Found { upper: cost(problem, &plan)?, plan, lower: relaxed.lower };
     if known.lower >= known.upper.min(below) {
-        return Ok((Found { lower: known.lower.min(known.upper), ..known }, table));
+        return Ok((
+            Found { lower: fewer_limits::at_least(known.lower, known.upper), ..known },
+            table,
+        ));
     }
     let options = Options { below: below.min(known.upper), ..Options::default() };
     let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
@@ -50,7 +54,10 @@ pub fn solve(
         // same.
         Err(Error::Invalid(_)) => {
             run.stop(Status::MemoryLimit);
-            return Ok((Found { lower: known.lower.min(known.upper), ..known }, None));
+            return Ok((
+                Found { lower: fewer_limits::at_least(known.lower, known.upper), ..known },
+                None,
+            ));
         }
         found => found?,
     };

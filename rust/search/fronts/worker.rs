@@ -10,6 +10,7 @@ use super::shared::{Shared, Stopped};
 use super::statistics::{ColumnSums, sums_of};
 use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
+use crate::bounds::completion;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::view::{Fingerprint, View};
@@ -82,7 +83,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             }
             let lower = [0, 1].map(|s| lower(&sides[s], stumps[s], depth - 1, leaf_cost));
             let alternative = Alternative { column, sides: *sides, lower };
-            if alternative.bound() <= budget {
+            if completion::is_within(alternative.bound(), budget) {
                 found.push(alternative);
             }
         }
@@ -103,10 +104,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         // The smaller side is cheaper to refute.
         let first = usize::from(split.sides[1].worst < split.sides[0].worst);
         let second = 1 - first;
-        let within = budget - split.lower[second];
+        let within = completion::left_for_part(budget, split.lower[second]);
         let a = self.child(at, split, first, depth, within)?;
         let Some(least) = a.least(within) else { return Ok(None) };
-        let within = budget - least;
+        let within = completion::left_for_part(budget, least);
         let b = self.child(at, split, second, depth, within)?;
         if b.least(within).is_none() {
             return Ok(None);
@@ -174,7 +175,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         shared.front.leaf(&sums, &mut |label, bound, value| {
             least_bound = least_bound.min(bound);
             let bound = bound + leaf_cost;
-            if bound <= budget {
+            if completion::is_within(bound, budget) {
                 candidates.push(bound, 1, value, || SubtreeSketch::Leaf(label));
             }
         });

@@ -5,8 +5,10 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 
 use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
+use crate::bounds::neighbouring_cuts::Edge;
+use crate::bounds::{affordable_leaves, equivalent_points, scope};
 use crate::cost::Cost;
-use crate::kernel::ranks::{Edge, RankKernel};
+use crate::kernel::ranks::RankKernel;
 use crate::run::{Run, Status};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode, RankView, Side};
@@ -75,7 +77,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         self.shared.run.add_nodes(1);
         // Deeper trees than these cost as much as `cap`.
         let cap = below.min(leaf);
-        let useful = useful_depth(depth, leaf_cost, cap - floor);
+        let useful = affordable_leaves::levels(depth, leaf_cost, cap - floor);
         let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
         if node.axes.is_empty() || leaf == leaf_cost {
             return Known::exactly(leaf, Plan::Leaf);
@@ -145,7 +147,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let leaf_cost = self.shared.kernel.leaf_cost();
         let known = self.two(node, grid, 0);
         let whole = if depth == 3 { known.lower } else { leaf_cost };
-        let least = self.shared.kernel.floor(Part::all(node)) + 2 * leaf_cost;
+        let floor = self.shared.kernel.floor(Part::all(node));
+        let least = equivalent_points::at_least(floor, 2, leaf_cost);
         OpenIntervals::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
     }
 
@@ -221,7 +224,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     /// What both sides of a cut cost at least before anything is asked about them.
     fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
         let kernel = self.shared.kernel;
-        let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
+        let [left, right] = parts
+            .map(|part| equivalent_points::at_least(kernel.floor(part), 1, kernel.leaf_cost()));
         [tried.edge.left.max(left), tried.edge.right.max(right)]
     }
 
@@ -308,7 +312,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let closing = tried.closing(target);
         for side in [first, 1 - first, first] {
             let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
-            let below = closing[side].max(target - lower[1 - side]);
+            let below = closing[side].max(scope::of_child(target, lower[1 - side]));
             if solved || lower[side] >= below || self.stopped() {
                 continue;
             }
@@ -361,14 +365,4 @@ impl<K: RankKernel> Drop for Worker<'_, '_, K> {
 fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
     let axis = &node.axes[tried.axis];
     Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
-}
-
-/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1. `below`: what
-/// penalties must be less than.
-pub fn useful_depth(depth: u32, leaf_cost: Cost, below: Cost) -> u32 {
-    if leaf_cost == 0 {
-        return if below > 0 { depth } else { 0 };
-    }
-    let leaves = (below - 1).max(0) / leaf_cost;
-    depth.min(u32::try_from(leaves.saturating_sub(1).max(0)).unwrap_or(u32::MAX))
 }

@@ -14,6 +14,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::{Found, too_large};
 use crate::bits::Level;
+use crate::bounds::affordable_leaves;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
@@ -21,7 +22,7 @@ use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
-use descend::{Known, Shared, Worker, lock, useful_depth};
+use descend::{Known, Shared, Worker, lock};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
@@ -133,7 +134,8 @@ fn with<K: RankKernel>(
 ) -> Result<(Found, Rest)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
-    let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
+    let room = leaf - kernel.floor(Part::all(&view.root));
+    let depth = affordable_leaves::levels(depth, kernel.leaf_cost(), room);
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads.max(1) } else { 1 };
     // A worker has the root's grid, a question for each side, and the nodes on its way.

@@ -3,8 +3,9 @@
 
 use std::collections::BinaryHeap;
 
+use crate::bounds::neighbouring_cuts::{Edge, between, closing, weakest};
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::ranks::{Edge, Item, between, weakest};
+use crate::kernel::ranks::Item;
 use crate::run::Run;
 use crate::tree::Plan;
 use crate::view::{Axis, RankNode};
@@ -48,7 +49,7 @@ impl Try {
     /// What the left and the right side must cost for no cut between this one and the interval's
     /// ends to be below `target`.
     pub fn closing(&self, target: Cost) -> [Cost; 2] {
-        self.around.map_or([0; 2], |(a, b)| [target - b.right, target - a.left])
+        self.around.map_or([0; 2], |(a, b)| closing(&a, &b, target))
     }
 }
 

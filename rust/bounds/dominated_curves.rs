@@ -1,0 +1,46 @@
+//! Dominated curves: a ROC curve is needless beside one that is as good in every tree.
+//!
+//! Statement: let a and b be curves of the same rows and N' the negatives of the rest. If what a
+//! saves by its leaves is at least what b alone has more area than a, plus N' times the most by
+//! which h of b is larger than h of a (`area`), then a is as good as b in every tree. For a part of
+//! the area, all negatives times that are enough.
+//!
+//! Proof: whatever segments the rest has, with b instead of a the area grows by at most b's own
+//! gain, and by the difference of h at the slope of each segment, times its negatives. h of b less h
+//! of a is piecewise linear between the slopes of both, so that the most is at one of these, or
+//! beyond all of them, where only positives count that are pure.
+//!
+//! Invalid where a has more leaves than b and their number is limited.
+
+use super::area::{Segment, height};
+
+/// True if no slope raises the area of `b` over that of `a` by more than `room`, both in units of
+/// which a height of 1 has `unit` for all the negatives that count.
+pub fn is_as_good(a: &[Segment], b: &[Segment], unit: i128, room: i128) -> bool {
+    if room < 0 {
+        return false;
+    }
+    let breaks = a.iter().chain(b).filter(|s| s.0 > 0);
+    let mut breaks = breaks.map(|&s| (s, height(b, s) - height(a, s)));
+    // Beyond all slopes only what is purely positive is left.
+    let pure = |curve: &[Segment]| curve.first().filter(|s| s.0 == 0).map_or(0, |s| s.1);
+    let steep = i128::from(pure(b) - pure(a));
+    steep.max(0) * unit <= room
+        && breaks.all(|((n, _), more)| more.max(0) * unit <= room * i128::from(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_as_good;
+
+    #[test]
+    fn a_curve_above_another_one_replaces_it() {
+        let (low, high) = ([(4, 4)], [(1, 3), (3, 1)]);
+        assert!(is_as_good(&high, &low, 7, 0));
+        assert!(!is_as_good(&low, &high, 7, 0));
+        // The largest difference of heights is 2 − 0, where the slope is 1: 3 − 1 of the first
+        // segment.
+        assert!(is_as_good(&low, &high, 7, 14) && !is_as_good(&low, &high, 7, 13));
+        assert!(!is_as_good(&high, &low, 7, -1), "it costs more by itself");
+    }
+}
