@@ -31,7 +31,7 @@
 //! under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee
 //! is no more than above.
 
-use crate::bounds::floors;
+use crate::bounds::{Bound, floors};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
@@ -77,6 +77,9 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         let tree = grow(problem, plan)?;
         confirm(problem, &tree, upper)?;
         let lower = guess.proved(found.lower, upper);
+        if solved {
+            run.decided(Bound::Floors);
+        }
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }

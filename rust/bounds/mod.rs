@@ -91,6 +91,18 @@ impl Decisions {
         self.0[bound as usize] += times;
     }
 
+    /// Count a bound, if there is one and it did decide.
+    #[inline]
+    pub fn add_if(&mut self, decides: bool, bound: Option<Bound>) {
+        if let (true, Some(bound)) = (decides, bound) {
+            self.count(bound);
+        }
+    }
+
+    pub fn add_all(&mut self, more: &Decisions) {
+        self.0.iter_mut().zip(more.0).for_each(|(times, more)| *times += more);
+    }
+
     pub fn of(&self, bound: Bound) -> u64 {
         self.0[bound as usize]
     }

@@ -13,6 +13,7 @@
 //! All this is true of any set of trees, so also of those that keep limits. But it speaks of
 //! correlations above zero only: where limits may not leave any, see `worse.rs`.
 
+use crate::bounds::Bound;
 use crate::bounds::fence::BLUR;
 use crate::bounds::hull::{Support, meet};
 use crate::error::Result;
@@ -170,7 +171,9 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
         Corner::new(&loss, sides, ends.map(Point::tree)).into_iter().collect();
     for _ in 0..if state.scored.cuts { MOST_CUTS } else { 0 } {
         let room = state.room(leaves);
+        let before = corners.len();
         corners.retain(|corner| corner.loss < room + BLUR);
+        state.run().add_decided(Bound::Hull, before - corners.len());
         let next = (0..corners.len()).min_by(|&a, &b| corners[a].loss.total_cmp(&corners[b].loss));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {

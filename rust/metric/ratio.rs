@@ -2,6 +2,7 @@
 //!
 //! The lines, and what they say of trees with more leaves, are `bounds::ratio_line`.
 
+use crate::bounds::Bound;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::metric::ask::Question;
@@ -24,6 +25,7 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         }
         let room = state.exact_room(ratio, leaves);
         if room.0 <= 0 {
+            state.run().decided(Bound::AffordableLeaves);
             state.levels[index].closed = true;
             continue;
         }
@@ -48,6 +50,7 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         let question = Question { penalty, max_leaves, below, ..Question::of(weights) };
         let (told, improved) = state.ask(question)?;
         if told.lower >= below {
+            state.run().decided(Bound::RatioLine);
             let end = if together { state.levels.len() } else { index + 1 };
             state.levels[index..end].iter_mut().for_each(|level| level.closed = true);
         } else if improved {

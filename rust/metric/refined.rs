@@ -7,7 +7,7 @@
 //! Trees of fewer leaves have more room, U − λj, so that one
 //! search of at most k leaves for each k answers for all.
 
-use crate::bounds::{affordable_leaves, ratio_shortfall};
+use crate::bounds::{Bound, affordable_leaves, ratio_shortfall};
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
@@ -134,7 +134,8 @@ pub fn refine(
             if !room.is_positive() {
                 continue;
             }
-            let Some(asked) = ask(scored, given, &level, &room, leaves) else { return Ok(refined) };
+            let asked = ask(scored, given, &level, (&room, leaves), run);
+            let Some(asked) = asked else { return Ok(refined) };
             let goes_on = |_: &_| run.check_time().is_none();
             let part = run.part(asked.problem.scale, Box::new(goes_on));
             let found = search(&asked.problem, &part, INFINITE)?;
@@ -158,6 +159,9 @@ pub fn refine(
         }
         if !levels.is_empty() {
             let bound = ratio_shortfall::at_least(&refined.objective, short, &level.least);
+            if bound.float_below() > refined.lower {
+                run.decided(Bound::RatioShortfall);
+            }
             refined.lower = refined.lower.max(bound.float_below());
         }
         break;
@@ -187,7 +191,13 @@ struct Asked {
 }
 
 /// A − room · D, without the part of D that all trees have.
-fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32) -> Option<Asked> {
+fn ask(
+    scored: &Scored,
+    given: &Given,
+    level: &Level,
+    (room, leaves): (&Ratio, u32),
+    run: &Run,
+) -> Option<Asked> {
     let rates = [0, 1].map(|side| {
         let rate = &level.top[side] - &(room * &level.under[side]);
         &rate * &given.factors[side]
@@ -209,5 +219,5 @@ fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32)
         ..scored.problem.shape
     };
     let of = Problem { shape, ..scored.problem.clone() };
-    Some(Asked { problem: in_units(&of, &losses, &most)?, most })
+    Some(Asked { problem: in_units(&of, &losses, &most, run)?, most })
 }

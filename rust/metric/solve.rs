@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use crate::bounds::fence::{BLUR, Fence, Line};
-use crate::bounds::{affordable_leaves, ratio_line};
+use crate::bounds::{Bound, affordable_leaves, ratio_line};
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
@@ -466,6 +466,12 @@ impl<'a, 'run> State<'a, 'run> {
             let level = &mut self.levels[index];
             (level.least, level.corner) = (least.max(level.least), corner);
             level.closed = room <= 0.0 || level.least >= room + BLUR;
+            let by_fence = level.least >= room + BLUR;
+            if by_fence {
+                self.run().decided(Bound::Fence);
+            } else if room <= 0.0 && self.lambda() > 0.0 {
+                self.run().decided(Bound::AffordableLeaves);
+            }
         }
     }
 

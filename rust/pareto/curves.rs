@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::area::Area;
 use super::segments::{Curve, Segment, doubled_area, merged};
 use super::sums::Relaxed;
-use crate::bounds::dominated_curves;
+use crate::bounds::{Bound, Decisions, dominated_curves};
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front};
 
@@ -58,7 +58,12 @@ impl Front for Curves<'_> {
         merged(a, b).into()
     }
 
-    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
+    fn drop_needless(
+        &self,
+        weights: &[i64],
+        list: &mut Vec<Candidate<Curve>>,
+        decided: &mut Decisions,
+    ) {
         let rest = self.totals.0 - weights[0];
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
         // Of those that are kept, which come first.
@@ -72,6 +77,7 @@ impl Front for Curves<'_> {
                 areas.push(own);
             }
         }
+        decided.add(Bound::DominatedCurves, (list.len() - areas.len()) as u64);
         list.truncate(areas.len());
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::carried::{Beside, FreeStatistics, has_statistics_of};
-use crate::bounds::dominance;
+use crate::bounds::{Bound, Decisions, dominance};
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -181,9 +181,16 @@ impl<T: FrontTask> Front for ByDominance<'_, T> {
         self.task.join(a, b)
     }
 
-    fn drop_needless(&self, _sums: &[i64], list: &mut Vec<Candidate<T::Value>>) {
+    fn drop_needless(
+        &self,
+        _sums: &[i64],
+        list: &mut Vec<Candidate<T::Value>>,
+        decided: &mut Decisions,
+    ) {
         list.retain(|c| self.task.feasible(&c.value));
+        let feasible = list.len();
         dominance::keep_undominated(list, |a, b| self.dominates(a, b));
+        decided.add(Bound::Dominance, (feasible - list.len()) as u64);
     }
 
     fn cost(&self, value: &T::Value, leaves: u32) -> Option<Cost> {

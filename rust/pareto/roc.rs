@@ -11,6 +11,7 @@ use super::curves::Curves;
 use super::scalar;
 use super::segments::{Segment, by_slope, push};
 use super::sums::Relaxed;
+use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, Scale, sum};
 use crate::data::{Column, Points};
@@ -142,6 +143,9 @@ impl Roc {
             let cost = self.area.cost(&curve, leaves.len() as u32);
             if cost < best.0 {
                 best = (cost, found.plan);
+            }
+            if lower >= best.0 {
+                run.decided(Bound::Area);
             }
             if lower >= best.0 || run.report(lower.min(best.0), best.0).is_some() {
                 break;

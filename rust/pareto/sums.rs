@@ -5,7 +5,7 @@
 
 use super::limits::{Limit, dot, range};
 use crate::bounds::limit_reach::Window;
-use crate::bounds::{dominated_sums, multipliers};
+use crate::bounds::{Bound, Decisions, dominated_sums, multipliers};
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front, PlaceByKey};
 
@@ -169,9 +169,16 @@ impl<const N: usize> Front for Sums<'_, N> {
         one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
-    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
-        let windows = self.windows(weights);
+    fn drop_needless(
+        &self,
+        weights: &[i64],
+        list: &mut Vec<Candidate<Value<N>>>,
+        decided: &mut Decisions,
+    ) {
+        let (windows, before) = (self.windows(weights), list.len());
         list.retain(|c| windows.iter().zip(&c.value.sums).all(|(window, &sum)| window.allows(sum)));
+        let within = list.len();
+        decided.add(Bound::LimitReach, (before - within) as u64);
         match &windows[..] {
             [window] if !self.few_leaves => self.drop_by_one_limit(window, list),
             windows => {
@@ -179,6 +186,7 @@ impl<const N: usize> Front for Sums<'_, N> {
                 self.drop_by_many_limits(windows, list);
             }
         }
+        decided.add(Bound::DominatedSums, (within - list.len()) as u64);
     }
 
     fn cost(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {

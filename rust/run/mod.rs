@@ -1,6 +1,7 @@
 //! One run of a search: its limits, its progress, its cancellation. Every search checks in here.
 
 mod curve;
+mod decided;
 mod held;
 mod limits;
 mod machine;
@@ -16,8 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, Scale};
 use curve::Curve;
+use decided::Decided;
 
 /// Called now and then from the thread that started the run; `false` interrupts it.
 pub type Pulse<'a> = Box<dyn FnMut(&Progress) -> bool + Send + 'a>;
@@ -43,6 +46,7 @@ pub struct Run<'a> {
     peak_bytes: AtomicI64,
     nodes: AtomicU64,
     kernel_calls: AtomicU64,
+    decided: Decided,
     beat: Mutex<Beat<'a>>,
 }
 
@@ -66,6 +70,7 @@ impl<'a> Run<'a> {
             peak_bytes: AtomicI64::new(0),
             nodes: AtomicU64::new(0),
             kernel_calls: AtomicU64::new(0),
+            decided: Decided::default(),
             beat: Mutex::new(Beat { pulse, last: start, curve: Curve::default() }),
         }
     }
@@ -89,6 +94,7 @@ impl<'a> Run<'a> {
         let work = part.work();
         self.add_nodes(work.nodes);
         self.add_kernel_calls(work.kernel_calls);
+        self.add_decisions(&work.bounds);
         self.add_bytes(work.peak_bytes as i64);
         self.add_bytes(-(work.peak_bytes as i64));
         if let Some(status) = part.stopped()
@@ -190,6 +196,20 @@ impl<'a> Run<'a> {
         self.kernel_calls.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// A bound decided, in a place that is seldom passed: workers count by themselves.
+    pub fn decided(&self, bound: Bound) {
+        self.add_decided(bound, 1);
+    }
+
+    pub fn add_decided(&self, bound: Bound, times: usize) {
+        self.decided.add(bound, times as u64);
+    }
+
+    /// How often bounds decided in a worker that has ended.
+    pub fn add_decisions(&self, decisions: &Decisions) {
+        decisions.iter().for_each(|(bound, times)| self.decided.add(bound, times));
+    }
+
     /// Account for memory taken (or, negative, given back) by the search.
     pub fn add_bytes(&self, bytes: i64) {
         let now = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -240,6 +260,7 @@ impl<'a> Run<'a> {
             nodes: self.nodes.load(Ordering::Relaxed),
             kernel_calls: self.kernel_calls.load(Ordering::Relaxed),
             peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(0) as u64,
+            bounds: self.decided.so_far(),
         }
     }
 }

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use crate::bounds::loss_caps;
+use crate::bounds::{Bound, loss_caps};
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
@@ -88,7 +88,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
             close(&mut answer);
             break;
         }
-        let Some(problem_left) = in_units(problem, &losses, &most) else { break };
+        let Some(problem_left) = in_units(problem, &losses, &most, run) else { break };
         let refined = Refined { problem: problem_left };
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
@@ -162,7 +162,7 @@ fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
 /// A problem in whole units of these losses, rounded down, beyond the least that each point costs.
 /// Of a tree that pays more than `most` beyond that, all that is kept is that it does. `None` where
 /// there is no unit for both.
-pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> {
+pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Option<Problem> {
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let leaf = penalty * normalizer;
     let mut total = Ratio::zero();
@@ -172,7 +172,9 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
         let (first, least) = (regrets.len(), own.iter().min()?);
         for loss in own {
             let regret = loss - least;
-            regrets.push(loss_caps::capped(regret, most).0);
+            let (kept, is_less) = loss_caps::capped(regret, most);
+            run.add_decided(Bound::LossCaps, usize::from(is_less));
+            regrets.push(kept);
         }
         total = &total + regrets[first..].iter().max()?;
         certain = &certain + least;

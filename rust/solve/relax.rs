@@ -8,7 +8,7 @@
 use std::sync::Mutex;
 
 use super::{grow, on_deep_stack};
-use crate::bounds::fewer_limits;
+use crate::bounds::{Bound, fewer_limits};
 use crate::check;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -42,6 +42,7 @@ pub fn solve(
     let plan = plan.unwrap_or_default();
     let known = Found { upper: cost(problem, &plan)?, plan, lower: relaxed.lower };
     if known.lower >= known.upper.min(below) {
+        run.decided(Bound::FewerLimits);
         return Ok((
             Found { lower: fewer_limits::at_least(known.lower, known.upper), ..known },
             table,

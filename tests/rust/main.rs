@@ -12,6 +12,7 @@ mod constrained;
 mod constrained_rows;
 mod contexts;
 mod corpus;
+mod decided;
 mod engine;
 mod exactness;
 mod feature_costs;

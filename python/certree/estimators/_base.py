@@ -180,6 +180,8 @@ class TreeEstimator(BaseEstimator, ABC):
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (self.objective_, self.lower_bound_)
             progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
+            if int(self.verbose) >= 2:
+                progress.show(certificate.work.table())
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 warnings.warn(
@@ -222,6 +224,7 @@ class TreeEstimator(BaseEstimator, ABC):
             nodes=answer.nodes,
             kernel_calls=answer.kernel_calls,
             peak_bytes=answer.peak_bytes,
+            bounds=answer.bounds,
             threads=parameters.threads(self.n_jobs),
             # The search rounds its bounds down; the last moment is what was certified.
             curve=[

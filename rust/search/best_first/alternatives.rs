@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::proved::Proved;
 use super::sync::Arc;
-use crate::bounds::{scope, similarity};
+use crate::bounds::{Decisions, scope, similarity};
 use crate::cost::Cost;
 
 /// A node, as its parent's alternatives see it.
@@ -55,6 +55,14 @@ impl Alternative {
     /// Bounds may meet but not cross: both are true of the same optimum.
     fn raise(&mut self, side: usize, lower: Cost) {
         self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
+    }
+
+    /// Raise a child's bound by similarity. True if that closes the split, because it then costs
+    /// `upper`.
+    fn closes(&mut self, side: usize, lower: Cost, upper: Cost) -> bool {
+        let before = self.sum_lower();
+        self.raise(side, lower);
+        before < upper && self.sum_lower() >= upper
     }
 
     /// Take in what is proved of a child. Only where floors are guessed may there be a tree below a
@@ -114,7 +122,8 @@ impl<N: Bounded> Alternatives<N> {
         Alternatives { list: Vec::new(), limit: 0, beyond: 0, children: Vec::new() }
     }
 
-    /// List the splits that look cheaper than `limit` too, but none that is proved to cost `upper`.
+    /// List the splits that look cheaper than `limit` too, but none that is proved to cost `upper`:
+    /// what proved it is counted.
     pub fn widen(
         &mut self,
         frame: &Frame,
@@ -122,31 +131,40 @@ impl<N: Bounded> Alternatives<N> {
         rules: &Rules,
         (lower, upper): (Cost, Cost),
         limit: Cost,
+        decided: &mut Decisions,
     ) {
         // What looks cheaper than the limit so far is listed, or was found to be too dear.
         let (known, limit) = (self.limit, self.limit.max(limit));
-        let others = || {
-            Self::all(frame, budget, rules, lower)
-                .filter(|(looks, alternative)| *looks >= known && alternative.sum_lower() < upper)
-        };
+        let others = || Self::all(frame, budget, rules, lower).filter(|(looks, _)| *looks >= known);
         // Counted first: most nodes keep few of many, and there are millions of them.
         let (mut more, mut beyond) = (0, Cost::MAX);
         for (looks, alternative) in others() {
-            if looks < limit {
+            if alternative.sum_lower() >= upper {
+                if looks < limit {
+                    let why = rules.why_split(frame, budget, (looks, &alternative), upper);
+                    why.into_iter().for_each(|bound| decided.count(bound));
+                }
+            } else if looks < limit {
                 more += 1;
             } else {
                 beyond = beyond.min(alternative.sum_lower());
             }
         }
         self.list.reserve_exact(more);
-        self.list.extend(others().filter(|(looks, _)| *looks < limit).map(|(_, found)| found));
+        let found = others().filter(|(looks, found)| *looks < limit && found.sum_lower() < upper);
+        self.list.extend(found.map(|(_, found)| found));
         (self.limit, self.beyond) = (limit, beyond);
     }
 
-    /// The least lower bound of all splits.
-    pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Cost {
+    /// The split with the least lower bound, and how cheap it looks.
+    pub fn least(
+        frame: &Frame,
+        budget: Budget,
+        rules: &Rules,
+        lower: Cost,
+    ) -> Option<(Cost, Alternative)> {
         let all = Self::all(frame, budget, rules, lower);
-        all.map(|(_, alternative)| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
+        all.min_by_key(|(_, alternative)| alternative.sum_lower())
     }
 
     /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead
@@ -272,13 +290,16 @@ impl<N: Bounded> Alternatives<N> {
 
     /// Similarity: a child is worth at least a solved one less the worst loss of the rows it lacks.
     /// `covers`: whether whatever is allowed below another question is allowed below this one too.
+    /// Returns how many splits that closes, because they cost `upper` then.
     pub fn spread(
         &mut self,
         frame: &Frame,
         budget: Budget,
         (pick, lower): (&Pick<N>, Cost),
+        upper: Cost,
         covers: impl Fn(u32) -> bool,
-    ) {
+    ) -> u64 {
+        let mut closed = 0;
         let from = frame.column(pick.question);
         for alternative in self.list.iter_mut().filter(|other| covers(other.question)) {
             let budgets = child_budgets(budget, alternative.left_leaves);
@@ -286,22 +307,25 @@ impl<N: Bounded> Alternatives<N> {
                 if budgets[side] == pick.budget {
                     let column = frame.column(alternative.question);
                     let lost = frame.look.difference(from, pick.side, column, side);
-                    alternative.raise(side, similarity::at_least(lower, lost));
+                    let known = similarity::at_least(lower, lost);
+                    closed += u64::from(alternative.closes(side, known, upper));
                 }
             }
         }
+        closed
     }
 
     /// What a sibling of this node's set proved of its alternatives holds here, less the worst loss
     /// of the rows it had and this one lacks: `lost` by column and in all, of the alternative's
-    /// side.
+    /// side. Returns how many splits that closes, because they cost `upper` then.
     pub fn inherit(
         &mut self,
         proved: &Proved,
         column: impl Fn(u32) -> usize,
-        by_column: &[Cost],
-        total: Cost,
-    ) {
+        (by_column, total): (&[Cost], Cost),
+        upper: Cost,
+    ) -> u64 {
+        let mut closed = 0;
         let mut known = proved.bounds.iter().peekable();
         for alternative in &mut self.list {
             let split = (alternative.question, alternative.left_leaves);
@@ -309,10 +333,13 @@ impl<N: Bounded> Alternatives<N> {
             let Some((known, lower)) = known.peek() else { break };
             if *known == split {
                 let ones = by_column[column(alternative.question)];
-                alternative.raise(0, similarity::at_least(lower[0], total - ones));
-                alternative.raise(1, similarity::at_least(lower[1], ones));
+                for (side, lost) in [total - ones, ones].into_iter().enumerate() {
+                    let known = similarity::at_least(lower[side], lost);
+                    closed += u64::from(alternative.closes(side, known, upper));
+                }
             }
         }
+        closed
     }
 
     /// What has been proved so far.

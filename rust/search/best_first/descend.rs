@@ -15,6 +15,7 @@ use super::node::Node;
 use super::sync::{Arc, AtomicU32, lock};
 use super::table::{Entry, Table};
 use crate::bits::Level;
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Kernel, Unfinished};
 use crate::run::Run;
@@ -49,6 +50,8 @@ pub struct Worker<'a, 'run> {
     pub(super) retired: bool,
     /// Bytes of scratch memory that the run knows of, frames aside.
     pub(super) counted: usize,
+    /// How often each bound decided here.
+    pub(super) decided: Decisions,
 }
 
 impl<'a, 'run> Worker<'a, 'run> {
@@ -68,6 +71,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             extracts,
             retired: false,
             counted: 0,
+            decided: Decisions::default(),
         };
         let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
         let mut frame = Frame { view: shared.bits.root.clone(), state, ..Frame::default() };
@@ -154,6 +158,7 @@ impl<'a, 'run> Worker<'a, 'run> {
                     None => {
                         let hint = self.shared.hints.lower(&key);
                         if hint > pick.lower && hint >= pick.target {
+                            self.decided.count(Bound::OtherCosts);
                             return Ok((hint, INFINITE, None));
                         }
                         return self.first_visit(at, frame, side, key, pick);
@@ -197,7 +202,7 @@ impl<'a, 'run> Worker<'a, 'run> {
     /// Take in a child's bounds, if work on it came to its end, and pass them on to its siblings
     /// and its parent.
     fn tighten(
-        &self,
+        &mut self,
         frame: &Frame,
         node: &Node,
         pick: &Pick<Node>,
@@ -217,6 +222,9 @@ impl<'a, 'run> Worker<'a, 'run> {
             choice = Some(alternative.choice());
         }
         if let Some(child) = child {
+            if lower >= pick.target && lower < upper {
+                self.decided.count(Bound::Scope);
+            }
             let bytes = all.bytes();
             all.adopt(pick.index, pick.side, child);
             self.shared.run.add_bytes(all.bytes() - bytes);
@@ -229,7 +237,8 @@ impl<'a, 'run> Worker<'a, 'run> {
                 (Some(context), Some(own), Some(other)) => context.covers(own, &other),
                 _ => true,
             };
-            all.spread(frame, node.key.budget, (pick, lower), covers);
+            let closed = all.spread(frame, node.key.budget, (pick, lower), node.upper(), covers);
+            self.decided.add(Bound::Similarity, closed);
         }
         if choice.is_some() && node.key.budget.depth == UNLIMITED {
             all.prune(sum);

@@ -10,6 +10,7 @@ use super::node::{Node, State};
 use super::sync::lock;
 use super::table::Entry;
 use crate::bits::LANES;
+use crate::bounds::{Bound, leaf};
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
@@ -108,11 +109,30 @@ impl Worker<'_, '_> {
         }
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, key.budget);
+        let goal = target.min(bounds.upper);
         let mut lower = lower.max(bounds.lower);
+        let mut why = rules.why_node(&frame, key.budget, bounds, goal);
         if lower < bounds.upper && frame.look.at_least == 0 {
-            lower = lower.max(Alternatives::<Node>::least(&frame, key.budget, rules, lower));
+            let least = Alternatives::<Node>::least(&frame, key.budget, rules, lower);
+            let cost = least.as_ref().map_or(Cost::MAX, |(_, split)| split.sum_lower());
+            if lower < goal && cost >= goal {
+                why = match &least {
+                    Some((looks, split)) => {
+                        rules.why_split(&frame, key.budget, (*looks, split), goal)
+                    }
+                    // There were splits, and each has a side that need not be split off.
+                    None => {
+                        let any = rules.splits(&frame.look, key.budget).next();
+                        any.map(|_| Bound::ChildSupport)
+                    }
+                };
+            }
+            lower = lower.max(cost);
         }
         let lower = lower.min(bounds.upper);
+        self.decided.add_if(lower >= goal, why);
+        let is_leaf = bounds.upper == leaf::at_most(frame.look.whole.leaf, rules.leaf_cost);
+        self.decided.add_if(lower == bounds.upper && is_leaf, Some(Bound::Leaf));
         let entry = if lower == bounds.upper {
             self.shared.table.insert_solved(key, bounds.upper, self.shared.run);
             Entry::Solved(bounds.upper)
@@ -192,7 +212,7 @@ impl Worker<'_, '_> {
     }
 
     /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
-    pub(super) fn expand(&self, frame: &Frame, node: &Node, target: Cost) -> bool {
+    pub(super) fn expand(&mut self, frame: &Frame, node: &Node, target: Cost) -> bool {
         let mut state = lock(&node.state);
         if state.expanded {
             return false;
@@ -202,11 +222,16 @@ impl Worker<'_, '_> {
         let bounds = rules.whole(&frame.look, node.key.budget);
         self.lower_to(node, &mut state, frame, bounds.upper);
         node.raise(bounds.lower);
-        if !node.solved() {
+        if node.solved() {
+            let why = rules.why_node(frame, node.key.budget, bounds, node.upper());
+            self.decided.add_if(true, why);
+        } else {
+            rules.count_needless(frame, node.key.budget, &mut self.decided);
             let (lower, upper) = (node.lower(), node.upper());
             let mut all = Alternatives::new();
             let limit = rules.listed_below(node.key.budget, target);
-            all.widen(frame, node.key.budget, rules, (lower, upper), limit);
+            let bounds = (lower, upper);
+            all.widen(frame, node.key.budget, rules, bounds, limit, &mut self.decided);
             self.shared.run.add_bytes(all.bytes());
             state.alternatives = Some(Box::new(all));
             self.settle(&mut state, node);
@@ -230,7 +255,8 @@ impl Worker<'_, '_> {
             let bytes = all.bytes();
             let rules = &self.shared.rules;
             let bounds = (node.lower(), node.upper());
-            all.widen(frame, budget, rules, bounds, rules.listed_below(budget, target));
+            let limit = rules.listed_below(budget, target);
+            all.widen(frame, budget, rules, bounds, limit, &mut self.decided);
             self.shared.run.add_bytes(all.bytes() - bytes);
         }
         self.settle(&mut state, node);

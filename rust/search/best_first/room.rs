@@ -48,5 +48,6 @@ impl Drop for Worker<'_, '_> {
     fn drop(&mut self) {
         let bytes = self.counted + self.frames.iter().map(|frame| frame.counted).sum::<usize>();
         self.shared.run.add_bytes(-(bytes as i64));
+        self.shared.run.add_decisions(&self.decided);
     }
 }

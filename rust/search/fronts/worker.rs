@@ -10,7 +10,7 @@ use super::shared::{Shared, Stopped};
 use super::statistics::{ColumnSums, sums_of};
 use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
-use crate::bounds::completion;
+use crate::bounds::{Bound, Decisions, completion};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::view::{Fingerprint, View};
@@ -28,6 +28,8 @@ pub struct Worker<'w, 'a, 'run, F: Front> {
     column_sums: ColumnSums,
     mask: Vec<u64>,
     counted: usize,
+    /// How often each bound decided here.
+    pub decided: Decisions,
 }
 
 /// The rows and the look-ahead of the node at one depth of the path.
@@ -51,6 +53,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             column_sums: ColumnSums::default(),
             mask: Vec::new(),
             counted: 0,
+            decided: Decisions::default(),
         }
     }
 
@@ -85,6 +88,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             let alternative = Alternative { column, sides: *sides, lower };
             if completion::is_within(alternative.bound(), budget) {
                 found.push(alternative);
+            } else {
+                self.decided.count(Bound::Completion);
             }
         }
         found.sort_by_key(Alternative::bound);
@@ -106,10 +111,14 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let second = 1 - first;
         let within = completion::left_for_part(budget, split.lower[second]);
         let a = self.child(at, split, first, depth, within)?;
-        let Some(least) = a.least(within) else { return Ok(None) };
+        let Some(least) = a.least(within) else {
+            self.decided.count(Bound::Completion);
+            return Ok(None);
+        };
         let within = completion::left_for_part(budget, least);
         let b = self.child(at, split, second, depth, within)?;
         if b.least(within).is_none() {
+            self.decided.count(Bound::Completion);
             return Ok(None);
         }
         Ok(Some(if first == 0 { [a, b] } else { [b, a] }))
@@ -171,15 +180,20 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let leaf_cost = shared.problem.leaf_cost;
         let sums = self.sums(at);
         let mut candidates = Candidates::new(shared, sums.clone());
-        let mut least_bound = INFINITE;
+        let (mut least_bound, mut beyond) = (INFINITE, 0);
         shared.front.leaf(&sums, &mut |label, bound, value| {
             least_bound = least_bound.min(bound);
             let bound = bound + leaf_cost;
             if completion::is_within(bound, budget) {
                 candidates.push(bound, 1, value, || SubtreeSketch::Leaf(label));
+            } else {
+                beyond += 1;
             }
         });
-        match shared.levels(depth, least, budget) {
+        self.decided.add(Bound::Completion, beyond);
+        let levels = shared.levels(depth, least, budget);
+        self.decided.add_if(levels < shared.most_levels(depth), Some(Bound::AffordableLeaves));
+        match levels {
             0 => {}
             1 => self.stumps(at, &sums, budget, &mut candidates)?,
             levels => {
@@ -200,7 +214,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 }
             }
         }
-        candidates.done(budget)
+        candidates.done(budget, &mut self.decided)
     }
 
     /// All stumps within the budget, from the sums of single columns alone.
@@ -231,7 +245,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 *zero = all - one;
             }
             let right_bound = front.leaf_bound(one);
-            if front.leaf_bound(&zero) + right_bound > within {
+            if !completion::is_within(front.leaf_bound(&zero) + right_bound, within) {
+                self.decided.count(Bound::Completion);
                 continue;
             }
             lefts.clear();
@@ -286,6 +301,7 @@ impl<F: Front> Drop for Worker<'_, '_, '_, F> {
     fn drop(&mut self) {
         let frames: usize = self.frames.iter().map(|frame| frame.counted).sum();
         self.shared.run.add_bytes(-((frames + self.counted) as i64));
+        self.shared.run.add_decisions(&self.decided);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
 use crate::bounds::neighbouring_cuts::Edge;
-use crate::bounds::{affordable_leaves, equivalent_points, scope};
+use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, scope};
 use crate::cost::Cost;
 use crate::kernel::ranks::RankKernel;
 use crate::run::{Run, Status};
@@ -26,6 +26,8 @@ pub struct Shared<'a, 'run, K> {
     pub upper: AtomicI64,
     /// Trees that cost this or more are of no use.
     pub below: Cost,
+    /// The bound that the least costs of points stand for.
+    pub least_bound: Bound,
 }
 
 /// What is known of a node: lower ≤ optimum ≤ upper = cost of the plan.
@@ -47,6 +49,8 @@ pub struct Worker<'a, 'run, K: RankKernel> {
     twos: [K::Two; 2],
     /// Bytes of `twos` that the run knows of.
     told: usize,
+    /// How often each bound decided here.
+    decided: Decisions,
 }
 
 /// What came of looking at a cut.
@@ -62,7 +66,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
     pub fn new(shared: &'a Shared<'a, 'run, K>) -> Self {
-        Worker { shared, twos: Default::default(), told: 0 }
+        Worker { shared, twos: Default::default(), told: 0, decided: Decisions::default() }
     }
 
     fn stopped(&self) -> bool {
@@ -79,8 +83,15 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let cap = below.min(leaf);
         let useful = affordable_leaves::levels(depth, leaf_cost, cap - floor);
         let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
+        self.decided.add_if(leaf == leaf_cost, Some(Bound::Leaf));
         if node.axes.is_empty() || leaf == leaf_cost {
             return Known::exactly(leaf, Plan::Leaf);
+        }
+        if useful < depth {
+            let floorless = affordable_leaves::levels(depth, leaf_cost, cap);
+            let by_floor = useful < floorless;
+            let why = if by_floor { self.shared.least_bound } else { Bound::AffordableLeaves };
+            self.decided.count(why);
         }
         if useful == 0 {
             return Known { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
@@ -112,6 +123,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let two = &mut self.twos[0];
         run.add_kernel_calls(1);
         kernel.begin(part, grid, two, &halt);
+        let by_blocks = kernel.lower(two) >= below.min(kernel.upper(two));
+        self.decided.add_if(below > 0 && by_blocks, Some(Bound::Blocks));
         kernel.raise(part, grid, two, below, &halt);
         let (cost, plan) = kernel.plan(part, grid, two);
         self.tell();
@@ -136,6 +149,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 open_intervals.tell(self.shared.run);
             }
         }
+        open_intervals.count_closed(below.min(open_intervals.upper));
+        self.decided.add_all(&open_intervals.decided);
         open_intervals.forget(self.shared.run);
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).keep(key, lower, self.shared.run);
@@ -263,7 +278,13 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         let (mut side, mut asked) = (first, 0);
         loop {
             let short = target - lower[0] - lower[1];
-            if short <= 0 || halt() {
+            if short <= 0 {
+                let why = if asked == 0 { Bound::Blocks } else { Bound::Scope };
+                let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
+                self.decided.add_if(!exact, Some(why));
+                break;
+            }
+            if halt() {
                 break;
             }
             if lower[side] >= upper[side] {
@@ -331,9 +352,12 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
         }
         let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
         let mut settled = edge.bound() >= target;
+        let solved = |side: &Option<Known>| side.as_ref().is_some_and(|k| k.lower >= k.upper);
+        let exact = known.iter().all(solved);
+        self.decided.add_if(settled && !exact, Some(Bound::Scope));
+        settled |= exact;
         let mut found = None;
         if let [Some(left), Some(right)] = known {
-            settled |= left.lower >= left.upper && right.lower >= right.upper;
             let cost = left.upper + right.upper;
             if cost < target {
                 found = Some((cost, split(node, tried, left.plan, right.plan)));
@@ -359,6 +383,7 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
 impl<K: RankKernel> Drop for Worker<'_, '_, K> {
     fn drop(&mut self) {
         self.shared.run.add_bytes(-(self.told as i64));
+        self.shared.run.add_decisions(&self.decided);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::{Found, too_large};
 use crate::bits::Level;
-use crate::bounds::affordable_leaves;
+use crate::bounds::{Bound, affordable_leaves, floors};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
@@ -135,7 +135,11 @@ fn with<K: RankKernel>(
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let room = leaf - kernel.floor(Part::all(&view.root));
-    let depth = affordable_leaves::levels(depth, kernel.leaf_cost(), room);
+    let useful = affordable_leaves::levels(depth, kernel.leaf_cost(), room);
+    if useful < depth {
+        run.decided(Bound::AffordableLeaves);
+    }
+    let depth = useful;
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads.max(1) } else { 1 };
     // A worker has the root's grid, a question for each side, and the nodes on its way.
@@ -160,6 +164,10 @@ fn with<K: RankKernel>(
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(below)),
         below,
+        least_bound: match floors::are_in(problem.task.as_ref()) {
+            true => Bound::Floors,
+            false => Bound::EquivalentPoints,
+        },
     };
     let work = || {
         let mut worker = Worker::new(&shared);
@@ -182,6 +190,8 @@ fn with<K: RankKernel>(
     memo.forget(run);
     let found = match (&mut open_intervals, known.pop().flatten()) {
         (Some(open_intervals), _) => {
+            open_intervals.count_closed(open_intervals.upper);
+            run.add_decisions(&std::mem::take(&mut open_intervals.decided));
             open_intervals.forget(run);
             let plan = std::mem::take(&mut open_intervals.plan);
             Found { lower: open_intervals.lower(), upper: open_intervals.upper, plan }

@@ -4,6 +4,7 @@
 use std::collections::BinaryHeap;
 
 use crate::bounds::neighbouring_cuts::{Edge, between, closing, weakest};
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::Item;
 use crate::run::Run;
@@ -36,6 +37,8 @@ pub struct OpenIntervals {
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
+    /// How often each bound decided about these cuts.
+    pub decided: Decisions,
     /// Bytes that the run knows of.
     told: i64,
 }
@@ -68,6 +71,7 @@ impl OpenIntervals {
             settled: INFINITE,
             upper,
             plan,
+            decided: Decisions::default(),
             told: 0,
         };
         for (index, axis) in node.axes.iter().enumerate() {
@@ -87,6 +91,7 @@ impl OpenIntervals {
         if bound < self.upper {
             self.open.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
         } else {
+            self.decided.count(Bound::NeighbouringCuts);
             self.settled = self.settled.min(bound);
         }
     }
@@ -119,6 +124,14 @@ impl OpenIntervals {
                 Try { axis, edge, bound, around: Some((a, b)) }
             }
         })
+    }
+
+    /// Nothing below `target` is looked for any more: count the intervals that this closes.
+    pub fn count_closed(&mut self, target: Cost) {
+        let closed =
+            |item: &&Item<Cuts>| item.bound >= target && matches!(item.what, Cuts::Between(..));
+        let closed = self.open.iter().filter(closed).count();
+        self.decided.add(Bound::NeighbouringCuts, closed as u64);
     }
 
     /// Whether nothing is being looked at.
