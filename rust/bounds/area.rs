@@ -18,6 +18,7 @@ use crate::cost::gcd;
 pub type Segment = (i64, i64);
 
 /// n · h(p / n) of a curve for a slope given as a segment.
+#[inline]
 pub fn height(curve: &[Segment], (n, p): Segment) -> i128 {
     let (n, p) = (i128::from(n), i128::from(p));
     let above = |s: &&Segment| n * i128::from(s.1) > p * i128::from(s.0);

@@ -21,28 +21,33 @@ pub struct Edge {
 }
 
 impl Edge {
+    #[inline]
     pub fn bound(&self) -> Cost {
         self.left + self.right
     }
 
     /// What is known of a cut between two others, of losses `before` and `after` it up to them.
+    #[inline]
     pub fn between(cut: i64, (a, b): (&Edge, &Edge), before: Cost, after: Cost) -> Edge {
         Edge { cut, left: a.left.max(b.left - after), right: b.right.max(a.right - before) }
     }
 }
 
 /// A bound on all cuts between two, with worst losses of `lost` between them.
+#[inline]
 pub fn between(a: &Edge, b: &Edge, lost: Cost) -> Cost {
     (a.left + b.right).max(b.left + a.right - lost)
 }
 
 /// The losses behind `a` after which the bound on a cut is least.
+#[inline]
 pub fn weakest(a: &Edge, b: &Edge, lost: Cost) -> Cost {
     ((lost + (a.right - b.right) - (b.left - a.left)) / 2).clamp(0, lost)
 }
 
 /// What the left and the right side of a cut between two must cost for no cut from it to either of
 /// them to be below `target`.
+#[inline]
 pub fn closing(a: &Edge, b: &Edge, target: Cost) -> [Cost; 2] {
     [target - b.right, target - a.left]
 }

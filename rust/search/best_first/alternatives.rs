@@ -1,11 +1,13 @@
 //! The alternatives of an expanded node: its splits, with bounds on both children.
 
+use std::cell::Cell;
+
 use super::budget::{Budget, Choice, UNLIMITED};
 use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::proved::Proved;
 use super::sync::Arc;
-use crate::bounds::{Decisions, scope, similarity};
+use crate::bounds::{Bound, Decisions, scope, similarity};
 use crate::cost::Cost;
 
 /// A node, as its parent's alternatives see it.
@@ -77,6 +79,14 @@ impl Alternative {
     }
 }
 
+/// A split with its lower bound, and how cheap it looks by the look-ahead alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Weakest {
+    pub cost: Cost,
+    pub looks: Cost,
+    pub split: Choice,
+}
+
 /// In the order of questions, and of leaves of the 0 side; what is listed later comes after them.
 #[derive(Debug)]
 pub struct Alternatives<N> {
@@ -136,13 +146,16 @@ impl<N: Bounded> Alternatives<N> {
         // What looks cheaper than the limit so far is listed, or was found to be too dear.
         let (known, limit) = (self.limit, self.limit.max(limit));
         let others = || Self::all(frame, budget, rules, lower).filter(|(looks, _)| *looks >= known);
+        let needless = Cell::new(0);
+        let all = Self::all_but(frame, budget, rules, lower, || needless.set(needless.get() + 1));
         // Counted first: most nodes keep few of many, and there are millions of them.
         let (mut more, mut beyond) = (0, Cost::MAX);
-        for (looks, alternative) in others() {
+        for (looks, alternative) in all.filter(|(looks, _)| *looks >= known) {
             if alternative.sum_lower() >= upper {
                 if looks < limit {
-                    let why = rules.why_split(frame, budget, (looks, &alternative), upper);
-                    why.into_iter().for_each(|bound| decided.count(bound));
+                    let (cost, split) = (alternative.sum_lower(), alternative.choice());
+                    let weak = Weakest { cost, looks, split };
+                    decided.add_if(true, rules.why_split(frame, budget, &weak, upper));
                 }
             } else if looks < limit {
                 more += 1;
@@ -150,21 +163,26 @@ impl<N: Bounded> Alternatives<N> {
                 beyond = beyond.min(alternative.sum_lower());
             }
         }
+        // Later, the same splits are left out again.
+        if known == 0 {
+            decided.add(Bound::ChildSupport, needless.get());
+        }
         self.list.reserve_exact(more);
         let found = others().filter(|(looks, found)| *looks < limit && found.sum_lower() < upper);
         self.list.extend(found.map(|(_, found)| found));
         (self.limit, self.beyond) = (limit, beyond);
     }
 
-    /// The split with the least lower bound, and how cheap it looks.
-    pub fn least(
-        frame: &Frame,
-        budget: Budget,
-        rules: &Rules,
-        lower: Cost,
-    ) -> Option<(Cost, Alternative)> {
-        let all = Self::all(frame, budget, rules, lower);
-        all.min_by_key(|(_, alternative)| alternative.sum_lower())
+    /// The split with the least lower bound.
+    pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Option<Weakest> {
+        let mut least: Option<Weakest> = None;
+        for (looks, alternative) in Self::all(frame, budget, rules, lower) {
+            let cost = alternative.sum_lower();
+            if least.as_ref().is_none_or(|known| cost < known.cost) {
+                least = Some(Weakest { cost, looks, split: alternative.choice() });
+            }
+        }
+        least
     }
 
     /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead
@@ -175,9 +193,27 @@ impl<N: Bounded> Alternatives<N> {
         rules: &'a Rules,
         lower: Cost,
     ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
+        Self::all_but(frame, budget, rules, lower, || ())
+    }
+
+    /// Every split as `all` has it; `needless` is told of each that is left out because one of its
+    /// sides need not be split off.
+    fn all_but<'a>(
+        frame: &'a Frame,
+        budget: Budget,
+        rules: &'a Rules,
+        lower: Cost,
+        needless: impl Fn() + 'a,
+    ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
         let look = &frame.look;
         let without = if frame.binds { 0 } else { rules.without_sibling(look, budget, lower) };
-        let supports = move |column: usize| frame.binds || rules.supports(&look.sides[column]);
+        let supports = move |column: usize| {
+            let supports = frame.binds || rules.supports(&look.sides[column]);
+            if !supports {
+                needless();
+            }
+            supports
+        };
         rules
             .splits(look, budget)
             .filter(move |&(column, _)| !frame.repeats(column) && supports(column))

@@ -1,10 +1,10 @@
 //! Which bound decided: the last one without which a node, or a split, would have stayed open.
 
-use super::alternatives::Alternative;
+use super::alternatives::Weakest;
 use super::budget::Budget;
 use super::frame::Frame;
 use super::look::{Bounds, Rules, child_budgets};
-use crate::bounds::{Bound, Decisions, look_ahead};
+use crate::bounds::{Bound, look_ahead};
 use crate::cost::Cost;
 use crate::kernel::Side;
 
@@ -36,16 +36,17 @@ impl Rules {
         Some(if without >= goal { Bound::LookAhead } else { self.least_bound() })
     }
 
-    /// The bound by which a look, or similarity beyond what it `looks` like, proves that a split
-    /// costs `goal`; none where the look sees all trees of both children.
+    /// The bound by which a look, or similarity beyond what it looks like, proves that a split costs
+    /// `goal`; none where the look sees all trees of both children.
     pub fn why_split(
         &self,
         frame: &Frame,
         budget: Budget,
-        (looks, split): (Cost, &Alternative),
+        weak: &Weakest,
         goal: Cost,
     ) -> Option<Bound> {
-        if looks < goal {
+        let split = &weak.split;
+        if weak.looks < goal {
             return Some(Bound::Similarity);
         }
         let budgets = child_budgets(budget, split.left_leaves);
@@ -68,18 +69,5 @@ impl Rules {
             (false, true) => self.least_bound(),
             (false, false) => Bound::ThreeLeaves,
         })
-    }
-
-    /// Count the splits of a node that are no alternatives, whatever they cost.
-    pub fn count_needless(&self, frame: &Frame, budget: Budget, decided: &mut Decisions) {
-        let repeats = frame.repeats.iter().filter(|repeats| **repeats).count();
-        decided.add(Bound::EqualSplits, repeats as u64);
-        if !frame.binds && self.child_support {
-            let needless = |&(column, _): &(usize, u32)| {
-                !frame.repeats(column) && !self.supports(&frame.look.sides[column])
-            };
-            let needless = self.splits(&frame.look, budget).filter(needless).count();
-            decided.add(Bound::ChildSupport, needless as u64);
-        }
     }
 }

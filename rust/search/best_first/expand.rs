@@ -114,12 +114,10 @@ impl Worker<'_, '_> {
         let mut why = rules.why_node(&frame, key.budget, bounds, goal);
         if lower < bounds.upper && frame.look.at_least == 0 {
             let least = Alternatives::<Node>::least(&frame, key.budget, rules, lower);
-            let cost = least.as_ref().map_or(Cost::MAX, |(_, split)| split.sum_lower());
+            let cost = least.map_or(Cost::MAX, |weak| weak.cost);
             if lower < goal && cost >= goal {
                 why = match &least {
-                    Some((looks, split)) => {
-                        rules.why_split(&frame, key.budget, (*looks, split), goal)
-                    }
+                    Some(weak) => rules.why_split(&frame, key.budget, weak, goal),
                     // There were splits, and each has a side that need not be split off.
                     None => {
                         let any = rules.splits(&frame.look, key.budget).next();
@@ -226,7 +224,8 @@ impl Worker<'_, '_> {
             let why = rules.why_node(frame, node.key.budget, bounds, node.upper());
             self.decided.add_if(true, why);
         } else {
-            rules.count_needless(frame, node.key.budget, &mut self.decided);
+            let repeats = frame.repeats.iter().filter(|repeats| **repeats).count();
+            self.decided.add(Bound::EqualSplits, repeats as u64);
             let (lower, upper) = (node.lower(), node.upper());
             let mut all = Alternatives::new();
             let limit = rules.listed_below(node.key.budget, target);
