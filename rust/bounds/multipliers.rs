@@ -1,8 +1,8 @@
 //! Multipliers: an optimum with limits as prices bounds all trees that keep the limits (Lagrange).
 //!
-//! Statement: for multipliers μ on the sums that are limited, let v be a lower bound on scale·cost
-//! + Σ μ·sum over all trees. A tree that keeps the limits costs at least (v − max over allowed sums
-//! of Σ μ·sum) / scale.
+//! Statement: for multipliers μ on the sums that are limited, let v be a lower bound on
+//! scale·cost + Σ μ·sum over all trees. A tree that keeps the limits costs at least (v − max over
+//! allowed sums of Σ μ·sum) / scale.
 //!
 //! Proof: its sums are allowed, so that Σ μ·sum is at most that maximum; and scale·cost + Σ μ·sum is
 //! at least v. Each sum has limits of its own, so that the maximum is taken at one end of each.

@@ -3,8 +3,8 @@
 //! Statement: opt(T) ≥ opt(S) − W(S∖T), for the same budget.
 //!
 //! Proof: take the best tree for T and send S down it. What S and T share costs what it cost, and
-//! the rows that T lacks cost at most W(S∖T); leaves that stay empty are cut off. So opt(S) ≤ opt(T)
-//! + W(S∖T). For regression, T's tree answers with means of T's points: `task/squares.rs`.
+//! the rows that T lacks cost at most W(S∖T); leaves that stay empty are cut off. So
+//! opt(S) ≤ opt(T) + W(S∖T). For regression, T's tree answers with means of T's points: `task/squares.rs`.
 //!
 //! Used from a node to its children (S∖T is the sibling), between children of one node, and from an
 //! alternative of one node to the same alternative of another, whose rows are sets as any others.

@@ -51,7 +51,7 @@ pub fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> 
         let room = state.room(leaves);
         let before = chords.len();
         chords.retain(|chord| !chord.is_edge() && chord.least < room + BLUR);
-        state.run().add_decided(Bound::Hull, before - chords.len());
+        state.run().add_decided(Bound::Hull, (before - chords.len()) as u64);
         let next = (0..chords.len()).min_by(|&a, &b| chords[a].least.total_cmp(&chords[b].least));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {

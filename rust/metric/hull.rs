@@ -173,7 +173,7 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
         let room = state.room(leaves);
         let before = corners.len();
         corners.retain(|corner| corner.loss < room + BLUR);
-        state.run().add_decided(Bound::Hull, before - corners.len());
+        state.run().add_decided(Bound::Hull, (before - corners.len()) as u64);
         let next = (0..corners.len()).min_by(|&a, &b| corners[a].loss.total_cmp(&corners[b].loss));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {

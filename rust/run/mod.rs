@@ -201,8 +201,8 @@ impl<'a> Run<'a> {
         self.add_decided(bound, 1);
     }
 
-    pub fn add_decided(&self, bound: Bound, times: usize) {
-        self.decided.add(bound, times as u64);
+    pub fn add_decided(&self, bound: Bound, times: u64) {
+        self.decided.add(bound, times);
     }
 
     /// How often bounds decided in a worker that has ended.

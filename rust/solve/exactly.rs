@@ -173,7 +173,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
         for loss in own {
             let regret = loss - least;
             let (kept, is_less) = loss_caps::capped(regret, most);
-            run.add_decided(Bound::LossCaps, usize::from(is_less));
+            run.add_decided(Bound::LossCaps, u64::from(is_less));
             regrets.push(kept);
         }
         total = &total + regrets[first..].iter().max()?;

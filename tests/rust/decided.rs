@@ -72,7 +72,7 @@ fn by_intervals(problem: &Problem) -> Decisions {
 }
 
 fn of_intervals(seed: u64) -> Decisions {
-    let mut case = noise(60, 3, 30, 2, seed);
+    let mut case = noise(40, 2, 20, 2, seed);
     set_penalty(&mut case, 0.02);
     case.shape.max_depth = Some(3 + (seed % 2) as u32);
     by_intervals(&case.problem().expect("noise"))
@@ -105,7 +105,7 @@ fn with_few_rows(seed: u64) -> Decisions {
 
 /// What decided a search with the floors of a reference.
 fn of_a_guess(seed: u64) -> Decisions {
-    let loss = if seed % 2 == 0 { LossKind::CostMatrix } else { LossKind::Squares };
+    let loss = if seed.is_multiple_of(2) { LossKind::CostMatrix } else { LossKind::Squares };
     let problem = drawn(seed, &options(loss, ColumnMix::Any, ShapeMix::Unlimited));
     let regrets = &guesses(&problem, &mut Random::new(seed))[0];
     let regrets: Vec<f64> = regrets.iter().map(|&r| r as f64 / problem.scale.units).collect();
@@ -155,7 +155,7 @@ fn of_rounded_f_beta(seed: u64) -> Decisions {
 }
 
 fn of_matthews(seed: u64) -> Decisions {
-    of_metric(seed, Metric::Matthews, if seed % 2 == 0 { 0.01 } else { 0.0 }, 1.0)
+    of_metric(seed, Metric::Matthews, if seed.is_multiple_of(2) { 0.01 } else { 0.0 }, 1.0)
 }
 
 /// Neither label may be given to most rows, so that no single leaf is allowed, and the labels of the
@@ -309,7 +309,7 @@ fn each_bound_decides_on_its_problem() {
 
 /// Runs `draw` on some seeds, where none of the bounds may decide.
 fn never(bounds: &[Bound], draw: impl Fn(u64) -> Decisions) {
-    for seed in 0..40 {
+    for seed in 0..20 {
         let decided = draw(seed);
         for &bound in bounds {
             assert_eq!(decided.of(bound), 0, "seed {seed}: {} in {decided:?}", bound.name());

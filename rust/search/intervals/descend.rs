@@ -149,8 +149,8 @@ impl<'a, 'run, K: RankKernel> Worker<'a, 'run, K> {
                 open_intervals.tell(self.shared.run);
             }
         }
-        open_intervals.count_closed(below.min(open_intervals.upper));
-        self.decided.add_all(&open_intervals.decided);
+        let closed = open_intervals.take_closed(below.min(open_intervals.upper));
+        self.decided.add(Bound::NeighbouringCuts, closed);
         open_intervals.forget(self.shared.run);
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).keep(key, lower, self.shared.run);

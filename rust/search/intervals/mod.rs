@@ -190,8 +190,8 @@ fn with<K: RankKernel>(
     memo.forget(run);
     let found = match (&mut open_intervals, known.pop().flatten()) {
         (Some(open_intervals), _) => {
-            open_intervals.count_closed(open_intervals.upper);
-            run.add_decisions(&std::mem::take(&mut open_intervals.decided));
+            let closed = open_intervals.take_closed(open_intervals.upper);
+            run.add_decided(Bound::NeighbouringCuts, closed);
             open_intervals.forget(run);
             let plan = std::mem::take(&mut open_intervals.plan);
             Found { lower: open_intervals.lower(), upper: open_intervals.upper, plan }

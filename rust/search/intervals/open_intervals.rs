@@ -4,7 +4,6 @@
 use std::collections::BinaryHeap;
 
 use crate::bounds::neighbouring_cuts::{Edge, between, closing, weakest};
-use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::Item;
 use crate::run::Run;
@@ -37,8 +36,8 @@ pub struct OpenIntervals {
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
-    /// How often each bound decided about these cuts.
-    pub decided: Decisions,
+    /// Intervals that their bound has closed.
+    closed: u64,
     /// Bytes that the run knows of.
     told: i64,
 }
@@ -71,7 +70,7 @@ impl OpenIntervals {
             settled: INFINITE,
             upper,
             plan,
-            decided: Decisions::default(),
+            closed: 0,
             told: 0,
         };
         for (index, axis) in node.axes.iter().enumerate() {
@@ -91,7 +90,7 @@ impl OpenIntervals {
         if bound < self.upper {
             self.open.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
         } else {
-            self.decided.count(Bound::NeighbouringCuts);
+            self.closed += 1;
             self.settled = self.settled.min(bound);
         }
     }
@@ -126,12 +125,13 @@ impl OpenIntervals {
         })
     }
 
-    /// Nothing below `target` is looked for any more: count the intervals that this closes.
-    pub fn count_closed(&mut self, target: Cost) {
+    /// How many intervals bounds have closed since this was asked, if nothing below `target` is
+    /// looked for any more.
+    pub fn take_closed(&mut self, target: Cost) -> u64 {
         let closed =
             |item: &&Item<Cuts>| item.bound >= target && matches!(item.what, Cuts::Between(..));
-        let closed = self.open.iter().filter(closed).count();
-        self.decided.add(Bound::NeighbouringCuts, closed as u64);
+        let last = self.open.iter().filter(closed).count();
+        std::mem::take(&mut self.closed) + last as u64
     }
 
     /// Whether nothing is being looked at.
