@@ -365,7 +365,7 @@ fn additive_searches_use_no_bounds_of_other_goals() {
     never(&OF_OTHERS, of_squares);
     never(&OF_OTHERS, of_intervals);
     never(&[Bound::NeighbouringCuts, Bound::Blocks], of_deep_cuts);
-    never(&[Bound::KMeans, Bound::EquivalentPoints], of_counted_cuts);
+    never(&[Bound::KMeans], of_counted_cuts);
     never(&[Bound::ThreeLeaves], of_squares);
 }
 
