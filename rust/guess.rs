@@ -16,9 +16,8 @@
 //! - That dividing a leaf never raises its cost is asked of true costs alone: of leaves, stumps,
 //!   and what blocks of rows cost.
 //!
-//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). For a best tree t*, R_F(t*) ≤
-//! R(t*) + Σ max(0, F − cost) ≤ R(t*) + Σ (F − E), since no leaf costs less than its E. So R ≥ L −
-//! Σ (F − E) is proved, and the guarantee is at most the regret of the reference, which is what
+//! So it ends with a tree t and a bound L ≤ min R_F, mostly R(t). R ≥ L − Σ (F − E) is proved
+//! (`bounds::floors`), and the guarantee is at most the regret of the reference, which is what
 //! "Guarantee on guessed model performance" (theorem 4.3 of McTavish et al.) allows. If no leaf of
 //! t* is better than the reference, R(t) ≤ R_F(t*) = R(t*).
 //!
@@ -34,6 +33,7 @@
 
 use crate::answer::exactly::settle_finely;
 use crate::answer::{Answer, Incumbent, conclude, confirm};
+use crate::bounds::{Bound, floors};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
@@ -96,6 +96,9 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, I
         let tree = grow(problem, plan)?;
         confirm(problem, &tree, upper)?;
         let lower = guess.proved(found.lower, upper);
+        if solved {
+            run.decided(Bound::Floors);
+        }
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }
@@ -142,7 +145,7 @@ impl Guess {
     /// What a lower bound on the guessed problem proves of the true one, where a tree costs
     /// `upper`.
     fn proved(&self, guessed: Cost, upper: Cost) -> Cost {
-        (guessed + self.more).max(self.problem.leaf_cost).min(upper)
+        floors::proved(guessed, self.more, (self.problem.leaf_cost, upper))
     }
 }
 

@@ -9,6 +9,7 @@ from certree.options import Route, Status
 __all__ = [
     "APART",
     "Answer",
+    "BOUNDS",
     "COMBINATIONS",
     "ClassShares",
     "Classes",
@@ -40,6 +41,9 @@ __version__: str
 #: The parts of a problem that each goal can be combined with, and pairs of parts that no goal can at once.
 COMBINATIONS: dict[str, list[str]]
 APART: list[tuple[str, str]]
+
+#: Every bound by its name, and what it says in plain words.
+BOUNDS: dict[str, str]
 
 _Test = bool | str | int | float
 _Split = tuple[int, _Test, int, int]
@@ -119,6 +123,8 @@ class Answer:
     def kernel_calls(self) -> int: ...
     @property
     def peak_bytes(self) -> int: ...
+    @property
+    def bounds(self) -> dict[str, int]: ...
     @property
     def curve(self) -> list[tuple[float, float, float]]: ...
     @property

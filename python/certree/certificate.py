@@ -9,6 +9,7 @@ import polars as pl
 
 from certree.constraints import Met
 from certree.options import Route, Status
+from certree.work import Work
 
 #: What each status means, as the end of a sentence.
 ENDINGS = {
@@ -98,6 +99,8 @@ class Certificate:
     threads: int
     #: (seconds, objective, lower bound) as the search went on.
     curve: list[tuple[float, float, float]] = field(repr=False)
+    #: How often each bound decided, by its name: see ``work``.
+    bounds: dict[str, int] = field(default_factory=dict, repr=False)
     #: What the tree was required to keep to, and what it attains.
     constraints: list[Met] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved
@@ -162,6 +165,11 @@ class Certificate:
         return None if self.reference is None else self.gap
 
     @property
+    def work(self) -> Work:
+        """What the search did, with how often each bound decided."""
+        return Work(self.seconds, self.nodes, self.kernel_calls, self.peak_bytes, self.bounds)
+
+    @property
     def n_cuts(self) -> int:
         return sum(self.cuts.values())
 
@@ -221,6 +229,9 @@ class Certificate:
             nodes=before.nodes + self.nodes,
             kernel_calls=before.kernel_calls + self.kernel_calls,
             peak_bytes=max(before.peak_bytes, self.peak_bytes),
+            bounds={
+                name: before.bounds.get(name, 0) + times for name, times in self.bounds.items()
+            },
             curve=[*before.curve, *moments],
         )
 

@@ -70,6 +70,11 @@ def finish(now: Progress, status: str, route: str) -> None:
     print(f"{line(now)}  {status} ({route})", file=sys.stderr, flush=True)
 
 
+def show(table: str) -> None:
+    """What comes after the last line."""
+    print(table, file=sys.stderr, flush=True)
+
+
 def line(now: Progress) -> str:
     speed = now.nodes / now.seconds if now.seconds > 0 else 0.0
     return (

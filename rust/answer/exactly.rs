@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use super::conclude::Answer;
+use crate::bounds::{Bound, loss_caps};
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
@@ -91,7 +92,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
             close(&mut answer);
             break;
         }
-        let Some(problem_left) = in_units(problem, &losses, &most) else { break };
+        let Some(problem_left) = in_units(problem, &losses, &most, run) else { break };
         let refined = Refined { problem: problem_left };
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
@@ -166,13 +167,13 @@ fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
     let Losses { n_labels, of: all, normalizer, penalty, .. } = losses;
     let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
     let unavoidable = least.fold(Ratio::zero(), |sum, least| &sum + least);
-    &(&(objective * normalizer) - &(penalty * normalizer)) - &unavoidable
+    loss_caps::most(&(objective * normalizer), &(penalty * normalizer), &unavoidable)
 }
 
 /// A problem in whole units of these losses, rounded down, beyond the least that each point costs.
 /// Of a tree that pays more than `most` beyond that, all that is kept is that it does. `None` where
 /// there is no unit for both.
-pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> {
+pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Option<Problem> {
     let Losses { n_labels, of: all, normalizer, penalty, paying } = losses;
     let leaf = penalty * normalizer;
     let mut total = Ratio::zero();
@@ -182,7 +183,9 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
         let (first, least) = (regrets.len(), own.iter().min()?);
         for loss in own {
             let regret = loss - least;
-            regrets.push(if regret > *most { most.clone() } else { regret });
+            let (kept, is_less) = loss_caps::capped(regret, most);
+            run.add_decided(Bound::LossCaps, u64::from(is_less));
+            regrets.push(kept);
         }
         total = &total + regrets[first..].iter().max()?;
         unavoidable = &unavoidable + least;

@@ -1,13 +1,16 @@
-//! Child support: a side A of a split with W(A) − E(A) ≤ ℓ need not be split off.
+//! Child support: a side that can save no more than a leaf costs need not be split off.
 //!
-//! Send A's rows down the tree of the other side instead: that costs at most W(A) for them, where
-//! A's own tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they hold
-//! no fewer rows.
+//! Statement: a side A of a split with W(A) − E(A) ≤ ℓ is in no tree that is needed: some tree
+//! without that split costs no more, is no deeper, and has no more leaves.
 //!
-//! For regression it holds because W is of any mean of points (`task/squares.rs`). Not valid where
-//! questions cost something (A's rows would pay for those of the other tree), with constraints, or
-//! for fronts. With a path context only where it sheds (`Context::sheds`): the other tree moves up
-//! in place of the split, and must be allowed there.
+//! Proof: send A's rows down the tree of the other side instead: that costs at most W(A) for them,
+//! where A's own tree cost at least E(A) + ℓ. The new tree is less deep, has fewer leaves, and they
+//! hold no fewer rows. For regression it holds because W is of any mean of points
+//! (`task/squares.rs`).
+//!
+//! Invalid where questions cost something (A's rows would pay for those of the other tree), with
+//! constraints, or for fronts. With a path context it is valid only where that sheds
+//! (`Context::sheds`): the other tree moves up in place of the split, and must be allowed there.
 
 use crate::cost::Cost;
 

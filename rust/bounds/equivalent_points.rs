@@ -1,15 +1,18 @@
-//! Equivalent points: a tree with at least k leaves costs at least E(S) + kℓ.
+//! Equivalent points: rows that no cut tells apart share a leaf.
 //!
-//! Every row is in some leaf, whose label costs it no less than its best label does. Rows of one
-//! point share a leaf, so that E is taken by point: of its classes, all but the best served are
-//! wrong.
+//! Statement: a tree with at least k leaves costs at least E(S) + kℓ. Where questions cost
+//! something, a tree with a split also costs at least the least price of S's first one.
 //!
-//! Where questions cost something, a tree with a split also costs what S pays for its first one, at
-//! least the least price of all: those of deeper splits are not below 0.
+//! Proof: every row is in some leaf, whose label costs it no less than its best label does. Rows of
+//! one point share a leaf, so that E is taken by point: of its classes, all but the best served are
+//! wrong. Prices of deeper splits are not below 0. Where leaves cost nothing and nothing is limited,
+//! a tree with a leaf for each group of points that no question tells apart attains the bound
+//! (`search/separate`).
 //!
 //! For regression E is 0, since what a point's rows differ by is left out of all costs. With floors
-//! in its place, it bounds what `guess.rs` calls R_F. Not valid where losses can be negative, or
-//! where a leaf is not one answer for all its rows.
+//! in its place, it bounds R_F instead of costs (`floors`).
+//!
+//! Invalid where losses can be negative, or where a leaf is not one answer for all its rows.
 
 use crate::cost::Cost;
 

@@ -1,6 +1,10 @@
-//! Leaf: opt(S) ≤ leaf(S) + ℓ.
+//! Leaf: rows cost no more than they do as one leaf.
 //!
-//! A single leaf is a tree within every budget. Nothing else is said, so it always holds.
+//! Statement: opt(S) ≤ leaf(S) + ℓ.
+//!
+//! Proof: a single leaf is a tree within every budget.
+//!
+//! Invalid nowhere but where limits forbid a leaf (`pareto`), because nothing else is said.
 
 use crate::cost::Cost;
 

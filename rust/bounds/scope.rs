@@ -1,11 +1,13 @@
-//! Scope: to raise a split to `target`, raise one child to `target` − the other child's lower
-//! bound.
+//! Scope: a side of a split need not prove more than the other side leaves open.
 //!
-//! A split costs what its children cost, so opt(child) ≥ target − lower(sibling) gives opt ≥
-//! target; what a child costs beyond that makes no difference to the split.
+//! Statement: to raise a split to `target`, it is enough to raise one child to `target` less the
+//! other child's lower bound.
 //!
-//! What the child's rows pay for the split is taken off too: opt(child) + price is its share of the
-//! split.
+//! Proof: a split costs what its children cost, so opt(child) ≥ target − lower(sibling) gives opt ≥
+//! target; what a child costs beyond that makes no difference to the split. What the child's rows
+//! pay for the split is taken off too: opt(child) + price is its share of the split.
+//!
+//! Invalid where costs of two sides do not add up, as values of fronts (`completion`).
 
 use crate::cost::Cost;
 

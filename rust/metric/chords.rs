@@ -3,10 +3,11 @@
 //! that it closes, with the lines below its two ends, holds nothing better than the best tree. All
 //! in integers, so it comes to an end.
 
-use super::hull::{Support, dot, meet};
+use crate::bounds::Bound;
+use crate::bounds::fence::BLUR;
+use crate::bounds::hull::{Support, dot, meet};
 use crate::error::Result;
 use crate::metric::ask::Subproblem;
-use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
 
@@ -32,7 +33,7 @@ impl Chord {
     fn is_edge(&self) -> bool {
         let [a, b] = self.ends;
         let [left, right] = self.below;
-        a == b || dot(left.weights, b) == left.bound || dot(right.weights, a) == right.bound
+        a == b || left.holds(b) || right.holds(a)
     }
 }
 
@@ -48,7 +49,9 @@ pub fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> 
     let mut chords = vec![Chord::new(&loss, ends, below)];
     loop {
         let room = state.room(leaves);
+        let before = chords.len();
         chords.retain(|chord| !chord.is_edge() && chord.least < room + BLUR);
+        state.run().add_decided(Bound::Hull, (before - chords.len()) as u64);
         let next = (0..chords.len()).min_by(|&a, &b| chords[a].least.total_cmp(&chords[b].least));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {

@@ -13,10 +13,12 @@
 //! All this is true of any set of trees, so also of those that keep limits. But it speaks of
 //! correlations above zero only: where limits may not leave any, see `worse.rs`.
 
+use crate::bounds::Bound;
+use crate::bounds::fence::BLUR;
+use crate::bounds::hull::{Support, meet};
 use crate::error::Result;
 use crate::metric::ask::Subproblem;
 use crate::metric::chords;
-use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
 use crate::metric::worse;
@@ -79,27 +81,6 @@ fn on_curve(loss: &Loss, corner: [f64; 2], value: f64) -> [f64; 2] {
     at(low)
 }
 
-/// weights · errors ≥ bound for all trees.
-#[derive(Debug, Clone, Copy)]
-pub struct Support {
-    pub weights: [i64; 2],
-    pub bound: i64,
-}
-
-impl Support {
-    fn through(weights: [i64; 2], tree: Errors) -> Support {
-        Support { weights, bound: dot(weights, tree) }
-    }
-
-    fn holds(&self, tree: Errors) -> bool {
-        dot(self.weights, tree) == self.bound
-    }
-}
-
-pub fn dot(weights: [i64; 2], errors: Errors) -> i64 {
-    weights[0] * errors.missed + weights[1] * errors.alarms
-}
-
 /// A point of the polygon's edge; a tree, if one is known to be there.
 #[derive(Debug, Clone, Copy)]
 struct Point {
@@ -154,14 +135,6 @@ impl Corner {
     }
 }
 
-pub fn meet(lines: &[Support; 2]) -> Option<[f64; 2]> {
-    let [[a, b], [c, d]] = lines.map(|line| line.weights.map(i128::from));
-    let [v, w] = lines.map(|line| i128::from(line.bound));
-    let under = a * d - b * c;
-    (under != 0)
-        .then(|| [(v * d - b * w) as f64 / under as f64, (a * w - v * c) as f64 / under as f64])
-}
-
 /// The line through two points, nearly so where they are not both trees.
 fn line_through(points: [Point; 2], fine: f64) -> Support {
     let [p, q] = points;
@@ -198,7 +171,9 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
         Corner::new(&loss, sides, ends.map(Point::tree)).into_iter().collect();
     for _ in 0..if state.scored.cuts { MOST_CUTS } else { 0 } {
         let room = state.room(leaves);
+        let before = corners.len();
         corners.retain(|corner| corner.loss < room + BLUR);
+        state.run().add_decided(Bound::Hull, (before - corners.len()) as u64);
         let next = (0..corners.len()).min_by(|&a, &b| corners[a].loss.total_cmp(&corners[b].loss));
         let Some(next) = next else { return Ok(true) };
         if state.run().stopped().is_some() {

@@ -10,6 +10,7 @@
 //!
 //! All three get worse as x or y grows.
 
+pub use crate::bounds::ratio_line::Ratio;
 use crate::cost::{decimal, gcd};
 use crate::error::{Error, Result};
 use crate::exact;
@@ -29,6 +30,12 @@ pub struct Errors {
     pub alarms: i64,
 }
 
+impl From<Errors> for [i64; 2] {
+    fn from(errors: Errors) -> [i64; 2] {
+        [errors.missed, errors.alarms]
+    }
+}
+
 /// A loss of [`Errors`], for data with these totals.
 #[derive(Debug, Clone, Copy)]
 pub struct Loss {
@@ -41,14 +48,6 @@ pub struct Loss {
 pub enum Kind {
     Ratio(Ratio),
     Matthews,
-}
-
-/// top · errors over base + under · errors, which is positive.
-#[derive(Debug, Clone, Copy)]
-pub struct Ratio {
-    pub top: [i64; 2],
-    pub base: i64,
-    pub under: [i64; 2],
 }
 
 /// Numbers beyond this are refused: products of three of them fit into 128 bits.
@@ -82,6 +81,11 @@ impl Loss {
             return Err(Error::invalid(TOO_FINE));
         }
         Ok(Loss { kind, positives, negatives })
+    }
+
+    /// The largest sums.
+    pub fn totals(&self) -> [i64; 2] {
+        [self.positives, self.negatives]
     }
 
     /// Between 0 and 2, to a few roundings.
@@ -158,42 +162,6 @@ impl Loss {
     }
 }
 
-impl Ratio {
-    /// Numerator and denominator.
-    pub fn parts(&self, errors: Errors) -> (i128, i128) {
-        let dot = |w: [i64; 2]| {
-            i128::from(w[0]) * i128::from(errors.missed)
-                + i128::from(w[1]) * i128::from(errors.alarms)
-        };
-        (dot(self.top), i128::from(self.base) + dot(self.under))
-    }
-
-    /// The ratio is less than m = top/under exactly below a line: weights · errors < bound. The
-    /// integers are `None` if they do not fit. m is in (0, 1].
-    pub fn line(&self, (top, under): (i128, i128)) -> Option<([i64; 2], i64, i128)> {
-        let weight = |i: usize| {
-            under
-                .checked_mul(i128::from(self.top[i]))?
-                .checked_sub(top.checked_mul(i128::from(self.under[i]))?)
-        };
-        let (a, b) = (weight(0)?, weight(1)?);
-        let bound = top.checked_mul(i128::from(self.base))?;
-        let shared = gcd_wide(a, b);
-        // weights · errors is a multiple of what the weights share.
-        let bound = (bound + shared - 1).div_euclid(shared);
-        let narrow = |x: i128| i64::try_from(x).ok();
-        Some(([narrow(a / shared)?, narrow(b / shared)?], narrow(bound)?, shared))
-    }
-}
-
-pub fn gcd_wide(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
-}
-
 /// Weights with nothing in common.
 pub fn reduced([a, b]: [i64; 2]) -> [i64; 2] {
     let shared = gcd(a, b);
@@ -243,23 +211,6 @@ mod tests {
                 let y = (loss.value([at[0], at[1] + step]) - loss.value(at)) / step;
                 // Only the direction matters.
                 assert!((x * slope[1] - y * slope[0]).abs() < 1e-4 * slope[0].hypot(slope[1]));
-            }
-        }
-    }
-
-    #[test]
-    fn lines_are_level_lines() {
-        for loss in losses() {
-            let Kind::Ratio(ratio) = loss.kind else { continue };
-            for level in [(1, 3), (2, 7), (1, 1)] {
-                let (weights, bound, _) = ratio.line(level).unwrap();
-                for missed in 0..=7 {
-                    for alarms in 0..=11 {
-                        let (top, under) = ratio.parts(Errors { missed, alarms });
-                        let below = weights[0] * missed + weights[1] * alarms < bound;
-                        assert_eq!(below, top * level.1 < level.0 * under, "{level:?}");
-                    }
-                }
             }
         }
     }

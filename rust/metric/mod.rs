@@ -9,13 +9,12 @@
 //! Under limits the additive problems are those of [`crate::pareto::Constrained`], and all that is
 //! said of trees is said of those that keep them.
 //!
-//! Reading order: [`loss`] (the metrics and their level lines) → [`fence`] (lines, and what is
-//! left) → [`ask`] (one additive problem) → [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) →
-//! [`solve`].
+//! Reading order: [`loss`] (the metrics and their level lines) → [`ask`] (one additive problem) →
+//! [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`]. Lines and what they leave are in
+//! `bounds::fence`.
 
 mod ask;
 mod chords;
-mod fence;
 mod hull;
 mod loss;
 mod ratio;

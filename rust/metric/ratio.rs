@@ -1,15 +1,12 @@
 //! Ratios A / D of linear functions of the sums, with λ for each leaf (Dinkelbach).
 //!
-//! A tree with k leaves has an objective below U exactly if A − (U − λk)·D < 0. Where k is fixed
-//! this is an additive problem: either its optimum is not negative, and there is no such tree, or
-//! its tree is better. For k ≥ ℓ at once: (U − λk)·D = (U − λℓ)·D − λ(k − ℓ)·D, and D is at least
-//! some D₀ wherever the first term alone leaves room, so it is enough that A − (U − λℓ)·D + λD₀·(k
-//! − ℓ) is not negative.
+//! The lines, and what they say of trees with more leaves, are `bounds::ratio_line`.
 
+use crate::bounds::Bound;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::metric::ask::Subproblem;
-use crate::metric::loss::{Loss, Ratio, TOO_FINE};
+use crate::metric::loss::{Ratio, TOO_FINE};
 use crate::metric::solve::State;
 
 /// How often a number of leaves is tried with a penalty on leaves before they are limited.
@@ -28,6 +25,7 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         }
         let room = state.exact_room(ratio, leaves);
         if room.0 <= 0 {
+            state.run().decided(Bound::AffordableLeaves);
             state.counts[index].closed = true;
             continue;
         }
@@ -41,7 +39,7 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         let penalty = if lambda == 0.0 || limited {
             0
         } else if together {
-            (lambda * unit * least_under(state.loss(), ratio, weights, bound)) as i64
+            (lambda * unit * ratio.least_under(state.loss().totals(), weights, bound)) as i64
         } else {
             let start = lambda * unit * ratio.parts(state.best.errors).1 as f64;
             next_penalty(low, high, start as i64)
@@ -52,6 +50,7 @@ pub fn close(state: &mut State<'_, '_>, ratio: &Ratio) -> Result<()> {
         let subproblem = Subproblem { penalty, max_leaves, cutoff, ..Subproblem::of(weights) };
         let (told, improved) = state.ask(subproblem)?;
         if told.lower >= cutoff {
+            state.run().decided(Bound::RatioLine);
             let end = if together { state.counts.len() } else { index + 1 };
             state.counts[index..end].iter_mut().for_each(|count| count.closed = true);
         } else if improved {
@@ -79,29 +78,4 @@ fn next_penalty(low: i64, high: i64, start: i64) -> i64 {
     } else {
         (low + low / 4).max(low + 1)
     }
-}
-
-/// The least denominator of sums below the line; a little less, for rounding.
-fn least_under(loss: &Loss, ratio: &Ratio, weights: [i64; 2], bound: i64) -> f64 {
-    let (p, n) = (loss.positives as f64, loss.negatives as f64);
-    let [a, b] = weights.map(|weight| weight as f64);
-    // The corners of what the line leaves of the rectangle of all sums.
-    let reach = |weight: f64, most: f64| {
-        if weight > 0.0 { (bound as f64 / weight).min(most) } else { most }
-    };
-    let mut corners = vec![[0.0, 0.0], [reach(a, p), 0.0], [0.0, reach(b, n)]];
-    for [x, y] in
-        [[p, (bound as f64 - a * p) / b.max(1e-300)], [(bound as f64 - b * n) / a.max(1e-300), n]]
-    {
-        if (0.0..=p).contains(&x) && (0.0..=n).contains(&y) {
-            corners.push([x, y]);
-        }
-    }
-    if a * p + b * n <= bound as f64 {
-        corners.push([p, n]);
-    }
-    let under = |[x, y]: [f64; 2]| {
-        ratio.base as f64 + ratio.under[0] as f64 * x + ratio.under[1] as f64 * y
-    };
-    corners.into_iter().map(under).fold(f64::INFINITY, f64::min) * (1.0 - 1e-9)
 }

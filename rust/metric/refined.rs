@@ -3,11 +3,12 @@
 //! The first search, in whole numbers that lines can be asked about, leaves a gap. Let U be the
 //! objective of its tree. A tree of k leaves is better exactly if A − (U − λk)·D < 0, where A and D
 //! are linear in what each point is answered: costs by point and label, in units as fine as 2⁻⁵⁶ of
-//! them all. If no tree has less than −s there, none of k leaves has an objective below U − s / D₀,
-//! with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so that one
+//! them all. What no tree has less than there bounds all objectives (`bounds::ratio_shortfall`).
+//! Trees of fewer leaves have more room, U − λj, so that one
 //! search of at most k leaves for each k answers for all.
 
 use crate::answer::exactly::in_units;
+use crate::bounds::{Bound, affordable_leaves, ratio_shortfall};
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
@@ -136,9 +137,8 @@ pub fn refine(
             if !room.is_positive() {
                 continue;
             }
-            let Some(subproblem) = subproblem(scored, given, &ratio, &room, leaves) else {
-                return Ok(refined);
-            };
+            let subproblem = subproblem(scored, given, &ratio, (&room, leaves), run);
+            let Some(subproblem) = subproblem else { return Ok(refined) };
             let goes_on = |_: &_| run.check_time().is_none();
             let part = run.part(subproblem.problem.scale, Box::new(goes_on));
             let found = search(&subproblem.problem, &part, INFINITE)?;
@@ -162,7 +162,10 @@ pub fn refine(
             continue;
         }
         if !counts.is_empty() {
-            let bound = &refined.objective - &short.max(Ratio::zero()).over(&ratio.least);
+            let bound = ratio_shortfall::at_least(&refined.objective, short, &ratio.least);
+            if bound.float_below() > refined.lower {
+                run.decided(Bound::RatioShortfall);
+            }
             refined.lower = refined.lower.max(bound.float_below());
         }
         break;
@@ -178,7 +181,7 @@ fn leaf_counts(scored: &Scored, leaf_penalty: f64, objective: &Ratio) -> std::op
         return 0..1;
     }
     let shape = &scored.problem.shape;
-    let affordable = (objective.nearest() / leaf_penalty).min(1e9) as u32 + 1;
+    let affordable = affordable_leaves::most(objective.nearest(), leaf_penalty);
     let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
     let points = scored.problem.points.len() as u32;
     let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);
@@ -196,8 +199,8 @@ fn subproblem(
     scored: &Scored,
     given: &Given,
     ratio: &GivenRatio,
-    room: &Ratio,
-    leaves: u32,
+    (room, leaves): (&Ratio, u32),
+    run: &Run,
 ) -> Option<ExactSubproblem> {
     let rates = [0, 1].map(|side| {
         let rate = &ratio.top[side] - &(room * &ratio.under[side]);
@@ -226,5 +229,5 @@ fn subproblem(
         ..scored.problem.shape
     };
     let of = Problem { shape, ..scored.problem.clone() };
-    Some(ExactSubproblem { problem: in_units(&of, &losses, &most)?, most })
+    Some(ExactSubproblem { problem: in_units(&of, &losses, &most, run)?, most })
 }

@@ -7,6 +7,8 @@
 use std::cell::RefCell;
 
 use crate::answer::{Answer, exactly};
+use crate::bounds::fence::{BLUR, Fence, Line};
+use crate::bounds::{Bound, affordable_leaves, ratio_line};
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
@@ -14,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::exact::Ratio;
 use crate::finish::labelled;
 use crate::metric::ask::{Asker, Candidate, Lessons, Subproblem, Told};
-use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
 use crate::metric::ratio;
@@ -379,7 +380,7 @@ impl<'a, 'run> State<'a, 'run> {
     /// Trees with more leaves cost more than the best one by these alone.
     fn most_leaves(&self) -> u32 {
         let shape = &self.scored.problem.shape;
-        let affordable = (self.upper() / self.lambda()).min(1e9) as u32 + 1;
+        let affordable = affordable_leaves::most(self.upper(), self.lambda());
         let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
         let points = self.scored.problem.points.len() as u32;
         affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1)
@@ -409,7 +410,7 @@ impl<'a, 'run> State<'a, 'run> {
         let more = i128::from(self.best.leaves) - i128::from(leaves);
         let (top, under) =
             if p == 0 { (top, under) } else { (top * q + p * more * under, under * q) };
-        let shared = super::loss::gcd_wide(top, under);
+        let shared = ratio_line::gcd(top, under);
         (top / shared, under / shared)
     }
 
@@ -464,11 +465,18 @@ impl<'a, 'run> State<'a, 'run> {
             if self.counts[index].closed {
                 continue;
             }
-            let (least, corner) = self.fence.least(self.loss(), leaves);
+            let loss = self.loss();
+            let (least, corner) = self.fence.least(loss.totals(), leaves, |sums| loss.value(sums));
             let room = self.room(leaves);
             let count = &mut self.counts[index];
             (count.least, count.corner) = (least.max(count.least), corner);
-            count.closed = room <= 0.0 || count.least >= room + BLUR;
+            let by_fence = count.least >= room + BLUR;
+            count.closed = room <= 0.0 || by_fence;
+            if by_fence {
+                self.run().decided(Bound::Fence);
+            } else if room <= 0.0 && self.lambda() > 0.0 {
+                self.run().decided(Bound::AffordableLeaves);
+            }
         }
     }
 

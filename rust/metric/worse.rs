@@ -3,10 +3,10 @@
 //!
 //! The correlation has the sign of PN − Nx − Py. If the least Nx + Py is at most PN, its tree is
 //! one of no negative correlation, and the hull's corners do. If not, level sets bend the other
-//! way, and the best tree may be no corner. But loss grows with x and with y: the least y of all
-//! trees that miss at most so many leaves to look at, beside its tree, only trees that miss less
-//! than that one. So step by step all trees are found that no other one is better than on both.
+//! way, and the best tree may be no corner. But `bounds::fewer_misses` leaves, beside the tree of
+//! least y, only trees that miss less than that one. So step by step all trees are found that no other one is better than on both.
 
+use crate::bounds::{Bound, fewer_misses};
 use crate::error::Result;
 use crate::metric::ask::Subproblem;
 use crate::metric::loss::reduced;
@@ -40,9 +40,13 @@ pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Res
         if state.run().stopped().is_some() {
             return Ok(());
         }
-        let better = loss.value([0.0, told.lower as f64]) < state.room(leaves);
-        let missed = told.found.map(|found| found.cheapest.missed);
-        most_missed = missed.filter(|&missed| better && missed > 0).map(|missed| missed - 1);
+        let least = fewer_misses::at_least(told.lower, |sums| loss.value(sums));
+        let better = least < state.room(leaves);
+        let found = told.found.filter(|_| better);
+        if found.is_some() {
+            state.run().decided(Bound::FewerMisses);
+        }
+        most_missed = found.and_then(|found| fewer_misses::most_beside(found.cheapest.missed));
     }
     state.counts[index].closed = true;
     Ok(())

@@ -6,14 +6,13 @@
 //! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰. So are those
 //! of weights that are too fine for exact areas (`Area::fine`).
 //!
-//! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above
-//! h(s) + s·x. With the slopes of a tree's own curve it is equal. h adds up over leaves, so this
-//! bound is additive: a leaf chooses, as a label, from which slope on it counts as positive. That
-//! is the relaxation.
+//! The relaxation is the bound of `bounds::area`, which is additive: a leaf chooses, as a label, from
+//! which slope on it counts as positive.
 
-use super::segments::{Segment, doubled_area};
+use super::segments::doubled_area;
 use super::sums::Relaxed;
-use crate::cost::{Cost, Scale, decimal, gcd, sum};
+use crate::bounds::area::{Lines, Segment, Whole, lines};
+use crate::cost::{Cost, Scale, decimal, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 
@@ -214,44 +213,20 @@ impl Area {
     /// The bound for the slopes of a curve of any size, which is stretched over all negatives.
     pub fn relax(&self, reference: &[Segment]) -> Relaxed {
         let (p, q) = (i128::from(self.most.0), i128::from(self.most.1));
-        let (negatives, positives) = (i128::from(self.totals.0), i128::from(self.totals.1));
-        let size: i128 = reference.iter().map(|s| i128::from(s.0)).sum::<i128>().max(1);
+        let positives = i128::from(self.totals.1);
         let room = MOST / 2 / (i128::from(self.units) + i128::from(self.leaf_cost));
         let scale = (room * p / q).clamp(1, 1 << 30);
-        // area · scale · units / norm is what scale · (units − loss) is.
-        let (unit, norm) = (scale * i128::from(self.units) * q, p * negatives * positives);
-        let (mut pieces, mut taken, mut constant) = (Vec::new(), 0, 0.0);
-        for &(n, rise) in reference.iter().filter(|s| s.0 > 0) {
-            // From `taken` to `end` in parts of size·q, stretched over all negatives.
-            let full = p * size;
-            let end = (taken + i128::from(n) * q).min(full);
-            if end == taken {
-                break;
-            }
-            let common = i128::from(gcd(n, rise));
-            let (run, rise) = (i128::from(n) / common, i128::from(rise) / common);
-            let times = divided_up(unit * (end - taken) * negatives, norm * size * q * run);
-            let at = |place: i128| place as f64 * negatives as f64 / (size * q) as f64;
-            let (x0, x1) = (at(taken), at(end));
-            constant += rise as f64 / run as f64 * (x1 * x1 - x0 * x0) / 2.0;
-            pieces.push((times * run, times * rise));
-            taken = end;
-        }
-        // Rounded up by more than all of the steps above round.
-        let constant = constant * (unit as f64 / norm as f64) * (1.0 + (-44f64).exp2());
-        // By the first piece that a leaf counts in: from the steepest, which means all, to none.
-        let mut gains = vec![(0, 0)];
-        for &(per_positive, per_negative) in pieces.iter().rev() {
-            let &(p, n) = gains.last().expect("there is one");
-            gains.push((p + per_positive, n + per_negative));
-        }
+        // An area of N · P · p is `unit` where scale · (units − loss) is counted.
+        let unit = scale * i128::from(self.units) * q;
+        let whole = Whole { totals: self.totals, part: self.most, unit };
+        let Lines { gains, constant } = lines(reference, whole);
         let most = gains.last().map_or(0, |gain| gain.0);
         let negative = gains.iter().map(|gain| gain.1 as Cost);
         let positive = gains.iter().map(|gain| (most - gain.0) as Cost);
         Relaxed {
             scale: scale as Cost,
             costs: negative.chain(positive).collect(),
-            offset: scale * i128::from(self.units) - most * positives - constant.ceil() as i128,
+            offset: scale * i128::from(self.units) - most * positives - constant,
             most: 0,
         }
     }
@@ -298,8 +273,3 @@ fn share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> i128 {
 
 /// The width, positives and negatives of a segment that is cut.
 type Cut = (i128, i128, i128);
-
-/// a / b, rounded up; both positive.
-fn divided_up(a: i128, b: i128) -> i128 {
-    (a + b - 1) / b
-}

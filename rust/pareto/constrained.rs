@@ -1,12 +1,12 @@
 //! Losses under limits on sums: group fairness, capacities.
 //!
-//! For multipliers μ on the sums, scale·loss + Σ μ·sum is additive, and a tree that keeps the
-//! limits costs there at most scale·cost + max over allowed sums of Σ μ·sum (Lagrange). So its
-//! optimum bounds the cost of every allowed tree from below.
+//! For multipliers μ on the sums, scale·loss + Σ μ·sum is additive, and its optimum bounds the cost
+//! of every allowed tree from below (`bounds::multipliers`).
 
 use super::limits::{Limit, LimitInput, dot, matrix};
 use super::scalar;
 use super::sums::{Relaxed, Sums};
+use crate::bounds::multipliers;
 use crate::check;
 use crate::cost::{Cost, Scale, gcd, sum};
 use crate::data::{Column, Points};
@@ -229,16 +229,15 @@ impl Constrained {
     }
 
     /// The relaxation at these multipliers.
-    pub(super) fn relax(&self, scale: Cost, multipliers: &[i64]) -> Relaxed {
+    pub(super) fn relax(&self, scale: Cost, by_limit: &[i64]) -> Relaxed {
         let n_labels = self.classes.n_labels();
         let mut costs: Vec<Cost> = self.costs.iter().map(|cost| cost * scale).collect();
         let mut most = 0i128;
-        for (limit, &multiplier) in self.limits.iter().zip(multipliers) {
+        for (limit, &multiplier) in self.limits.iter().zip(by_limit) {
             for (cost, add) in costs.iter_mut().zip(&limit.adds) {
                 *cost += multiplier * add;
             }
-            let end = if multiplier > 0 { limit.high } else { limit.low };
-            most += i128::from(multiplier) * i128::from(end);
+            most += multipliers::most(multiplier, (limit.low, limit.high));
         }
         let mut offset = 0;
         for (row, &total) in costs.chunks_exact_mut(n_labels).zip(&self.totals) {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::area::Area;
-use super::segments::{Curve, Segment, doubled_area, height, merged};
+use super::segments::{Curve, Segment, doubled_area, merged};
 use super::sums::Relaxed;
+use crate::bounds::{Bound, Decisions, dominated_curves};
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front};
 
@@ -41,9 +42,7 @@ impl Curves<'_> {
         }
     }
 
-    /// True if `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
-    /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
-    /// b is larger; or, of a part of the area, all negatives times that.
+    /// True if `a` is as good as `b` in every tree.
     fn replaces(
         &self,
         rest: i64,
@@ -60,36 +59,8 @@ impl Curves<'_> {
             (None, Some(saved)) => (2 * i128::from(rest), saved - (own_b - own_a)),
             (None, None) => (i128::from(self.area.units), saved * i128::from(self.totals.1)),
         };
-        if room < 0 {
-            return false;
-        }
-        let breaks = a.value.iter().chain(b.value.iter()).filter(|s| s.0 > 0);
-        let mut breaks = breaks.map(|&s| (s, height(&b.value, s) - height(&a.value, s)));
-        // Beyond all slopes only what is purely positive is left.
-        let pure = |curve: &Curve| curve.first().filter(|s| s.0 == 0).map_or(0, |s| s.1);
-        let steep = i128::from(pure(&b.value) - pure(&a.value));
-        steep.max(0) * unit <= room
-            && breaks.all(|((n, _), more)| is_within([more.max(0), unit], [room, i128::from(n)]))
+        dominated_curves::is_as_good(&a.value, &b.value, unit, room)
     }
-}
-
-/// Whether a · b ≤ c · d; none of them is below 0.
-fn is_within([a, b]: [i128; 2], [c, d]: [i128; 2]) -> bool {
-    match (a.checked_mul(b), c.checked_mul(d)) {
-        (Some(left), Some(right)) => left <= right,
-        (left, right) if left.is_some() != right.is_some() => left.is_some(),
-        _ => product(a, b) <= product(c, d),
-    }
-}
-
-/// a · b, as its upper and lower 128 bits; neither is below 0.
-fn product(a: i128, b: i128) -> [u128; 2] {
-    let halves = |x: i128| [x as u128 >> 64, x as u128 & u128::from(u64::MAX)];
-    let ([a1, a0], [b1, b0]) = (halves(a), halves(b));
-    // Both are below 2⁶³ · 2⁶⁴, and so their sum fits.
-    let middle = a1 * b0 + a0 * b1;
-    let (low, carry) = (a0 * b0).overflowing_add(middle << 64);
-    [a1 * b1 + (middle >> 64) + u128::from(carry), low]
 }
 
 impl Front for Curves<'_> {
@@ -112,7 +83,12 @@ impl Front for Curves<'_> {
         merged(a, b).into()
     }
 
-    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
+    fn drop_needless(
+        &self,
+        weights: &[i64],
+        list: &mut Vec<Candidate<Curve>>,
+        decided: &mut Decisions,
+    ) {
         let rest = self.totals.0 - self.segment(weights).0;
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
         // Of those that are kept, which come first.
@@ -126,6 +102,7 @@ impl Front for Curves<'_> {
                 areas.push(own);
             }
         }
+        decided.add(Bound::DominatedCurves, (list.len() - areas.len()) as u64);
         list.truncate(areas.len());
     }
 

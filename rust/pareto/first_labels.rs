@@ -1,5 +1,6 @@
 //! The best labels for the leaves of a given tree: a first tree, before fronts are searched.
 
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::run::{Held, Run};
 use crate::search::fronts::{Candidate, Front, SubtreeSketch};
@@ -15,6 +16,7 @@ pub fn best_labels<F: Front>(
     run: &Run,
 ) -> Option<(Cost, Vec<u32>)> {
     let mut held = Held::new(run);
+    let mut decided = Decisions::default();
     let mut inside = vec![0; leaves.first()?.len()];
     // By labelling so far: a value, and the place of its last label in a list of (place of the
     // rest, label).
@@ -43,10 +45,11 @@ pub fn best_labels<F: Front>(
         let lists = (list.capacity() + next.capacity()) * size_of::<Candidate<F::Value>>();
         let links = chain.capacity() * size_of::<(usize, u32)>();
         held.set(lists + links + front.scratch_bytes(next.len()));
-        front.drop_needless(&inside, &mut next);
+        front.drop_needless(&inside, &mut next, &mut decided);
         next.truncate(MOST_LABELLINGS);
         list = next;
     }
+    run.add_decisions(&decided);
     let cost = |c: &Candidate<F::Value>| front.cost(&c.value, c.leaves);
     let found = list.iter().filter_map(|c| cost(c).map(|cost| (cost, c)));
     let (cost, best) = found.min_by_key(|found| found.0)?;

@@ -5,6 +5,7 @@ use super::first_labels::best_labels;
 use super::front_problem::FrontProblem;
 use super::scalar;
 use crate::answer::{Answer, conclude};
+use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL};
 use crate::error::{Error, Result};
@@ -51,6 +52,9 @@ pub fn solve_front<T: FrontTask + 'static>(
     Error::guard(|| {
         let (mut best, mut lower) = first_tree(problem, run)?;
         let upper = best.as_ref().map_or(INFINITE, |best| best.cost);
+        if lower >= upper && problem.relaxed.is_some() {
+            run.decided(Bound::Completion);
+        }
         if lower < upper && run.stopped().is_none() {
             let start = Start { upper, lower, shown: upper.min(MAX_TOTAL) };
             let (found, proved) = fronts::solve(problem.searched(), &problem.front(), start, run)?;

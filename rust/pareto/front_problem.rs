@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::carried::{Beside, FreeStatistics, has_statistics_of};
+use crate::bounds::{Bound, Decisions, dominance};
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -180,29 +181,16 @@ impl<T: FrontTask> Front for ByDominance<'_, T> {
         self.task.join(a, b)
     }
 
-    /// Those that are kept come first, and each of the others is compared with all of them.
-    fn drop_needless(&self, _sums: &[i64], list: &mut Vec<Candidate<T::Value>>) {
+    fn drop_needless(
+        &self,
+        _sums: &[i64],
+        list: &mut Vec<Candidate<T::Value>>,
+        decided: &mut Decisions,
+    ) {
         list.retain(|c| self.task.feasible(&c.value));
-        let mut kept = 0;
-        for at in 0..list.len() {
-            if (0..kept).any(|other| self.dominates(&list[other], &list[at])) {
-                continue;
-            }
-            list.swap(kept, at);
-            let mut other = 0;
-            while other < kept {
-                if self.dominates(&list[kept], &list[other]) {
-                    // The last one that was kept takes its place, and the new one that place.
-                    list.swap(other, kept - 1);
-                    list.swap(kept - 1, kept);
-                    kept -= 1;
-                } else {
-                    other += 1;
-                }
-            }
-            kept += 1;
-        }
-        list.truncate(kept);
+        let feasible = list.len();
+        dominance::keep_undominated(list, |a, b| self.dominates(a, b));
+        decided.add(Bound::Dominance, (feasible - list.len()) as u64);
     }
 
     fn cost(&self, value: &T::Value, leaves: u32) -> Option<Cost> {

@@ -11,6 +11,7 @@ use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::answer::exactly::settle;
 use crate::answer::{Answer, conclude};
+use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
@@ -63,6 +64,9 @@ impl Constrained {
         }
         let upper = dual.upper();
         let (lower, best, relaxed) = (dual.lower, dual.best, dual.relaxed);
+        if self.multipliers && lower >= upper {
+            run.decided(Bound::Multipliers);
+        }
         if lower >= upper || run.stopped().is_some() {
             return Ok((best, lower));
         }

@@ -13,6 +13,7 @@ use super::scalar;
 use super::segments::{Segment, curve, sorted};
 use super::sums::Relaxed;
 use crate::answer::{Answer, conclude, exactly};
+use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Points};
@@ -183,6 +184,9 @@ impl Roc {
             let cost = self.area.cost(&curve, leaves.len() as u32);
             if cost < best.0 {
                 best = (cost, found.plan);
+            }
+            if lower >= best.0 {
+                run.decided(Bound::Area);
             }
             if lower >= best.0 || run.report(lower.min(best.0), best.0).is_some() {
                 break;

@@ -1,15 +1,14 @@
 //! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives
 //! first.
 //!
-//! Two subtrees side by side have the segments of both (a Minkowski sum). h(s) = Σ over segments of
-//! max(0, p − s·n) is how far the curve is above a line of slope s; it adds up over subtrees, and a
-//! curve lies on or above another one exactly if its h does for every s.
+//! Two subtrees side by side have the segments of both (a Minkowski sum). How far a curve is above a
+//! line of slope s, h(s) of `bounds::area`, adds up over subtrees, and a curve lies on or above
+//! another one exactly if its h does for every s.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Negatives and positives of leaves.
-pub type Segment = (i64, i64);
+pub use crate::bounds::area::Segment;
 
 /// Segments by slope, no two of the same.
 pub type Curve = Arc<[Segment]>;
@@ -64,13 +63,6 @@ pub fn merged(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
         }
     }
     both
-}
-
-/// n · h(p / n) for a slope given as a segment.
-pub fn height(curve: &[Segment], (n, p): Segment) -> i128 {
-    let (n, p) = (i128::from(n), i128::from(p));
-    let above = |s: &&Segment| n * i128::from(s.1) > p * i128::from(s.0);
-    curve.iter().take_while(above).map(|s| n * i128::from(s.1) - p * i128::from(s.0)).sum()
 }
 
 /// Twice the area under a curve.

@@ -1,11 +1,11 @@
 //! The front of a task with limits on sums: a value is the true loss and one sum for each limit.
 //!
-//! The amount that rows outside a node can still add to a sum lies in a known range. So a sum above
-//! `high − most` may yet break the upper limit, and one below cannot: all those below are alike.
-//! One value makes another superfluous if it costs no more, and neither limit is nearer for any
-//! sum.
+//! The amount that rows outside a node can still add to a sum lies in a known range, so that some
+//! sums are hopeless (`bounds::limit_reach`), and others are alike (`bounds::dominated_sums`).
 
 use super::limits::{Limit, dot, range};
+use crate::bounds::limit_reach::Window;
+use crate::bounds::{Bound, Decisions, dominated_sums, multipliers};
 use crate::cost::{Cost, INFINITE};
 use crate::search::fronts::{Candidate, Front, PlaceByKey};
 
@@ -47,29 +47,13 @@ pub struct Relaxed {
 impl Relaxed {
     /// `scale · cost ≥ bound + offset − most` for every tree that keeps the limits.
     pub fn at_least(&self, bound: Cost) -> Cost {
-        let least = i128::from(bound) + self.offset - self.most;
-        let cost = -((-least).div_euclid(i128::from(self.scale)));
-        cost.clamp(0, i128::from(INFINITE)) as Cost
+        multipliers::at_least(bound, self.scale, self.offset - self.most)
     }
 
     /// A tree that keeps the limits and costs at most `cost` has at most this bound.
     pub fn at_most(&self, cost: Cost) -> Cost {
-        if cost >= INFINITE {
-            return INFINITE;
-        }
-        let most = i128::from(cost) * i128::from(self.scale) + self.most - self.offset;
-        most.clamp(-1, i128::from(INFINITE)) as Cost
+        multipliers::at_most(cost, self.scale, self.offset - self.most)
     }
-}
-
-/// Where the clipped sums of a node's values lie.
-struct Window {
-    /// Sums up to here cannot break the upper limit, from here on not the lower one.
-    safe_below: i64,
-    safe_above: i64,
-    /// Outside, every tree breaks a limit.
-    least: i64,
-    most: i64,
 }
 
 impl<const N: usize> Sums<'_, N> {
@@ -81,13 +65,8 @@ impl<const N: usize> Sums<'_, N> {
         let rest: Vec<i64> = self.totals.iter().zip(weights).map(|(all, own)| all - own).collect();
         (self.limits.iter())
             .map(|limit| {
-                let (least, most) = range(limit, self.n_labels, &rest);
-                Window {
-                    safe_below: limit.high - most,
-                    safe_above: limit.low - least,
-                    least: limit.low - most,
-                    most: limit.high - least,
-                }
+                let rest = range(limit, self.n_labels, &rest);
+                Window::new((limit.low, limit.high), rest)
             })
             .collect()
     }
@@ -142,8 +121,7 @@ impl<const N: usize> Sums<'_, N> {
         let mut kept: Vec<([i64; N], u32)> = Vec::with_capacity(list.len());
         list.retain(|c| {
             let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
-                let sum = c.value.sums[i];
-                (sum.min(window.safe_above)..=sum.max(window.safe_below)).contains(&other[i])
+                dominated_sums::keeps_as_well(window, c.value.sums[i], other[i])
             };
             let superfluous = kept.iter().any(|(sums, leaves)| {
                 (!self.few_leaves || *leaves <= c.leaves)
@@ -191,13 +169,16 @@ impl<const N: usize> Front for Sums<'_, N> {
         one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
-    fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Value<N>>>) {
-        let windows = self.windows(weights);
-        list.retain(|c| {
-            let within =
-                |(window, sum): (&Window, &i64)| (window.least..=window.most).contains(sum);
-            windows.iter().zip(&c.value.sums).all(within)
-        });
+    fn drop_needless(
+        &self,
+        weights: &[i64],
+        list: &mut Vec<Candidate<Value<N>>>,
+        decided: &mut Decisions,
+    ) {
+        let (windows, before) = (self.windows(weights), list.len());
+        list.retain(|c| windows.iter().zip(&c.value.sums).all(|(window, &sum)| window.allows(sum)));
+        let within = list.len();
+        decided.add(Bound::LimitReach, (before - within) as u64);
         match &windows[..] {
             [window] if !self.few_leaves => self.drop_by_one_limit(window, list),
             windows => {
@@ -205,6 +186,7 @@ impl<const N: usize> Front for Sums<'_, N> {
                 self.drop_by_many_limits(windows, list);
             }
         }
+        decided.add(Bound::DominatedSums, (within - list.len()) as u64);
     }
 
     fn cost(&self, value: &Value<N>, leaves: u32) -> Option<Cost> {

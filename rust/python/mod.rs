@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::bounds;
 use crate::error::Error;
 use crate::posed::combinations;
 
@@ -62,6 +63,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         combinations.set_item(goal, parts.to_vec())?;
     }
     module.add("COMBINATIONS", combinations)?;
+    let bounds = PyDict::new(module.py());
+    for bound in bounds::Bound::ALL {
+        bounds.set_item(bound.name(), bound.words())?;
+    }
+    module.add("BOUNDS", bounds)?;
     module.add("APART", combinations::APART.to_vec())?;
     Ok(())
 }

@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use super::additive::Raised as TaskRaised;
 use super::parts::Limits;
 use super::tree::PyTree;
 use crate::answer::{self, Answer, Incumbent};
+use crate::bounds::Decisions;
 use crate::problem::Problem;
 use crate::run::{self, Progress, Pulse, Run};
 
@@ -35,6 +36,7 @@ pub(super) struct PyAnswer {
     kernel_calls: u64,
     #[pyo3(get)]
     peak_bytes: u64,
+    decided: Decisions,
     /// (seconds, upper, lower)
     #[pyo3(get)]
     curve: Vec<(f64, f64, f64)>,
@@ -68,6 +70,16 @@ impl PyAnswer {
     #[getter]
     fn is_open(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.known.lower < open.known.upper)
+    }
+
+    /// How often each bound decided, by its name, in the order of the registry.
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let bounds = PyDict::new(py);
+        for (bound, times) in self.decided.iter() {
+            bounds.set_item(bound.name(), times)?;
+        }
+        Ok(bounds)
     }
 
     /// True if `with_most_leaves` knows what to search.
@@ -155,6 +167,7 @@ impl PyAnswer {
             nodes: answer.work.nodes,
             kernel_calls: answer.work.kernel_calls,
             peak_bytes: answer.work.peak_bytes,
+            decided: answer.work.bounds,
             curve: (answer.curve.iter()).map(|m| (m.seconds, m.upper, m.lower)).collect(),
             attained,
             open,

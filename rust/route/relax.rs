@@ -7,6 +7,7 @@
 
 use std::sync::Mutex;
 
+use crate::bounds::{Bound, fewer_limits};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
@@ -32,8 +33,13 @@ pub fn solve(
     table: Option<Table>,
 ) -> Result<(Found, Option<Table>)> {
     let known = relaxed(problem, run, cutoff)?;
-    if known.lower >= known.upper.min(cutoff) || run.report(known.lower, known.upper).is_some() {
-        return Ok((Found { lower: known.lower.min(known.upper), ..known }, table));
+    let is_proved = known.lower >= known.upper.min(cutoff);
+    if is_proved {
+        run.decided(Bound::FewerLimits);
+    }
+    if is_proved || run.report(known.lower, known.upper).is_some() {
+        let lower = fewer_limits::at_least(known.lower, known.upper);
+        return Ok((Found { lower, ..known }, table));
     }
     let options = Options { cutoff: cutoff.min(known.upper), ..Options::default() };
     let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
@@ -42,7 +48,10 @@ pub fn solve(
         // same.
         Err(Error::Invalid(_)) => {
             run.stop(Status::MemoryLimit);
-            return Ok((Found { lower: known.lower.min(known.upper), ..known }, None));
+            return Ok((
+                Found { lower: fewer_limits::at_least(known.lower, known.upper), ..known },
+                None,
+            ));
         }
         found => found?,
     };

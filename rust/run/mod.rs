@@ -1,6 +1,7 @@
 //! One run of a search: its limits, its progress, its cancellation. Every search checks in here.
 
 mod curve;
+mod decided;
 mod held;
 mod limits;
 mod machine;
@@ -16,8 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE, Scale};
 use curve::Curve;
+use decided::Decided;
 
 /// Called now and then from the thread that started the run; `false` interrupts it.
 pub type Pulse<'a> = Box<dyn FnMut(&Progress) -> bool + Send + 'a>;
@@ -43,6 +46,7 @@ pub struct Run<'a> {
     peak_bytes: AtomicI64,
     nodes: AtomicU64,
     kernel_calls: AtomicU64,
+    decided: Decided,
     beat: Mutex<Beat<'a>>,
 }
 
@@ -78,6 +82,7 @@ impl<'a> Run<'a> {
             peak_bytes: AtomicI64::new(held),
             nodes: AtomicU64::new(0),
             kernel_calls: AtomicU64::new(0),
+            decided: Decided::default(),
             beat: Mutex::new(Beat {
                 pulse,
                 last: start,
@@ -113,6 +118,7 @@ impl<'a> Run<'a> {
         let work = part.work();
         self.add_nodes(work.nodes);
         self.add_kernel_calls(work.kernel_calls);
+        self.add_decisions(&work.bounds);
         drop(Held::of(self, work.peak_bytes as usize));
         if let Some(status) = part.stopped()
             && !matches!(status, Status::Interrupted | Status::GapLimit)
@@ -238,6 +244,20 @@ impl<'a> Run<'a> {
         self.kernel_calls.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// A bound decided, in a place that is seldom passed: workers count by themselves.
+    pub fn decided(&self, bound: Bound) {
+        self.add_decided(bound, 1);
+    }
+
+    pub fn add_decided(&self, bound: Bound, times: u64) {
+        self.decided.add(bound, times);
+    }
+
+    /// How often bounds decided in a worker that has ended.
+    pub fn add_decisions(&self, decisions: &Decisions) {
+        decisions.iter().for_each(|(bound, times)| self.decided.add(bound, times));
+    }
+
     /// Count memory that is taken or, negative, given back. The ledger (`held.rs`) alone does, so
     /// that all of it comes back.
     fn add_bytes(&self, bytes: i64) {
@@ -291,6 +311,7 @@ impl<'a> Run<'a> {
             nodes: self.nodes.load(Ordering::Relaxed),
             kernel_calls: self.kernel_calls.load(Ordering::Relaxed),
             peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(0) as u64,
+            bounds: self.decided.so_far(),
         }
     }
 }

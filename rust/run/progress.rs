@@ -1,5 +1,6 @@
 //! What a search tells while it works.
 
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 
 /// Work done so far, for benches: counts tell a change in pruning from a change in speed.
@@ -8,6 +9,8 @@ pub struct Work {
     pub nodes: u64,
     pub kernel_calls: u64,
     pub peak_bytes: u64,
+    /// Workers that have not ended yet have not told theirs.
+    pub bounds: Decisions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -83,6 +83,10 @@ impl ClassCosts {
         ClassCosts { served: regrets.iter().enumerate().map(served).collect(), ..self.clone() }
     }
 
+    pub fn has_floors(&self) -> bool {
+        !self.served.is_empty()
+    }
+
     /// The label whose loss a point has at least, in bounds.
     pub fn served(&self, point: usize) -> u32 {
         (self.served.get(point).copied()).unwrap_or_else(|| self.leaf(self.weights(point)).label)

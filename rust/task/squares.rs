@@ -135,6 +135,10 @@ impl Squares {
         Squares { stats, floored: true, ..self.clone() }
     }
 
+    pub fn has_floors(&self) -> bool {
+        self.floored
+    }
+
     /// What points with these statistics are taken to cost at least.
     pub fn floor(&self, stats: &[i64]) -> Cost {
         if self.floored { stats[self.n_outputs + 2] } else { 0 }

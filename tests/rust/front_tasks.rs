@@ -13,6 +13,7 @@ use crate::common::judge::ensure;
 use crate::common::problems::{Options, ShapeMix};
 use crate::common::{Case, Random, for_all, random_problem};
 use crate::front_contract::refused;
+use certree::bounds::Decisions;
 use certree::check;
 use certree::cost::{Cost, INFINITE};
 use certree::data::{Column, ColumnKind, Points};
@@ -256,7 +257,13 @@ impl Front for Bare {
         a.iter().zip(b).map(|(a, b)| a + b).collect()
     }
 
-    fn drop_needless(&self, _sums: &[i64], _list: &mut Vec<Candidate<Vec<Cost>>>) {}
+    fn drop_needless(
+        &self,
+        _sums: &[i64],
+        _list: &mut Vec<Candidate<Vec<Cost>>>,
+        _decided: &mut Decisions,
+    ) {
+    }
 
     /// The dearest label counts twice: no less than all losses.
     fn cost(&self, value: &Vec<Cost>, _leaves: u32) -> Option<Cost> {

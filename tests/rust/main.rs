@@ -13,6 +13,7 @@ mod constrained_rows;
 mod contexts;
 mod corpus;
 mod cycles;
+mod decided;
 mod engine;
 mod exactness;
 mod feature_costs;

@@ -244,6 +244,8 @@ class TreeEstimator(BaseEstimator, ABC):
             bounds = (self.objective_, self.lower_bound_)
             last = progress.Progress(answer.seconds, *bounds, *work)
             progress.finish(last, self.status_, certificate.route)
+            if int(self.verbose) >= 2:
+                progress.show(certificate.work.table())
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 message = _advice.text(self, posed, fitted.adds_up)
@@ -282,6 +284,7 @@ class TreeEstimator(BaseEstimator, ABC):
             nodes=answer.nodes,
             kernel_calls=answer.kernel_calls,
             peak_bytes=answer.peak_bytes,
+            bounds=answer.bounds,
             threads=parameters.threads(self.n_jobs),
             # The search rounds its bounds down; the last moment is what was certified.
             curve=[

@@ -134,8 +134,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         Stop once the objective is proved to be within this of the best.
     n_jobs : int or None, default=1
         Threads of the search; -1 for all cores. The objective does not depend on it.
-    verbose : bool, default=False
-        Write the progress of the search to stderr.
+    verbose : bool or int, default=False
+        Write the progress of the search to stderr. 2 also writes which bounds decided, as a table
+        at the end.
     callback : callable or None, default=None
         Called now and then with a :class:`certree.Progress`; may return False to stop the search.
 
@@ -243,7 +244,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
         n_jobs: int | None = 1,
-        verbose: bool = False,
+        verbose: bool | int = False,
         callback: progress.Callback | None = None,
     ) -> None:
         self.objective = objective

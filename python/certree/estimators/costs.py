@@ -135,7 +135,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
         n_jobs: int | None = 1,
-        verbose: bool = False,
+        verbose: bool | int = False,
         callback: progress.Callback | None = None,
     ) -> None:
         self.leaf_penalty = leaf_penalty

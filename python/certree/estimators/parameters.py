@@ -156,7 +156,7 @@ COMMON = {
     ),
     "verbose": Rule(
         lambda value: isinstance(value, (bool, np.bool_)) or (is_integer(value) and value >= 0),
-        "True or False",
+        "True or False, or 2 for what decided the search, too",
     ),
     "callback": or_none(Rule(callable, "callable with one Progress")),
 }

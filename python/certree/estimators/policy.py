@@ -263,7 +263,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
         n_jobs: int | None = 1,
-        verbose: bool = False,
+        verbose: bool | int = False,
         callback: progress.Callback | None = None,
     ) -> None:
         self.teacher = teacher

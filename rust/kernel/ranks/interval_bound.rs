@@ -1,45 +1,11 @@
-//! Bounds on cuts from the cuts around them.
-//!
-//! Statement: for cuts a < t < b of one axis with worst losses of M between a and b, the sides of t
-//! cost at least max(L_a + R_b, L_b + R_a − M). Proof: the left of t holds the left of a, so L_t ≥
-//! L_a, and lacks rows that can lose M − w of the left of b, so L_t ≥ L_b − (M − w), where w is
-//! what a to t can lose; R_t ≥ R_b and R_t ≥ R_a − w likewise. Add the first and third, or the
-//! second and fourth. Invalid with a minimum leaf size, or if either bound speaks of fewer leaves
-//! or levels than t may use.
+//! The rows between two cuts of an axis, and cuts in the order of their bounds. The bound itself is
+//! `bounds::neighbouring_cuts`.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
+pub use crate::bounds::neighbouring_cuts::{Edge, between, weakest};
 use crate::cost::Cost;
-
-/// A cut with lower bounds on both sides. −1 has nothing left of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Edge {
-    pub cut: i64,
-    pub left: Cost,
-    pub right: Cost,
-}
-
-impl Edge {
-    pub fn bound(&self) -> Cost {
-        self.left + self.right
-    }
-
-    /// What is known of a cut between two others, of losses `before` and `after` it up to them.
-    pub fn between(cut: i64, (a, b): (&Edge, &Edge), before: Cost, after: Cost) -> Edge {
-        Edge { cut, left: a.left.max(b.left - after), right: b.right.max(a.right - before) }
-    }
-}
-
-/// A bound on all cuts between two, with worst losses of `lost` between them.
-pub fn between(a: &Edge, b: &Edge, lost: Cost) -> Cost {
-    (a.left + b.right).max(b.left + a.right - lost)
-}
-
-/// The losses behind `a` after which the bound on a cut is least.
-pub fn weakest(a: &Edge, b: &Edge, lost: Cost) -> Cost {
-    ((lost + (a.right - b.right) - (b.left - a.left)) / 2).clamp(0, lost)
-}
 
 /// Rows between two cuts, in the order of an axis.
 pub struct Between<'a> {

@@ -14,5 +14,5 @@ mod squares;
 mod sums;
 
 pub use choice::{WithKernel, takes, with_kernel};
-pub use interval_bound::{Edge, Item, between, weakest};
+pub use interval_bound::Item;
 pub use rank_kernel::{RankKernel, RankRows};

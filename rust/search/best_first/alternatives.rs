@@ -1,10 +1,12 @@
 //! The alternatives of an expanded node: its splits, with bounds on both children.
 
+use std::cell::Cell;
+
 use super::budget::{Budget, Choice, UNLIMITED};
 use super::frame::Frame;
 use super::look::{Rules, child_budgets};
 use super::proved::Proved;
-use crate::bounds::{scope, similarity};
+use crate::bounds::{Bound, Decisions, scope, similarity};
 use crate::cost::Cost;
 use crate::run::HeapBytes;
 use crate::search::common::sync::Arc;
@@ -58,6 +60,14 @@ impl Alternative {
         self.lower[side] = self.lower[side].max(lower.min(self.upper[side]));
     }
 
+    /// Raise a child's bound by similarity. True if that closes the split, because it then costs
+    /// `upper`.
+    fn closes(&mut self, side: usize, lower: Cost, upper: Cost) -> bool {
+        let before = self.sum_lower();
+        self.raise(side, lower);
+        before < upper && self.sum_lower() >= upper
+    }
+
     /// Take in what is proved of a child. Only where floors are guessed may there be a tree below a
     /// lower bound: one that beats the guess, and then it counts.
     pub fn tighten(&mut self, side: usize, lower: Cost, upper: Cost) {
@@ -68,6 +78,14 @@ impl Alternative {
     pub fn choice(&self) -> Choice {
         Choice { question: self.question, left_leaves: self.left_leaves }
     }
+}
+
+/// A split with its lower bound, and how cheap it looks by the look-ahead alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Weakest {
+    pub cost: Cost,
+    pub looks: Cost,
+    pub split: Choice,
 }
 
 /// In the order of questions, and of leaves of the 0 side; what is listed later comes after them.
@@ -115,7 +133,8 @@ impl<N: Bounded> Alternatives<N> {
         Alternatives { list: Vec::new(), limit: 0, beyond: 0, children: Vec::new() }
     }
 
-    /// List the splits that look cheaper than `limit` too, but none that is proved to cost `upper`.
+    /// List the splits that look cheaper than `limit` too, but none that is proved to cost `upper`:
+    /// what proved it is counted.
     pub fn widen(
         &mut self,
         frame: &Frame,
@@ -123,31 +142,48 @@ impl<N: Bounded> Alternatives<N> {
         rules: &Rules,
         (lower, upper): (Cost, Cost),
         limit: Cost,
+        decided: &mut Decisions,
     ) {
         // What looks cheaper than the limit so far is listed, or was found to be too dear.
         let (known, limit) = (self.limit, self.limit.max(limit));
-        let others = || {
-            Self::all(frame, budget, rules, lower)
-                .filter(|(looks, alternative)| *looks >= known && alternative.sum_lower() < upper)
-        };
+        let others = || Self::all(frame, budget, rules, lower).filter(|(looks, _)| *looks >= known);
+        let needless = Cell::new(0);
+        let all = Self::all_but(frame, budget, rules, lower, || needless.set(needless.get() + 1));
         // Counted first: most nodes keep few of many, and there are millions of them.
         let (mut more, mut beyond) = (0, Cost::MAX);
-        for (looks, alternative) in others() {
-            if looks < limit {
+        for (looks, alternative) in all.filter(|(looks, _)| *looks >= known) {
+            if alternative.sum_lower() >= upper {
+                if looks < limit {
+                    let (cost, split) = (alternative.sum_lower(), alternative.choice());
+                    let weak = Weakest { cost, looks, split };
+                    decided.add_if(true, rules.why_split(frame, budget, &weak, upper));
+                }
+            } else if looks < limit {
                 more += 1;
             } else {
                 beyond = beyond.min(alternative.sum_lower());
             }
         }
+        // Later, the same splits are left out again.
+        if known == 0 {
+            decided.add(Bound::ChildSupport, needless.get());
+        }
         self.list.reserve_exact(more);
-        self.list.extend(others().filter(|(looks, _)| *looks < limit).map(|(_, found)| found));
+        let found = others().filter(|(looks, found)| *looks < limit && found.sum_lower() < upper);
+        self.list.extend(found.map(|(_, found)| found));
         (self.limit, self.beyond) = (limit, beyond);
     }
 
-    /// The least lower bound of all splits.
-    pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Cost {
-        let all = Self::all(frame, budget, rules, lower);
-        all.map(|(_, alternative)| alternative.sum_lower()).min().unwrap_or(Cost::MAX)
+    /// The split with the least lower bound.
+    pub fn least(frame: &Frame, budget: Budget, rules: &Rules, lower: Cost) -> Option<Weakest> {
+        let mut least: Option<Weakest> = None;
+        for (looks, alternative) in Self::all(frame, budget, rules, lower) {
+            let cost = alternative.sum_lower();
+            if least.as_ref().is_none_or(|known| cost < known.cost) {
+                least = Some(Weakest { cost, looks, split: alternative.choice() });
+            }
+        }
+        least
     }
 
     /// Every split that is worth a look, with its bounds, and how cheap it looks by the look-ahead
@@ -158,9 +194,27 @@ impl<N: Bounded> Alternatives<N> {
         rules: &'a Rules,
         lower: Cost,
     ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
+        Self::all_but(frame, budget, rules, lower, || ())
+    }
+
+    /// Every split as `all` has it; `needless` is told of each that is left out because one of its
+    /// sides need not be split off.
+    fn all_but<'a>(
+        frame: &'a Frame,
+        budget: Budget,
+        rules: &'a Rules,
+        lower: Cost,
+        needless: impl Fn() + 'a,
+    ) -> impl Iterator<Item = (Cost, Alternative)> + 'a {
         let look = &frame.look;
         let without = if frame.binds { 0 } else { rules.without_sibling(look, budget, lower) };
-        let supports = move |column: usize| frame.binds || rules.supports(&look.sides[column]);
+        let supports = move |column: usize| {
+            let supports = frame.binds || rules.supports(&look.sides[column]);
+            if !supports {
+                needless();
+            }
+            supports
+        };
         rules
             .splits(look, budget)
             .filter(move |&(column, _)| !frame.repeats(column) && supports(column))
@@ -268,13 +322,16 @@ impl<N: Bounded> Alternatives<N> {
 
     /// Similarity: a child is worth at least a solved one less the worst loss of the rows it lacks.
     /// `covers`: whether whatever is allowed below another question is allowed below this one too.
+    /// Returns how many splits that closes, because they cost `upper` then.
     pub fn spread(
         &mut self,
         frame: &Frame,
         budget: Budget,
         (pick, lower): (&Pick<N>, Cost),
+        upper: Cost,
         covers: impl Fn(u32) -> bool,
-    ) {
+    ) -> u64 {
+        let mut closed = 0;
         let from = frame.column(pick.question);
         for alternative in self.list.iter_mut().filter(|other| covers(other.question)) {
             let budgets = child_budgets(budget, alternative.left_leaves);
@@ -282,22 +339,25 @@ impl<N: Bounded> Alternatives<N> {
                 if budgets[side] == pick.budget {
                     let column = frame.column(alternative.question);
                     let lost = frame.look.difference(from, pick.side, column, side);
-                    alternative.raise(side, similarity::at_least(lower, lost));
+                    let known = similarity::at_least(lower, lost);
+                    closed += u64::from(alternative.closes(side, known, upper));
                 }
             }
         }
+        closed
     }
 
     /// What a sibling of this node's set proved of its alternatives holds here, less the worst loss
     /// of the rows it had and this one lacks: `lost` by column and in all, of the alternative's
-    /// side.
+    /// side. Returns how many splits that closes, because they cost `upper` then.
     pub fn inherit(
         &mut self,
         proved: &Proved,
         column: impl Fn(u32) -> usize,
-        by_column: &[Cost],
-        total: Cost,
-    ) {
+        (by_column, total): (&[Cost], Cost),
+        upper: Cost,
+    ) -> u64 {
+        let mut closed = 0;
         let mut known = proved.bounds.iter().peekable();
         for alternative in &mut self.list {
             let split = (alternative.question, alternative.left_leaves);
@@ -305,10 +365,13 @@ impl<N: Bounded> Alternatives<N> {
             let Some((known, lower)) = known.peek() else { break };
             if *known == split {
                 let ones = by_column[column(alternative.question)];
-                alternative.raise(0, similarity::at_least(lower[0], total - ones));
-                alternative.raise(1, similarity::at_least(lower[1], ones));
+                for (side, lost) in [total - ones, ones].into_iter().enumerate() {
+                    let known = similarity::at_least(lower[side], lost);
+                    closed += u64::from(alternative.closes(side, known, upper));
+                }
             }
         }
+        closed
     }
 
     /// What has been proved so far.

@@ -14,6 +14,7 @@ use super::look::Rules;
 use super::node::Node;
 use super::table::{Entry, Table};
 use crate::bits::Level;
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Kernel, Unfinished};
 use crate::run::{Account, Held, Run};
@@ -53,6 +54,8 @@ pub struct Worker<'a, 'run> {
     pub(super) held: Held<'a, 'run>,
     /// How many of them are not those of frames.
     pub(super) counted: usize,
+    /// How often each bound decided here.
+    pub(super) decided: Decisions,
 }
 
 impl<'a, 'run> Worker<'a, 'run> {
@@ -73,6 +76,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             retired: false,
             held: Held::new(shared.run),
             counted: 0,
+            decided: Decisions::default(),
         };
         let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
         let mut frame = Frame { view: shared.bits.root.clone(), state, ..Frame::default() };
@@ -159,6 +163,7 @@ impl<'a, 'run> Worker<'a, 'run> {
                     None => {
                         let hint = self.shared.hints.lower(&key);
                         if hint > pick.lower && hint >= pick.target {
+                            self.decided.count(Bound::OtherCosts);
                             return Ok((hint, INFINITE, None));
                         }
                         return self.first_visit(at, frame, side, key, pick);
@@ -202,7 +207,7 @@ impl<'a, 'run> Worker<'a, 'run> {
     /// Take in a child's bounds, if work on it came to its end, and pass them on to its siblings
     /// and its parent.
     fn tighten(
-        &self,
+        &mut self,
         frame: &Frame,
         node: &Node,
         pick: &Pick<Node>,
@@ -222,6 +227,9 @@ impl<'a, 'run> Worker<'a, 'run> {
             choice = Some(alternative.choice());
         }
         if let Some(child) = child {
+            if lower >= pick.target && lower < upper {
+                self.decided.count(Bound::Scope);
+            }
             self.shared.account.change(&mut **all, |all| all.adopt(pick.index, pick.side, child));
         }
         if frame.look.has_overlaps() && lower > pick.lower {
@@ -232,7 +240,8 @@ impl<'a, 'run> Worker<'a, 'run> {
                 (Some(context), Some(own), Some(other)) => context.covers(own, &other),
                 _ => true,
             };
-            all.spread(frame, node.key.budget, (pick, lower), covers);
+            let closed = all.spread(frame, node.key.budget, (pick, lower), node.upper(), covers);
+            self.decided.add(Bound::Similarity, closed);
         }
         if choice.is_some() && node.key.budget.depth == UNLIMITED {
             all.prune(sum);

@@ -9,6 +9,7 @@ use super::frame::Frame;
 use super::node::{Node, State};
 use super::table::Entry;
 use crate::bits::LANES;
+use crate::bounds::{Bound, leaf};
 use crate::cost::Cost;
 use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
 use crate::run::Status;
@@ -108,11 +109,28 @@ impl Worker<'_, '_> {
         }
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, key.budget);
+        let goal = target.min(bounds.upper);
         let mut lower = lower.max(bounds.lower);
+        let mut why = rules.why_node(&frame, key.budget, bounds, goal);
         if lower < bounds.upper && frame.look.at_least == 0 {
-            lower = lower.max(Alternatives::<Node>::least(&frame, key.budget, rules, lower));
+            let least = Alternatives::<Node>::least(&frame, key.budget, rules, lower);
+            let cost = least.map_or(Cost::MAX, |weak| weak.cost);
+            if lower < goal && cost >= goal {
+                why = match &least {
+                    Some(weak) => rules.why_split(&frame, key.budget, weak, goal),
+                    // There were splits, and each has a side that need not be split off.
+                    None => {
+                        let any = rules.splits(&frame.look, key.budget).next();
+                        any.map(|_| Bound::ChildSupport)
+                    }
+                };
+            }
+            lower = lower.max(cost);
         }
         let lower = lower.min(bounds.upper);
+        self.decided.add_if(lower >= goal, why);
+        let is_leaf = bounds.upper == leaf::at_most(frame.look.whole.leaf, rules.leaf_cost);
+        self.decided.add_if(lower == bounds.upper && is_leaf, Some(Bound::Leaf));
         let entry = if lower == bounds.upper {
             self.shared.table.insert_solved(key, bounds.upper, &self.shared.account);
             Entry::Solved(bounds.upper)
@@ -192,7 +210,7 @@ impl Worker<'_, '_> {
     }
 
     /// The first visit: bounds from the look-ahead, and the alternatives they leave open.
-    pub(super) fn expand(&self, frame: &Frame, node: &Node, target: Cost) -> bool {
+    pub(super) fn expand(&mut self, frame: &Frame, node: &Node, target: Cost) -> bool {
         let mut state = lock(&node.state);
         if state.expanded {
             return false;
@@ -205,11 +223,17 @@ impl Worker<'_, '_> {
         let bounds = rules.whole(&frame.look, node.key.budget);
         self.lower_to(node, &mut state, frame, bounds.upper);
         node.raise(bounds.lower);
-        if !node.solved() {
+        if node.solved() {
+            let why = rules.why_node(frame, node.key.budget, bounds, node.upper());
+            self.decided.add_if(true, why);
+        } else {
+            let repeats = frame.repeats.iter().filter(|repeats| **repeats).count();
+            self.decided.add(Bound::EqualSplits, repeats as u64);
             let (lower, upper) = (node.lower(), node.upper());
             let mut all = Alternatives::new();
             let limit = rules.listed_below(node.key.budget, target);
-            all.widen(frame, node.key.budget, rules, (lower, upper), limit);
+            let bounds = (lower, upper);
+            all.widen(frame, node.key.budget, rules, bounds, limit, &mut self.decided);
             let keep = |state: &mut State| state.alternatives = Some(Box::new(all));
             self.shared.account.change(&mut *state, keep);
             self.settle(&mut state, node);
@@ -231,10 +255,13 @@ impl Worker<'_, '_> {
         let mut state = lock(&node.state);
         if let Some(all) = state.alternatives.as_mut() {
             let rules = &self.shared.rules;
-            let (bounds, limit) =
-                ((node.lower(), node.upper()), rules.listed_below(budget, target));
+            let bounds = (node.lower(), node.upper());
+            let limit = rules.listed_below(budget, target);
+            let decided = &mut self.decided;
             let account = &self.shared.account;
-            account.change(&mut **all, |all| all.widen(frame, budget, rules, bounds, limit));
+            account.change(&mut **all, |all| {
+                all.widen(frame, budget, rules, bounds, limit, decided);
+            });
         }
         self.settle(&mut state, node);
         Ok(())

@@ -5,6 +5,7 @@ use super::budget::{Budget, Choice};
 use super::look::Rules;
 use super::proved::Proved;
 use crate::bits::Level;
+use crate::bounds::equal_splits;
 use crate::context::State;
 use crate::cost::Cost;
 use crate::kernel::Lookahead;
@@ -139,8 +140,8 @@ impl Frame {
                     continue;
                 }
                 let look = &self.look;
-                let same =
-                    |b: usize| look.difference(i, 1, j, b) <= 0 && look.difference(j, b, i, 1) <= 0;
+                let lost = |b| [look.difference(i, 1, j, b), look.difference(j, b, i, 1)];
+                let same = |b: usize| equal_splits::are_equal(lost(b));
                 self.repeats[j] |= same(1) || same(0);
             }
         }

@@ -1,23 +1,15 @@
-//! Lower bounds that searches of the same rows proved under other costs of errors.
-//!
-//! Let the cost of every tree be linear in some costs p, as it is in the costs of an error of each
-//! class and of a leaf. If c₁·p₁ + c₂·p₂ ≤ p in every one of them, with c₁, c₂ ≥ 0, then for any
-//! rows opt(p) ≥ c₁·opt(p₁) + c₂·opt(p₂): the best tree under p costs at least as much under what
-//! is combined, and that is c₁ times a cost under p₁, which is no less than the optimum there, and
-//! likewise for p₂.
-//!
-//! Not valid between different data, minimum leaf sizes, or if one of the costs is 0: then rows
-//! that cost nothing are left out, and sets of rows have other fingerprints. Nor where
-//! `BitView::unavoidable_cost` is left out of all costs.
+//! Lower bounds that searches of the same rows proved under other costs of errors, for
+//! `bounds::other_costs`.
 
 use hashbrown::HashMap;
 
 use super::budget::NodeKey;
 use super::table::{Entry, Fingerprints, Table};
+use crate::bounds::other_costs::{Combination, Costs};
 use crate::cost::Cost;
 
 /// The costs of two kinds of errors, and of a leaf.
-pub type ErrorCosts = [Cost; 3];
+pub type ErrorCosts = Costs;
 
 /// Lower bounds of the nodes that a search came by.
 pub struct Learned {
@@ -47,8 +39,8 @@ impl Learned {
 #[derive(Default)]
 pub struct Hints<'a> {
     learned: &'a [Learned],
-    /// Combinations: which two, what of each, over a common denominator.
-    pairs: Vec<([usize; 2], [i128; 2], i128)>,
+    /// Which two are combined, or the one of them twice.
+    pairs: Vec<([usize; 2], Combination)>,
 }
 
 impl<'a> Hints<'a> {
@@ -58,16 +50,11 @@ impl<'a> Hints<'a> {
             return hints;
         }
         for (i, one) in learned.iter().enumerate() {
-            // As much of one alone as no cost forbids.
-            let shares = error_costs.iter().zip(&one.error_costs).filter(|(_, p)| **p > 0);
-            let share = shares.min_by(|(a, p), (b, q)| {
-                (i128::from(**a) * i128::from(**q)).cmp(&(i128::from(**b) * i128::from(**p)))
-            });
-            if let Some((&most, &cost)) = share {
-                hints.pairs.push(([i, i], [i128::from(most), 0], i128::from(cost)));
-            }
+            let alone = Combination::of_one(&error_costs, &one.error_costs);
+            hints.pairs.extend(alone.map(|alone| ([i, i], alone)));
             for (j, other) in learned.iter().enumerate().skip(i + 1) {
-                hints.pairs.extend(between(&error_costs, i, one, j, other));
+                let both = Combination::of_two(&error_costs, &one.error_costs, &other.error_costs);
+                hints.pairs.extend(both.map(|both| ([i, j], both)));
             }
         }
         hints
@@ -76,37 +63,16 @@ impl<'a> Hints<'a> {
     /// What these rows cost at least.
     pub fn lower(&self, key: &NodeKey) -> Cost {
         let mut best = 0;
-        for ([i, j], [a, b], under) in &self.pairs {
+        for ([i, j], combination) in &self.pairs {
             let Some(&one) = self.learned[*i].lower.get(key) else { continue };
-            let other =
-                if *b > 0 { self.learned[*j].lower.get(key).copied().unwrap_or(0) } else { 0 };
-            let bound = (a * i128::from(one) + b * i128::from(other)).div_euclid(*under);
-            best = best.max(bound as Cost);
+            let other = match i == j {
+                true => 0,
+                false => self.learned[*j].lower.get(key).copied().unwrap_or(0),
+            };
+            best = best.max(combination.at_least([one, other]));
         }
         best
     }
-}
-
-/// The combination of two that has exactly both costs of errors, if there is one and leaves cost
-/// nothing.
-fn between(
-    error_costs: &ErrorCosts,
-    i: usize,
-    one: &Learned,
-    j: usize,
-    other: &Learned,
-) -> Option<([usize; 2], [i128; 2], i128)> {
-    if one.error_costs[2] + other.error_costs[2] > 0 {
-        return None;
-    }
-    let [a, b, _] = one.error_costs.map(i128::from);
-    let [c, d, _] = other.error_costs.map(i128::from);
-    let [x, y, _] = error_costs.map(i128::from);
-    let (mut under, mut first, mut second) = (a * d - b * c, x * d - y * c, a * y - b * x);
-    if under < 0 {
-        (under, first, second) = (-under, -first, -second);
-    }
-    (under > 0 && first > 0 && second > 0).then_some(([i, j], [first, second], under))
 }
 
 #[cfg(test)]

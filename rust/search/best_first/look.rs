@@ -19,6 +19,8 @@ pub struct Rules {
     pub k_means: bool,
     /// Questions cost something.
     pub has_prices: bool,
+    /// The least costs of points are a reference's floors.
+    pub floors: bool,
     /// A split makes a difference even to rows that no label is wrong for (`BitView::all_rows`).
     pub all_rows: bool,
 }

@@ -7,6 +7,7 @@
 
 mod alternatives;
 mod budget;
+mod decided;
 mod descend;
 mod expand;
 mod extract;

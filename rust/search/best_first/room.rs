@@ -41,3 +41,9 @@ impl Worker<'_, '_> {
         self.held.replace(known, bytes + self.counted);
     }
 }
+
+impl Drop for Worker<'_, '_> {
+    fn drop(&mut self) {
+        self.shared.run.add_decisions(&self.decided);
+    }
+}

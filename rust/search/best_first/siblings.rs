@@ -4,6 +4,7 @@ use super::budget::UNLIMITED;
 use super::descend::Worker;
 use super::frame::Frame;
 use super::node::Node;
+use crate::bounds::Bound;
 use crate::cost::Cost;
 use crate::search::common::sync::lock;
 
@@ -38,7 +39,9 @@ impl Worker<'_, '_> {
             let sibling = &parent.siblings[index];
             let (from, bits) = ((sibling.column, sibling.side), self.shared.bits);
             let total = parent.view.lost(&bits.segments, bits.n_stats, from, to, &mut self.lost);
-            all.inherit(sibling, |question| parent.column(question), &self.lost, total);
+            let column = |question| parent.column(question);
+            let closed = all.inherit(sibling, column, (&self.lost, total), node.upper());
+            self.decided.add(Bound::Similarity, closed);
         }
         self.settle(&mut state, node);
     }

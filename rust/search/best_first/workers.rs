@@ -10,6 +10,7 @@ use super::learned::{ErrorCosts, Hints, Learned};
 use super::look::Rules;
 use super::table::{Entry, Table};
 use crate::bits::Level;
+use crate::bounds::{Bound, floors};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -99,7 +100,11 @@ fn search(
     let (hints, error_costs) =
         if bits.unavoidable_cost == 0 { (hints, error_costs) } else { (Hints::default(), None) };
     let mut shared = share(problem, &bits, run, options, threads, table);
-    shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
+    let hint = hints.lower(&shared.root.key).min(shared.root.upper());
+    if hint > shared.root.lower() && hint >= shared.root.upper() {
+        run.decided(Bound::OtherCosts);
+    }
+    shared.root.raise(hint);
     shared.hints = hints;
     let make = |extracts| {
         let kernel = Kernel::new(shared.bits, problem.task.as_ref(), options.level);
@@ -157,6 +162,7 @@ pub fn share<'a, 'run>(
         three_leaves: options.three_leaves && !has_prices,
         k_means: options.k_means,
         has_prices,
+        floors: floors::are_in(problem.task.as_ref()),
         all_rows: bits.all_rows,
     };
     let account = Account::new(run, table.heap_bytes());

@@ -5,6 +5,7 @@ use super::node_front::NodeFront;
 use super::place_by_key::PlaceByKey;
 use super::shared::{Shared, Stopped};
 use super::subtree::SubtreeSketch;
+use crate::bounds::{Bound, Decisions};
 use crate::cost::Cost;
 use crate::run::{Held, Status};
 
@@ -24,6 +25,8 @@ pub struct Candidates<'w, 'a, 'run, F: Front> {
     full: usize,
     /// There was no room for all candidates.
     over: bool,
+    /// How often each bound decided here.
+    decided: Decisions,
 }
 
 const FIRST_FULL: usize = 256;
@@ -43,6 +46,7 @@ impl<'w, 'a, 'run, F: Front> Candidates<'w, 'a, 'run, F> {
             held: Held::new(shared.run),
             full: FIRST_FULL,
             over: false,
+            decided: Decisions::default(),
         }
     }
 
@@ -61,6 +65,7 @@ impl<'w, 'a, 'run, F: Front> Candidates<'w, 'a, 'run, F> {
         if let Some((key, cost)) = front.interchangeable(&value, leaves) {
             let place = *self.places.place_of(key, self.list.len() as u32) as usize;
             if let Some(known) = self.list.get_mut(place) {
+                self.decided.count(Bound::Dominance);
                 let dearer = |(_, other)| cost < other;
                 if front.interchangeable(&known.value, known.leaves).is_some_and(dearer) {
                     *known = Candidate { bound, leaves, value, sketch: sketch() };
@@ -114,16 +119,22 @@ impl<'w, 'a, 'run, F: Front> Candidates<'w, 'a, 'run, F> {
         if self.over {
             return false;
         }
-        self.shared.front.drop_needless(&self.sums, &mut self.list);
+        self.shared.front.drop_needless(&self.sums, &mut self.list, &mut self.decided);
         self.value_bytes = self.list.iter().map(|c| self.shared.front.value_bytes(&c.value)).sum();
         self.told = self.value_bytes;
         self.held.set(self.bytes());
         true
     }
 
-    /// The front, if there was room for it.
-    pub fn done(mut self, budget: Cost) -> Result<NodeFront<'a, 'run, F::Value>, Stopped> {
-        if self.over || !self.drop_needless() {
+    /// The front, if there was room for it. `decided` is told why candidates were dropped.
+    pub fn done(
+        mut self,
+        budget: Cost,
+        decided: &mut Decisions,
+    ) -> Result<NodeFront<'a, 'run, F::Value>, Stopped> {
+        let is_done = !self.over && self.drop_needless();
+        decided.add_all(&self.decided);
+        if !is_done {
             self.shared.run.stop(Status::MemoryLimit);
             return Err(Stopped);
         }

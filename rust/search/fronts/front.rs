@@ -1,6 +1,7 @@
 //! The contract between this search and a task whose values are only partly ordered.
 
 use super::subtree::SubtreeSketch;
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::error::Error;
 
@@ -35,9 +36,14 @@ pub trait Front: Sync {
         None
     }
 
-    /// Drop all values that no whole tree needs. All candidates are values of the same rows, which
-    /// have these sums.
-    fn drop_needless(&self, sums: &[i64], list: &mut Vec<Candidate<Self::Value>>);
+    /// Drop all values that no whole tree needs, and count why. All candidates are values of the same
+    /// rows, which have these sums.
+    fn drop_needless(
+        &self,
+        sums: &[i64],
+        list: &mut Vec<Candidate<Self::Value>>,
+        decided: &mut Decisions,
+    );
 
     /// The cost of a whole tree; `None` if it is not allowed.
     fn cost(&self, value: &Self::Value, leaves: u32) -> Option<Cost>;

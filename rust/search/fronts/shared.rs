@@ -7,6 +7,7 @@ use super::front::Front;
 use super::known_fronts::KnownFronts;
 use super::statistics::n_statistics;
 use super::subtree::Subtree;
+use crate::bounds::affordable_leaves;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Error;
 use crate::kernel::Unfinished;
@@ -93,12 +94,16 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
 
     /// How many levels of splits a subtree within the budget can have: each adds a leaf.
     pub fn levels(&self, depth: u32, least: Cost, budget: Cost) -> u32 {
-        let depth = depth.min(self.max_leaves.saturating_sub(2));
-        let leaf_cost = self.problem.leaf_cost;
-        match leaf_cost {
+        let depth = self.most_levels(depth);
+        match self.problem.leaf_cost {
             0 => depth,
-            _ => depth.min(((budget - least) / leaf_cost - 1).clamp(0, 1 << 30) as u32),
+            leaf_cost => affordable_leaves::levels(depth, leaf_cost, budget - least + 1),
         }
+    }
+
+    /// How many levels of splits a subtree can have, whatever its leaves cost.
+    pub fn most_levels(&self, depth: u32) -> u32 {
+        depth.min(self.max_leaves.saturating_sub(2))
     }
 
     /// True if all that is held is within the memory limit, if need be without the fronts that are

@@ -6,6 +6,7 @@ use super::node_front::{Entry, NodeFront};
 use super::shared::{Shared, Start, Stopped, counts_rows};
 use super::subtree::{Subtree, SubtreeSketch};
 use super::worker::{Worker, joined};
+use crate::bounds::{Bound, Decisions, completion};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::problem::Problem;
@@ -63,7 +64,9 @@ impl<F: Front> Worker<'_, '_, '_, F> {
         loop {
             let Some(split) = lock(&shared.root).splits.take(Cost::MAX) else { return Ok(()) };
             let budget = shared.budget();
-            if split.bound() <= budget {
+            if !completion::is_within(split.bound(), budget) {
+                self.decided.count(Bound::Completion);
+            } else {
                 let question = self.question(split.column);
                 let children = self.children(0, &split, shared.depth - 1, budget)?;
                 if let Some([left, right]) = children {
@@ -114,7 +117,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 candidates.push(a.bound + b.bound, leaves, value, || joined(question, a, b));
             });
         }
-        candidates.done(INFINITE)
+        candidates.done(INFINITE, &mut self.decided)
     }
 }
 
@@ -184,7 +187,9 @@ pub fn whole_front<F: Front>(
         let sketch = || SubtreeSketch::Grown(entry.tree.clone());
         candidates.push(entry.bound, entry.leaves, entry.value.clone(), sketch);
     }
-    let whole = candidates.done(INFINITE);
+    let mut decided = Decisions::default();
+    let whole = candidates.done(INFINITE, &mut decided);
+    run.add_decisions(&decided);
     let entries = whole.iter().flat_map(|whole| &whole.entries).filter_map(|entry| {
         let cost = front.cost(&entry.value, entry.leaves)?;
         Some((entry.value.clone(), whole_tree(cost, &entry.tree, bits)))

@@ -8,6 +8,7 @@ use super::shared::{Shared, Stopped};
 use super::statistics::{ColumnSums, sums_of};
 use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
+use crate::bounds::{Bound, Decisions, completion};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead};
 use crate::run::Held;
@@ -30,6 +31,8 @@ pub struct Worker<'w, 'a, 'run, F: Front> {
     held: Held<'a, 'run>,
     /// Bytes of the kernel and of the sums among those.
     counted: usize,
+    /// How often each bound decided here.
+    pub decided: Decisions,
 }
 
 /// The rows and the look-ahead of the node at one depth of the path.
@@ -55,6 +58,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             mask: Vec::new(),
             held: Held::new(shared.run),
             counted: 0,
+            decided: Decisions::default(),
         }
     }
 
@@ -87,8 +91,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             }
             let lower = [0, 1].map(|s| lower(&sides[s], stumps[s], depth - 1, leaf_cost));
             let alternative = Alternative { column, sides: *sides, lower };
-            if alternative.bound() <= budget {
+            if completion::is_within(alternative.bound(), budget) {
                 found.push(alternative);
+            } else {
+                self.decided.count(Bound::Completion);
             }
         }
         found.sort_by_key(Alternative::bound);
@@ -108,12 +114,16 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         // The smaller side is cheaper to refute.
         let first = usize::from(split.sides[1].worst < split.sides[0].worst);
         let second = 1 - first;
-        let within = budget - split.lower[second];
+        let within = completion::left_for_part(budget, split.lower[second]);
         let a = self.child(at, split, first, depth, within)?;
-        let Some(least) = a.least(within) else { return Ok(None) };
-        let within = budget - least;
+        let Some(least) = a.least(within) else {
+            self.decided.count(Bound::Completion);
+            return Ok(None);
+        };
+        let within = completion::left_for_part(budget, least);
         let b = self.child(at, split, second, depth, within)?;
         if b.least(within).is_none() {
+            self.decided.count(Bound::Completion);
             return Ok(None);
         }
         Ok(Some(if first == 0 { [a, b] } else { [b, a] }))
@@ -179,15 +189,20 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let leaf_cost = shared.problem.leaf_cost;
         let sums = self.sums(at);
         let mut candidates = Candidates::new(shared, sums.clone());
-        let mut least_bound = INFINITE;
+        let (mut least_bound, mut beyond) = (INFINITE, 0);
         shared.front.leaf(&sums, &mut |label, bound, value| {
             least_bound = least_bound.min(bound);
             let bound = bound + leaf_cost;
-            if bound <= budget {
+            if completion::is_within(bound, budget) {
                 candidates.push(bound, 1, value, || SubtreeSketch::Leaf(label));
+            } else {
+                beyond += 1;
             }
         });
-        match shared.levels(depth, least, budget) {
+        self.decided.add(Bound::Completion, beyond);
+        let levels = shared.levels(depth, least, budget);
+        self.decided.add_if(levels < shared.most_levels(depth), Some(Bound::AffordableLeaves));
+        match levels {
             0 => {}
             1 => self.stumps(at, &sums, budget, &mut candidates)?,
             levels => {
@@ -208,7 +223,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 }
             }
         }
-        candidates.done(budget)
+        candidates.done(budget, &mut self.decided)
     }
 
     /// All stumps within the budget, from the sums of single columns alone.
@@ -239,7 +254,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 *zero = all - one;
             }
             let right_bound = front.leaf_bound(one);
-            if front.leaf_bound(&zero) + right_bound > within {
+            if !completion::is_within(front.leaf_bound(&zero) + right_bound, within) {
+                self.decided.count(Bound::Completion);
                 continue;
             }
             lefts.clear();
@@ -286,6 +302,12 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let shared = self.kernel.bytes() + self.column_sums.bytes();
         self.held.replace(frame.counted + self.counted, held + shared);
         (frame.counted, self.counted) = (held, shared);
+    }
+}
+
+impl<F: Front> Drop for Worker<'_, '_, '_, F> {
+    fn drop(&mut self) {
+        self.shared.run.add_decisions(&self.decided);
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
+use crate::bounds::neighbouring_cuts::Edge;
+use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, scope};
 use crate::cost::Cost;
-use crate::kernel::ranks::{Edge, RankKernel};
+use crate::kernel::ranks::RankKernel;
 use crate::run::{Counted, Held, Run, Status};
 use crate::search::common::Found;
 use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, lock};
@@ -23,6 +25,8 @@ pub struct Shared<'a, 'run, K> {
     pub upper: AtomicI64,
     /// Trees that cost this or more are of no use.
     pub cutoff: Cost,
+    /// The bound that the least costs of points stand for.
+    pub least_bound: Bound,
 }
 
 pub struct Worker<'w, 'a, 'run, K: RankKernel> {
@@ -30,6 +34,8 @@ pub struct Worker<'w, 'a, 'run, K: RankKernel> {
     twos: [K::Two; 2],
     /// The bytes of `twos`.
     held: Held<'a, 'run>,
+    /// How often each bound decided here.
+    decided: Decisions,
 }
 
 /// What came of looking at a cut.
@@ -51,7 +57,8 @@ impl Tried {
 
 impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
     pub fn new(shared: &'w Shared<'a, 'run, K>) -> Self {
-        Worker { shared, twos: Default::default(), held: Held::new(shared.run) }
+        let (held, decided) = (Held::new(shared.run), Decisions::default());
+        Worker { shared, twos: Default::default(), held, decided }
     }
 
     fn stopped(&self) -> bool {
@@ -66,10 +73,17 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         self.shared.run.add_nodes(1);
         // Deeper trees than these cost as much as `cap`.
         let cap = target.min(leaf);
-        let useful = useful_depth(depth, leaf_cost, cap - floor);
+        let useful = affordable_leaves::levels(depth, leaf_cost, cap - floor);
         let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
+        self.decided.add_if(leaf == leaf_cost, Some(Bound::Leaf));
         if node.axes.is_empty() || leaf == leaf_cost {
             return solved(leaf, Plan::Leaf);
+        }
+        if useful < depth {
+            let floorless = affordable_leaves::levels(depth, leaf_cost, cap);
+            let by_floor = useful < floorless;
+            let why = if by_floor { self.shared.least_bound } else { Bound::AffordableLeaves };
+            self.decided.count(why);
         }
         if useful == 0 {
             return Found { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
@@ -99,6 +113,8 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let two = &mut self.twos[0];
         run.add_kernel_calls(1);
         kernel.begin(part, grid, two, &halt);
+        let by_blocks = kernel.lower(two) >= target.min(kernel.upper(two));
+        self.decided.add_if(target > 0 && by_blocks, Some(Bound::Blocks));
         kernel.raise(part, grid, two, target, &halt);
         let (cost, plan) = kernel.plan(part, grid, two);
         self.tell();
@@ -123,7 +139,9 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
                 open_intervals.change(|open| outcome.give(open, node, &tried));
             }
         }
-        let open_intervals = open_intervals.into_inner();
+        let mut open_intervals = open_intervals.into_inner();
+        let closed = open_intervals.take_closed(target.min(open_intervals.upper));
+        self.decided.add(Bound::NeighbouringCuts, closed);
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).change(|memo| memo.keep(key, lower, self.shared.run));
         Found { lower, upper: open_intervals.upper, plan: open_intervals.plan }
@@ -134,7 +152,8 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let leaf_cost = self.shared.kernel.leaf_cost();
         let known = self.two(node, grid, 0);
         let whole = if depth == 3 { known.lower } else { leaf_cost };
-        let least = self.shared.kernel.floor(Part::all(node)) + 2 * leaf_cost;
+        let floor = self.shared.kernel.floor(Part::all(node));
+        let least = equivalent_points::at_least(floor, 2, leaf_cost);
         OpenIntervals::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
     }
 
@@ -204,7 +223,8 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
     /// Lower bounds on both sides of a cut before the kernel looks at them.
     fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
         let kernel = self.shared.kernel;
-        let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
+        let [left, right] = parts
+            .map(|part| equivalent_points::at_least(kernel.floor(part), 1, kernel.leaf_cost()));
         [tried.edge.left.max(left), tried.edge.right.max(right)]
     }
 
@@ -242,7 +262,13 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let (mut side, mut raises) = (first, 0);
         loop {
             let short = target - lower[0] - lower[1];
-            if short <= 0 || halt() {
+            if short <= 0 {
+                let why = if raises == 0 { Bound::Blocks } else { Bound::Scope };
+                let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
+                self.decided.add_if(!exact, Some(why));
+                break;
+            }
+            if halt() {
                 break;
             }
             if lower[side] >= upper[side] {
@@ -291,7 +317,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let closing = tried.closing(target);
         for side in [first, 1 - first, first] {
             let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
-            let own_target = closing[side].max(target - lower[1 - side]);
+            let own_target = closing[side].max(scope::of_child(target, lower[1 - side]));
             if solved || lower[side] >= own_target || self.stopped() {
                 continue;
             }
@@ -308,9 +334,12 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         }
         let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
         let mut settled = edge.bound() >= target;
+        let solved = |side: &Option<Found>| side.as_ref().is_some_and(|k| k.lower >= k.upper);
+        let exact = known.iter().all(solved);
+        self.decided.add_if(settled && !exact, Some(Bound::Scope));
+        settled |= exact;
         let mut found = None;
         if let [Some(left), Some(right)] = known {
-            settled |= left.lower >= left.upper && right.lower >= right.upper;
             let cost = left.upper + right.upper;
             if cost < target {
                 found = Some((cost, split(node, tried, left.plan, right.plan)));
@@ -336,17 +365,13 @@ fn solved(cost: Cost, plan: Plan) -> Found {
     Found { lower: cost, upper: cost, plan }
 }
 
+impl<K: RankKernel> Drop for Worker<'_, '_, '_, K> {
+    fn drop(&mut self) {
+        self.shared.run.add_decisions(&self.decided);
+    }
+}
+
 fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
     let axis = &node.axes[tried.axis];
     Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
-}
-
-/// The depth that a tree can have whose leaf penalties are less than `cutoff`: a tree of k leaves
-/// costs at least k leaf penalties and is no deeper than k − 1.
-pub fn useful_depth(depth: u32, leaf_cost: Cost, cutoff: Cost) -> u32 {
-    if leaf_cost == 0 {
-        return if cutoff > 0 { depth } else { 0 };
-    }
-    let leaves = (cutoff - 1).max(0) / leaf_cost;
-    depth.min(u32::try_from(leaves.saturating_sub(1).max(0)).unwrap_or(u32::MAX))
 }

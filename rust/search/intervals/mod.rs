@@ -11,6 +11,7 @@ mod open_intervals;
 mod saved;
 
 use crate::bits::Level;
+use crate::bounds::{Bound, affordable_leaves, floors};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
@@ -22,7 +23,7 @@ use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, unlocked}
 use crate::search::common::workers::{self, with_room};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
-use descend::{Shared, Worker, useful_depth};
+use descend::{Shared, Worker};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
@@ -142,7 +143,12 @@ fn with<K: RankKernel>(
 ) -> Result<(Found, SavedSearch)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
-    let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
+    let room = leaf - kernel.floor(Part::all(&view.root));
+    let useful = affordable_leaves::levels(depth, kernel.leaf_cost(), room);
+    if useful < depth {
+        run.decided(Bound::AffordableLeaves);
+    }
+    let depth = useful;
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads } else { 1 };
     // A worker has the root's grid, a subproblem for each side, and the nodes on its way.
@@ -166,6 +172,10 @@ fn with<K: RankKernel>(
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(cutoff)),
         cutoff,
+        least_bound: match floors::are_in(problem.task.as_ref()) {
+            true => Bound::Floors,
+            false => Bound::EquivalentPoints,
+        },
     };
     let work = || {
         let mut worker = Worker::new(&shared);
@@ -187,6 +197,8 @@ fn with<K: RankKernel>(
     let memo = unlocked(memo).into_inner();
     let found = match (&mut open_intervals, known.pop().flatten()) {
         (Some(open_intervals), _) => {
+            let closed = open_intervals.take_closed(open_intervals.upper);
+            run.add_decided(Bound::NeighbouringCuts, closed);
             let plan = std::mem::take(&mut open_intervals.plan);
             Found { lower: open_intervals.lower(), upper: open_intervals.upper, plan }
         }

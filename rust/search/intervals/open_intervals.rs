@@ -1,8 +1,9 @@
 //! The cuts of a node that may still be best: intervals, and cuts that are not settled, the least
 //! bound first.
 
+use crate::bounds::neighbouring_cuts::{Edge, between, closing, weakest};
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::ranks::{Edge, Item, between, weakest};
+use crate::kernel::ranks::Item;
 use crate::run::HeapBytes;
 use crate::search::common::open_work::{OpenWork, Work};
 use crate::tree::Plan;
@@ -36,6 +37,8 @@ pub struct OpenIntervals {
     /// The best tree known, and its cost.
     pub upper: Cost,
     pub plan: Plan,
+    /// Intervals that their bound has closed.
+    pub(super) closed: u64,
 }
 
 /// Worst losses of ranks up to a cut.
@@ -47,7 +50,7 @@ impl Try {
     /// What the left and the right side must cost for no cut between this one and the interval's
     /// ends to be below `target`.
     pub fn closing(&self, target: Cost) -> [Cost; 2] {
-        self.around.map_or([0; 2], |(a, b)| [target - b.right, target - a.left])
+        self.around.map_or([0; 2], |(a, b)| closing(&a, &b, target))
     }
 }
 
@@ -60,7 +63,8 @@ impl OpenIntervals {
         leaf_cost: Cost,
         (whole, least): (Cost, Cost),
     ) -> Self {
-        let mut open_intervals = OpenIntervals { work: OpenWork::default(), upper, plan };
+        let mut open_intervals =
+            OpenIntervals { work: OpenWork::default(), upper, plan, closed: 0 };
         for (index, axis) in node.axes.iter().enumerate() {
             let last = axis.n_ranks() as i64 - 1;
             let a = Edge { cut: -1, left: leaf_cost, right: whole };
@@ -78,6 +82,7 @@ impl OpenIntervals {
         if bound < self.upper {
             self.work.push(Item { bound, axis: index, what: Cuts::Between(a, b) });
         } else {
+            self.closed += 1;
             self.work.settle(bound);
         }
     }
@@ -103,6 +108,15 @@ impl OpenIntervals {
                 Try { axis, edge, bound, around: Some((a, b)) }
             }
         })
+    }
+
+    /// How many intervals bounds have closed since this was asked, if nothing below `target` is
+    /// looked for any more.
+    pub fn take_closed(&mut self, target: Cost) -> u64 {
+        let closed =
+            |item: &&Item<Cuts>| item.bound >= target && matches!(item.what, Cuts::Between(..));
+        let last = self.work.iter().filter(closed).count();
+        std::mem::take(&mut self.closed) + last as u64
     }
 
     /// Whether nothing is being looked at.

@@ -3,9 +3,10 @@
 use super::SavedSearch;
 use super::memo::Memo;
 use super::open_intervals::{Cuts, OpenIntervals};
+use crate::bounds::neighbouring_cuts::Edge;
 use crate::data::Features;
 use crate::error::Result;
-use crate::kernel::ranks::{Edge, Item};
+use crate::kernel::ranks::Item;
 use crate::search::common::open_work::OpenWork;
 use crate::serial::{Reader, Writer, damaged};
 use crate::tree::Plan;
@@ -62,7 +63,7 @@ impl OpenIntervals {
             Ok(Item { bound, axis, what })
         })?;
         let work = OpenWork::at_rest(open, from.signed()?);
-        Ok(OpenIntervals { work, upper: from.signed()?, plan: Plan::Leaf })
+        Ok(OpenIntervals { work, upper: from.signed()?, plan: Plan::Leaf, closed: 0 })
     }
 }
 

@@ -1,11 +1,9 @@
 //! No leaf penalty and no limit on depth, leaves or rows: any tree that tells all points apart is
 //! optimal.
 //!
-//! Statement: then the least cost is the sum, over the groups of points that no question tells
-//! apart, of what each group costs as a leaf. Proof: a leaf of any tree is a union of groups, and
-//! one answer for all of them costs no less than the best answer for each; a tree with a leaf for
-//! every group attains it. Invalid as soon as leaves or splits cost something or leaves are
-//! limited.
+//! By `bounds::equivalent_points` the least cost is the sum, over the groups of points that no
+//! question tells apart, of what each group costs as a leaf, and a tree with a leaf for every group
+//! attains it: as long as neither leaves nor splits cost something and nothing is limited.
 //!
 //! So there is nothing to search. Splits are chosen greedily, by the Gini index or the squared
 //! errors that are left, to keep the tree small.
@@ -15,6 +13,7 @@ mod purity;
 
 use std::cmp::Ordering;
 
+use crate::bounds::Bound;
 use crate::cost::Cost;
 use crate::data::ColumnKind;
 use crate::ids::FeatureId;
@@ -51,6 +50,7 @@ pub fn solve(problem: &Problem, run: &Run) -> Found {
         run.add_nodes(1);
         let least: Cost = grower.order[groups.clone()].iter().map(|&g| grower.cost(g)).sum();
         if leaf == least {
+            run.decided(Bound::EquivalentPoints);
             continue;
         }
         let Some(split) = grower.choose(&grower.order[groups.clone()], depth >= DEEP) else {

@@ -10,6 +10,7 @@ use super::grid::Grid;
 use super::pairs::{Lanes, Stumps, each, lanes};
 use super::rows::PartRows;
 use super::unit::{LANES, Unit};
+use crate::bounds::blocks;
 
 /// Groups of lanes that are worked on together.
 const GROUPS: usize = 3;
@@ -249,7 +250,10 @@ impl<T: Unit> Many<T> {
                     let [upper, lower] = best[side];
                     best[side] = [
                         each(|l| upper[l].min(ahead[l] + behind[l])),
-                        each(|l| lower[l].min(closed[q][l].max(one_less[l] + behind[l]))),
+                        each(|l| {
+                            let within = blocks::at_least(one_less[l], behind[l]);
+                            lower[l].min(closed[q][l].max(within))
+                        }),
                     ];
                 }
                 self.carry[boundary][side] = before[G * LANES];

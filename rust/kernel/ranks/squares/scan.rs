@@ -7,6 +7,7 @@
 use super::kernel::SquaresKernel;
 use super::tables::LANES;
 use crate::bits::Level;
+use crate::bounds::blocks;
 use crate::cost::Cost;
 use crate::kernel::ranks::blocks::Grid;
 use crate::tree::Plan;
@@ -226,8 +227,8 @@ pub fn bound(
 /// Take in the stumps along `line` once they are bounded; without a cut, all rows are on the first
 /// side.
 ///
-/// Block by block: the cuts in one cost at least what the rows before and those behind it cost (as
-/// in `tables.rs`), and mostly that is enough. Where it is not, the same is asked of a few rows at
+/// Block by block: the cuts in one cost at least what the rows before and those behind it cost
+/// (`bounds::blocks`), and mostly that is enough. Where it is not, the same is asked of a few rows at
 /// a time.
 pub fn scan(
     kernel: &SquaresKernel,
@@ -371,8 +372,8 @@ impl Blocks {
             }
             let margin = kernel.margin(totals[m + 1]);
             let next = &costs[1][1..=*n];
-            for ((least, before), behind) in least.iter_mut().zip(&costs[0]).zip(next) {
-                *least = before + behind - margin;
+            for ((least, &before), &behind) in least.iter_mut().zip(&costs[0]).zip(next) {
+                *least = blocks::at_least(before, behind) - margin;
             }
         }
     }

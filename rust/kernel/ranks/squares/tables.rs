@@ -1,12 +1,9 @@
 //! Two axes in blocks: what the rows of every quadrant cost as one leaf, and so bounds on all
-//! stumps beside the boundaries of either axis.
-//!
-//! Statement: a stump with its cut in a block costs at least what the rows before the block cost,
-//! plus what those behind it cost: its leaves hold them. A boundary is a cut itself. Proof:
-//! dividing a leaf never raises its cost. Invalid with a minimum leaf size only in that the bound
-//! is not attained.
+//! stumps beside the boundaries of either axis: of cuts within a block by `bounds::blocks`. A
+//! boundary is a cut itself.
 
 use super::kernel::SquaresKernel;
+use crate::bounds::blocks;
 use crate::kernel::ranks::blocks::GridAxis;
 
 /// Lanes that are worked on together.
@@ -141,7 +138,7 @@ impl Table {
                 }
                 if g.open[k] {
                     for j in 0..self.stride {
-                        any[j] = any[j].min(before[j] + next[j]);
+                        any[j] = any[j].min(blocks::at_least(before[j], next[j]));
                     }
                 }
             }
@@ -168,7 +165,7 @@ impl Table {
                         exact[k] = exact[k].min(before[j] + behind[j]);
                     }
                     if f.open[j] {
-                        any[k] = any[k].min(before[j] + behind[j + 1]);
+                        any[k] = any[k].min(blocks::at_least(before[j], behind[j + 1]));
                     }
                 }
                 any[k] = any[k].min(exact[k]);

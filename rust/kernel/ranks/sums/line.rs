@@ -1,6 +1,7 @@
 //! All cuts of one axis, for the rows on both sides of a cut of another.
 
 use super::kernel::{BATCH, Leaves, SumsKernel};
+use crate::bounds::blocks;
 use crate::cost::Cost;
 use crate::kernel::ranks::blocks::Grid;
 use crate::tree::Plan;
@@ -152,8 +153,9 @@ pub fn bound(
             }
         }
     }
-    let least =
-        |block: usize, side: usize| part(block, side, 0) + part(block + 1, side, 1) + two_leaves;
+    let least = |block: usize, side: usize| {
+        blocks::at_least(part(block, side, 0), part(block + 1, side, 1)) + two_leaves
+    };
     (0..n)
         .map(|block| Block {
             axis,

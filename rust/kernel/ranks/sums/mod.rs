@@ -3,8 +3,7 @@
 //! Reading order: [`kernel`] (rows, and leaves costed many at a time) → [`tables`] (blocks of pairs
 //! of axes: where may a good tree be?) → [`line`] (all cuts of one axis) → [`two`] (which to look
 //! at, and when it is enough). All that the bounds need is that dividing a leaf never raises its
-//! cost: a cut within a block costs no less than the rows before the block as one leaf, and those
-//! behind it as another.
+//! cost (`bounds::blocks`).
 
 mod kernel;
 mod line;

@@ -1,11 +1,8 @@
 //! Two axes in blocks: what the rows of every quadrant cost as one leaf, and so bounds on all
-//! stumps beside the boundaries of either axis.
-//!
-//! Statement: a stump with its cut in a block costs at least what the rows before the block cost,
-//! plus what those behind it cost: its leaves hold them. A boundary is a cut itself. Proof:
-//! dividing a leaf never raises its cost. Invalid with a minimum leaf size only in that the bound
-//! is not attained.
+//! stumps beside the boundaries of either axis: of cuts within a block by `bounds::blocks`. A
+//! boundary is a cut itself.
 
+use crate::bounds::blocks;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::blocks::GridAxis;
 use crate::task::Task;
@@ -103,7 +100,8 @@ impl Table {
                         least.take(side, j, before + self.cost((1, k), (side, j)), true);
                     }
                     if g.open[k] {
-                        least.take(side, j, before + self.cost((1, k + 1), (side, j)), false);
+                        let behind = self.cost((1, k + 1), (side, j));
+                        least.take(side, j, blocks::at_least(before, behind), false);
                     }
                 }
             }
@@ -121,7 +119,8 @@ impl Table {
                         least.take(side, k, before + self.cost((side, k), (1, j)), true);
                     }
                     if f.open[j] {
-                        least.take(side, k, before + self.cost((side, k), (1, j + 1)), false);
+                        let behind = self.cost((side, k), (1, j + 1));
+                        least.take(side, k, blocks::at_least(before, behind), false);
                     }
                 }
             }

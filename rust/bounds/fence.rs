@@ -1,11 +1,15 @@
-//! Lines that no tree lies below, and the least loss that they leave.
+//! Fence: lines that no tree lies below, and the least loss that they leave.
 //!
-//! Statement: of trees with ℓ leaves, no loss is below the least loss at a corner of the polygon
-//! that all lines (and the totals) leave. Proof: their sums lie in the polygon, and by `loss.rs`
-//! the part of it that is better than all its corners is empty. Corners are found in floats: lines
-//! are moved out, and the loss at corners down, by more than the arithmetic can err.
-
-use super::loss::Loss;
+//! Statement: let a loss be a function of two sums of a tree, and let each line say weights · sums +
+//! penalty · leaves ≥ bound for all trees of at most so many leaves. Of trees with ℓ leaves, no loss
+//! is below the least loss at a corner of the polygon that all lines, and the totals, leave.
+//!
+//! Proof: their sums lie in the polygon, and a loss for which no point of a polygon is better than
+//! its best corner has none below in it: ratios of linear functions, and Matthews' correlation
+//! (`metric/loss.rs`). Corners are found in floats: lines are moved out, and the loss at corners
+//! down, by more than the arithmetic can err.
+//!
+//! Invalid for losses that have better points inside, as Matthews' correlation below zero has.
 
 /// weights · errors + penalty · leaves ≥ bound, for all trees of at most `max_leaves` leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,9 +33,15 @@ impl Fence {
         self.lines.push(line);
     }
 
-    /// The least loss that a tree of so many leaves can have, and the corner that has it.
-    pub fn least(&self, loss: &Loss, leaves: u32) -> (f64, [f64; 2]) {
-        let (p, n) = (loss.positives as f64, loss.negatives as f64);
+    /// The least loss that a tree of so many leaves can have, and the corner that has it. `totals`:
+    /// the largest sums.
+    pub fn least(
+        &self,
+        totals: [i64; 2],
+        leaves: u32,
+        loss: impl Fn([f64; 2]) -> f64,
+    ) -> (f64, [f64; 2]) {
+        let [p, n] = totals.map(|total| total as f64);
         let mut polygon = vec![[0.0, 0.0], [p, 0.0], [p, n], [0.0, n]];
         for line in &self.lines {
             if line.max_leaves.is_some_and(|most| leaves > most) {
@@ -50,7 +60,7 @@ impl Fence {
         }
         let mut best = (f64::INFINITY, [0.0, 0.0]);
         for &corner in &polygon {
-            let value = loss.value(corner).min(1.0);
+            let value = loss(corner).min(1.0);
             if value < best.0 {
                 best = (value, corner);
             }
@@ -81,18 +91,21 @@ fn clip(polygon: &[[f64; 2]], inside: impl Fn([f64; 2]) -> f64) -> Vec<[f64; 2]>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::loss::{Errors, Metric};
+
+    /// 1 − F1 and Jaccard's of 9 positives.
+    fn ratios() -> [fn([f64; 2]) -> f64; 2] {
+        [|[x, y]| (x + y) / (18.0 - x + y), |[x, y]| (x + y) / (9.0 + y)]
+    }
 
     #[test]
     fn nothing_inside_is_better_than_the_best_corner() {
-        for metric in [Metric::FBeta(2.0), Metric::Jaccard, Metric::Matthews] {
-            let loss = Loss::new(metric, 9, 13).unwrap();
+        for loss in ratios() {
             let mut fence = Fence::default();
             let lines = [([1, 1], 3), ([3, 1], 4), ([1, 4], 6)];
             for (step, (weights, bound)) in lines.into_iter().enumerate() {
                 fence.add(Line { weights, penalty: 1, bound, max_leaves: None });
                 for leaves in 0..2i64 {
-                    let (least, _) = fence.least(&loss, leaves as u32);
+                    let (least, _) = fence.least([9, 13], leaves as u32, loss);
                     let mut best = f64::INFINITY;
                     for missed in 0..=9 {
                         for alarms in 0..=13 {
@@ -100,7 +113,7 @@ mod tests {
                                 .iter()
                                 .all(|(w, bound)| w[0] * missed + w[1] * alarms + leaves >= *bound);
                             if kept {
-                                best = best.min(loss.of(Errors { missed, alarms }));
+                                best = best.min(loss([missed as f64, alarms as f64]));
                             }
                         }
                     }
