@@ -288,7 +288,8 @@ def load(path: Path) -> Tree:
 def predict(options: argparse.Namespace) -> None:
     given = vars(options)
     tree = load(options.model)
-    frame = tables.read(options.data, tree.columns)
+    used = sorted({node.split.column_index for node in tree.nodes if node.split})
+    frame = tables.read(options.data, [tree.columns[place] for place in used])
     answers = tree.predict(frame)
     if answers.ndim == 1:
         if answers.dtype.kind in "SO":

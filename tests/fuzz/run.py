@@ -7,9 +7,6 @@ and an answer that contradicts itself are kept under ``tests/fuzz/found`` and en
 code 1. A case that was mended belongs into the corpus, which the tests replay
 (``tests/python/test_fuzz_corpus.py``). The readers run in child processes, so that crashes and
 endless loops are found, too.
-
-What is known and not mended lies in ``tests/fuzz/known``: over ``polars-aborts.parquet`` polars 2.1 asks for 2^61 bytes
-and ends the process, which no Python code can catch.
 """
 
 from __future__ import annotations

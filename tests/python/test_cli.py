@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -314,3 +316,28 @@ def test_a_panic_is_one_clear_error(people, capsys, monkeypatch):
     assert err.count("\n") == 1 and "panics: index out of bounds: the len is 0; a file" in err
     with pytest.raises(ValueError, match="may be damaged"):
         OptimalTreeClassifier().fit(pl.scan_parquet(people / "people.parquet"), "ill")
+
+
+DAMAGED = Path(__file__).parents[1] / "fuzz" / "corpus" / "parquet" / "aborts.parquet"
+
+
+def test_a_file_that_ends_the_process_which_reads_it_is_one_clear_error(people, capsys):
+    """A page of it promises 2^61 values."""
+    shutil.copy(DAMAGED, "aborts.parquet")
+    error = "aborts.parquet is not a .parquet table: polars ends the process that reads it"
+    assert run("fit aborts.parquet --target ill") == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and error in err
+    # A tree that asks for other columns, which are whole, can predict it.
+    assert run("fit people.csv --target ill --drop id born weight --quiet --model model.json") == 0
+    assert run("predict model.json aborts.parquet --output out.csv") == 0
+    tree = Tree.from_json((people / "model.json").read_text())
+    wanted = tree.predict(pl.read_csv("people.csv").head(6)).tolist()
+    assert pl.read_csv("out.csv").to_series().to_list() == wanted
+
+
+def test_a_child_process_looks_for_modules_where_its_parent_does(people, capsys):
+    """A polars.py in the current folder is not imported."""
+    (people / "polars.py").write_text("raise SystemExit(7)")
+    (people / "json.py").write_text("raise SystemExit(7)")
+    assert run("fit people.parquet --target ill --drop id --quiet") == 0, capsys.readouterr().err
