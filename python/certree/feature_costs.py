@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.scalars import is_number, shown
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -109,25 +108,24 @@ def read(given: Any, columns: Sequence[Column]) -> Prices | None:
 
 def _read_one(key: Any, value: Any) -> FeatureCost:
     test = value if isinstance(value, FeatureCost) else FeatureCost(value)
-    here = f"feature_costs[{key!r}]"
+    here = f"feature_costs[{shown(key)}]"
     for role, price in (("cost", test.cost), ("discounted cost", test.discounted)):
         if price is None and role == "discounted cost":
             continue
-        if not isinstance(price, Real) or isinstance(price, (bool, np.bool_)) or not (
-            math.isfinite(price) and price >= 0
-        ):
+        if not is_number(price) or price < 0:
             raise ValueError(
-                f"{here} has the {role} {price!r}, but costs must be finite numbers of at least 0"
+                f"{here} has the {role} {shown(price)}, but costs must be finite numbers of at least 0"
             )
     if test.group is not None and not isinstance(test.group, str):
-        raise ValueError(f"{here} has the group {test.group!r}, but a group is a name")
+        raise ValueError(f"{here} has the group {shown(test.group)}, but a group is a name")
     if test.discounted is not None and test.group is None:
         raise ValueError(
             f"{here} has a discounted cost, but no group: say whose other tests make it cheaper"
         )
     if test.discounted is not None and test.discounted > test.cost:
         raise ValueError(
-            f"{here} has the discounted cost {test.discounted!r}, which is above its cost {test.cost!r}"
+            f"{here} has the discounted cost {shown(test.discounted)}, which is above its "
+            f"cost {shown(test.cost)}"
         )
     return test
 

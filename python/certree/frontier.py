@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
-from certree.estimators.parameters import is_number
+from certree.scalars import is_number, shown
 from certree.tree import Tree
 
 AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
@@ -79,15 +79,15 @@ def frontier(
     >>> front["tree"][1]
     Tree(2 leaves, depth 1, columns used: a)
     """
-    if axes not in AXES:
-        raise ValueError(f"axes={axes!r} is not valid: it must be one of {', '.join(map(repr, AXES))}")
+    if not (isinstance(axes, (tuple, list)) and _are_axes(axes)):
+        raise ValueError(f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}")
     if getattr(estimator, "reference", None) is not None:
         raise ValueError(
             "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
         )
     if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
-            f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None"
+            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of seconds, or None"
         )
     model = clone(estimator).set_params(leaf_penalty=0)
     search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
@@ -106,6 +106,11 @@ def frontier(
             "status": [row[2].status_ for row in rows],
         }
     )
+
+
+def _are_axes(axes: Sequence[Any]) -> bool:
+    # Arrays and numbers of other libraries are compared in ways of their own.
+    return all(isinstance(axis, str) for axis in axes) and tuple(axes) in AXES
 
 
 class Clock:
@@ -188,7 +193,7 @@ def _by_errors(
     labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
-            f"false negatives and positives are of two classes, but y has {len(labels)}: {labels[:10]!r}"
+            f"false negatives and positives are of two classes, but y has {len(labels)}: {shown(labels[:10])}"
         )
     positive = positive_of(model, labels)
     costs = np.zeros((2, 2))

@@ -38,7 +38,7 @@ def read_json(data: bytes) -> str:
     for output in ("label", "leaf", *(("proba",) if tree.task == "classification" else ())):
         try:
             tree.to_polars(output)
-        except pl.exceptions.PolarsError:
+        except (ValueError, pl.exceptions.PolarsError):
             return "read, but no expression"
     return "read" if _agrees(tree) else "read, of unknown types"
 

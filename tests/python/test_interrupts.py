@@ -148,6 +148,29 @@ def test_a_model_that_was_fitted_keeps_its_tree_if_its_next_fit_ends_early(monke
     assert vars(model) == before and model.certify() is model
 
 
+def test_ctrl_c_that_a_finalizer_swallows_is_raised_all_the_same(monkeypatch):
+    """Python prints what is raised in a finalizer, and goes on."""
+    from certree import ingest
+
+    read = ingest.read_training
+
+    class Pressed:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def pressed(*given):
+        Pressed()
+        return read(*given)
+
+    monkeypatch.setattr("certree.ingest.read_training", pressed)
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: None)
+    model = OptimalTreeClassifier(max_depth=2, thresholds=5)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "tree_")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_ctrl_c_while_the_tree_is_kept_waits_for_it(monkeypatch):
     from certree.estimators import _base
 

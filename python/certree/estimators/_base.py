@@ -80,8 +80,11 @@ class TreeEstimator(BaseEstimator, ABC):
         """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of
         the fit, where the problem is posed again; lower bounds are not guessed then."""
 
-    def _shape(self) -> _core.Shape:
-        depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
+    def _shape(self, points: ingest.Points) -> _core.Shape:
+        """The limits on the tree. No tree of n points is deeper than n − 1, and some searches go
+        from depth to depth, so a larger limit is taken as that one."""
+        deepest = min(MOST, max(points.n_points - 1, 0))
+        depth = None if self.max_depth is None else min(int(self.max_depth), deepest)
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
@@ -119,10 +122,11 @@ class TreeEstimator(BaseEstimator, ABC):
     def _solve(self, data: Any, started: float) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
         Ctrl-C ends the search."""
-        posed = self._pose(data)
-        # Before the search, because a callback may set parameters.
-        fitted = Fitted.of(self, posed.problem.digest)
         with Held() as held:
+            posed = self._pose(data)
+            # Before the search, because a callback may set parameters.
+            fitted = Fitted.of(self, posed.problem.digest)
+            held.search()
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
             fitted = replace(fitted, adds_up=answer.is_of_nodes)
@@ -294,13 +298,14 @@ class TreeEstimator(BaseEstimator, ABC):
             )
         given = data is not None
         data = data if given else earlier[2]
-        posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
-        self._fitted.check_data(posed.problem.digest, given)
-        if self.status_ == "optimal":
-            return self
-        before = self.certificate_
-        posed = replace(posed, reference=before.reference)
         with Held() as held:
+            posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
+            self._fitted.check_data(posed.problem.digest, given)
+            if self.status_ == "optimal":
+                return self
+            before = self.certificate_
+            posed = replace(posed, reference=before.reference)
+            held.search()
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             limits = self._limits(0.0)
             if earlier is not None:
@@ -320,6 +325,7 @@ class TreeEstimator(BaseEstimator, ABC):
         answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
         with Held() as held:
+            held.search()
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = answer.with_most_leaves(most, smaller._limits(0.0), pulse)
             smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)

@@ -13,6 +13,7 @@ from certree import _core, ingest
 from certree.constraints import Capacity, Constraint, DemographicParity, EqualOpportunity, Met
 from certree.estimators._constrained import most_of, nobody, place, rule_of
 from certree.ingest.weights import are_short, shortened
+from certree.scalars import shown
 
 #: The core takes no more.
 MOST_LIMITS = 8
@@ -84,7 +85,7 @@ class Counts:
             everybody = np.ones(len(self.row_costs), dtype=bool)
             among = self._place((), everybody)
             label = place(constraint, known, "labels are")
-            return [_core.ShareLimit(repr(constraint), label, [among], [], most)]
+            return [_core.ShareLimit(shown(constraint, most=200), label, [among], [], most)]
         if constraint.label is not None:
             return [self._apart(constraint, known, place(constraint, known, "labels are"), most)]
         # Of two labels both shares are equally far apart.
@@ -102,9 +103,9 @@ class Counts:
             rows = counts & (side == value)
             at = self._place((constraint.sensitive, value, of), rows)
             if self.weights[at].sum() == 0:
-                raise ValueError(nobody(constraint, f"that {known[label]!r} costs least for"))
+                raise ValueError(nobody(constraint, f"that {shown(known[label])} costs least for"))
             places.append(at)
-        name = f"{constraint!r} of {known[label]!r}"
+        name = f"{shown(constraint, most=200)} of {shown(known[label])}"
         return _core.ShareLimit(name, label, places[:1], places[1:], most)
 
     def _place(self, key: tuple[Any, ...], rows: NDArray[np.bool_]) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.scalars import shown
 from certree.tree import Tree
 
 OBJECTIVES = ("absolute_error", "quantile")
@@ -22,7 +23,7 @@ def check(model: Any) -> None:
     """An error for a quantile that the objective does not use."""
     if model.objective != "quantile" and model.quantile != 0.5:
         raise ValueError(
-            f"quantile={model.quantile!r} is only for objective='quantile', not {model.objective!r}"
+            f"quantile={shown(model.quantile)} is only for objective='quantile', not {model.objective!r}"
         )
 
 

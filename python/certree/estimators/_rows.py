@@ -87,7 +87,7 @@ class RowTreeEstimator(TreeEstimator):
         problem = _core.Problem(
             *as_core_takes(located.cuts, points),
             goal,
-            self._shape(),
+            self._shape(points),
             constraints,
             None if prices is None else prices.core(),
             regrets,

@@ -64,7 +64,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "_prices": None,
     }
     return Posed(
-        _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape()),
+        _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape(located.points)),
         training,
         located.cuts,
         located.points,

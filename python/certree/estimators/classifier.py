@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -26,8 +26,9 @@ from certree.estimators import (
 )
 from certree.estimators._base import Posed, as_core_takes
 from certree.estimators._rows import row_weights
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule
 from certree.options import ClassifierObjective, GuessedThresholds
+from certree.scalars import is_number, shown
 from certree.tree import Tree
 
 LOSSES = {
@@ -185,6 +186,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         "constraints": _constrained.RULE,
         "feature_costs": parameters.FEATURE_COSTS,
         "beta": parameters.positive("weight"),
+        "positive_label": parameters.or_none(
+            Rule(lambda value: isinstance(value, Hashable), "a label")
+        ),
         "class_weight": Rule(
             lambda value: (
                 value is None
@@ -323,7 +327,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
         paying = None if prices is None else prices.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, paying, regrets
+            *as_core_takes(cuts, points), goal, self._shape(points), None, paying, regrets
         )
         return Posed(
             problem,
@@ -355,7 +359,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         costs = cost_list(self.cost_matrix, labels)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
-        problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)
+        problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(points), constraints)
         return Posed(
             problem,
             read.training,
@@ -414,7 +418,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean
         if self.objective == "partial_auc":
-            return f"{LOSSES[self.objective]} up to a false positive rate of {self.max_fpr:g}"
+            return f"{LOSSES[self.objective]} up to a false positive rate of {float(self.max_fpr):g}"
         return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
 
 
@@ -426,12 +430,12 @@ def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(
-            f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}"
+            f"class_weight names the labels {shown(unknown)}, but the classes in y are {shown(known)}"
         )
     for label, weight in class_weight.items():
         if not is_number(weight) or weight < 0:
             raise ValueError(
-                f"class_weight[{label!r}]={parameters.shown(weight)} is not valid: weights are "
+                f"class_weight[{shown(label)}]={shown(weight)} is not valid: weights are "
                 "finite and at least 0"
             )
     return [float(class_weight.get(label, 1.0)) for label in known]
@@ -444,12 +448,14 @@ def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
         return (1.0 - np.eye(n)).ravel().tolist()
     try:
         costs = np.asarray(cost_matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("cost_matrix must be a square table of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "cost_matrix must be a square table of numbers, each of which a float holds"
+        ) from None
     if costs.shape != (n, n):
         raise ValueError(
             f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each true class "
-            f"and one column for each label, in the order {labels.tolist()!r}"
+            f"and one column for each label, in the order {shown(labels.tolist())}"
         )
     if not np.isfinite(costs).all():
         raise ValueError(

@@ -15,6 +15,8 @@ from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows
 from certree.estimators.parameters import Rule
+from certree.ingest.arrays import labels as label_array
+from certree.scalars import is_number, shown
 from certree.schema import Task
 from certree.tree import Tree
 
@@ -198,7 +200,7 @@ class OptimalTree(TreeEstimator):
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(
-            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape(located.points)),
             training,
             located.cuts,
             located.points,
@@ -248,8 +250,8 @@ def core_task(
 ) -> tuple[Any, int | None, list[float], bool, bool, float | None]:
     """The task as the core takes it."""
     rounding = getattr(task, "rounding", None)
-    if rounding is not None and not (parameters.is_number(rounding) and rounding >= 0):
-        raise ValueError(f"{_CONTRACT} rounding is a finite number of at least 0, and not {rounding!r}")
+    if rounding is not None and not (is_number(rounding) and rounding >= 0):
+        raise ValueError(f"{_CONTRACT} rounding is a finite number of at least 0, and not {shown(rounding)}")
     rounding = None if rounding is None else float(rounding)
     has_least = given is not in_units
     address = address_of(task.leaf_cost)
@@ -299,19 +301,27 @@ def _answers(
         )
     kinds = {array.dtype.kind for array in arrays}
     if not arrays[0].ndim and not kinds & set("fc"):
-        answers = np.array([array.item() for array in arrays], dtype=None if len(kinds) == 1 else object)
-        distinct = list(dict.fromkeys(answers.tolist()))
+        # An array would drop zero characters at the end of a text.
+        answers = [
+            each if isinstance(each, (str, bytes)) else array.item()
+            for each, array in zip(given, arrays)
+        ]
+        distinct = list(dict.fromkeys(answers))
         if len({type(answer) for answer in distinct}) == 1:
             distinct.sort()
-        labels = np.array(distinct, dtype=answers.dtype)
-        chosen = [distinct.index(answer) for answer in answers.tolist()]
+        if len(kinds) == 1:
+            labels = label_array(distinct)
+        else:
+            labels = np.empty(len(distinct), dtype=object)
+            labels[:] = distinct
+        chosen = [distinct.index(answer) for answer in answers]
         return "labels", labels, chosen, sums.astype(np.float64).tolist()
     try:
         numbers = np.array(arrays, dtype=np.float64).reshape(len(arrays), -1)
     except (TypeError, ValueError):
-        raise ValueError(f"{_CONTRACT} answer gives a label or numbers, and not {given[0]!r}") from None
+        raise ValueError(f"{_CONTRACT} answer gives a label or numbers, and not {shown(given[0])}") from None
     if not np.isfinite(numbers).all() or not numbers.shape[1]:
         where = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1)).min(initial=0))
-        raise ValueError(f"{_CONTRACT} answer gives finite numbers, and not {given[where]!r}")
+        raise ValueError(f"{_CONTRACT} answer gives finite numbers, and not {shown(given[where])}")
     names = ["answer"] if numbers.shape[1] == 1 else [f"answer{k}" for k in range(numbers.shape[1])]
     return "numbers", np.array(names), [0] * len(arrays), numbers.tolist()

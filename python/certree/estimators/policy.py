@@ -3,7 +3,7 @@ what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
@@ -26,11 +26,20 @@ from certree.estimators._rows import (
     open_rows,
     row_weights,
 )
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
 from certree.options import Thresholds
+from certree.scalars import is_number, shown
+
+
+def _is_model(of_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Whether something can be fitted and is of the kind, which scikit-learn asks of models only.
+    """
+    return lambda value: (
+        hasattr(value, "fit") and not isinstance(value, type) and bool(of_kind(value))
+    )
 
 
 class PolicyValue(NamedTuple):
@@ -148,12 +157,13 @@ class OptimalPolicyTree(RowTreeEstimator):
         "teacher": parameters.one_of(*teachers.NAMES),
         "maximize": Rule(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
         "propensity_model": parameters.or_none(
-            Rule(is_classifier, "a scikit-learn classifier, not yet fitted")
+            Rule(_is_model(is_classifier), "a scikit-learn classifier, not yet fitted")
         ),
         "outcome_model": parameters.or_none(
-            Rule(is_regressor, "a scikit-learn regressor, not yet fitted")
+            Rule(_is_model(is_regressor), "a scikit-learn regressor, not yet fitted")
         ),
         "n_folds": parameters.integer(2),
+        "random_state": parameters.RANDOM_STATE,
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
         "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
@@ -346,7 +356,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         known = set(labels.tolist())
         unknown = [label for label in self.labels_.tolist() if label not in known]
         if unknown:
-            raise ValueError(f"rewards has no column for {unknown!r}, which the tree may choose")
+            raise ValueError(f"rewards has no column for {shown(unknown)}, which the tree may choose")
         got = of_chosen(scores, labels, chosen)
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
@@ -420,7 +430,7 @@ def read_seen(
     unknown = [label for label in labels.tolist() if label not in places]
     if unknown:
         raise ValueError(
-            f"treatment holds {unknown!r}, but the tree was fitted with {known.tolist()!r}"
+            f"treatment holds {shown(unknown)}, but the tree was fitted with {shown(known.tolist())}"
         )
     numbers = np.array([places[label] for label in labels.tolist()], dtype=np.uint32)
     return Seen(known, numbers[given], found)

@@ -19,6 +19,7 @@ from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.options import GuessedThresholds, RegressorObjective
+from certree.scalars import is_number
 from certree.tree import Tree
 
 
@@ -127,7 +128,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "objective": parameters.one_of("squared_error", *_rates.LOSSES, *_quantiles.OBJECTIVES),
         **parameters.COMMON,
         "quantile": parameters.Rule(
-            lambda value: parameters.is_number(value) and 0 < value < 1, "a number above 0 and below 1"
+            lambda value: is_number(value) and 0 < value < 1, "a number above 0 and below 1"
         ),
         "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
@@ -266,7 +267,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         levels: NDArray[np.float64] | None = None,
     ) -> Posed:
         problem = _core.Problem(
-            *as_core_takes(located.cuts, located.points), goal, self._shape(), regrets=regrets
+            *as_core_takes(located.cuts, located.points), goal, self._shape(located.points), regrets=regrets
         )
         attributes: dict[str, Any] = {
             "target_names_": target_names,

@@ -176,7 +176,7 @@ class OptimalSurvivalTree(TreeEstimator):
             return Tree(tree._core, tree.columns, names, "survival")
 
         return Posed(
-            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape(located.points)),
             training,
             located.cuts,
             located.points,

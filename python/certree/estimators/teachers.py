@@ -27,6 +27,7 @@ from sklearn.utils import check_random_state
 
 from certree import ingest
 from certree.ingest.checks import check_same_length
+from certree.scalars import shown
 
 #: What the scores of each teacher are called.
 NAMES = {
@@ -96,7 +97,7 @@ class Crossfit:
         if counts.min() < self.n_folds:
             rare = seen.names[counts.argmin()]
             raise ValueError(
-                f"treatment {rare!r} was given to {counts.min()} rows, too few to fit models in "
+                f"treatment {shown(rare)} was given to {counts.min()} rows, too few to fit models in "
                 f"{self.n_folds} folds (n_folds); pass propensity= and predicted=, or leave it out"
             )
         folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=self.random_state)
@@ -171,7 +172,7 @@ def read_predicted(X: Any, predicted: Any, seen: Seen, features: Any) -> Matrix:
     if isinstance(predicted, Mapping):
         missing = [name for name in seen.names if name not in predicted]
         if missing:
-            raise ValueError(f"predicted has no model for the treatments {missing!r}")
+            raise ValueError(f"predicted has no model for the treatments {shown(missing)}")
         models = [predicted[name] for name in seen.names]
     elif isinstance(predicted, Sequence) and predicted and hasattr(predicted[0], "predict"):
         models = list(predicted)
@@ -187,7 +188,7 @@ def _by_classifier(model: Any, features: Any, seen: Seen) -> Matrix:
     missing = [name for name in seen.names if name not in places]
     if missing:
         raise ValueError(
-            f"the propensity model knows the treatments {list(places)!r}, but not {missing!r}"
+            f"the propensity model knows the treatments {shown(list(places))}, but not {shown(missing)}"
         )
     return np.asarray(model.predict_proba(features))[:, [places[name] for name in seen.names]]
 

@@ -83,7 +83,7 @@ def _given(reference: Any, goal: Goal) -> np.ndarray:
         reference = reference.collect()
     try:
         return np.asarray(reference, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             "reference= must be numbers here: what a regressor predicts for the training rows"
         ) from None

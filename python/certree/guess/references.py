@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from certree.guess.splits import KNOWN
 from certree.guess.table import Goal
+from certree.scalars import shown
 
 #: The default reference, besides ``random_state=0``.
 DEFAULT = {"n_estimators": 50, "max_depth": 2, "learning_rate": 0.1}
@@ -71,7 +72,7 @@ def classifies(model: Any) -> bool | None:
 def check_model(model: Any) -> None:
     """Refuse what is no model at all, before any work."""
     if not is_booster(model) and not (hasattr(model, "fit") and hasattr(model, "get_params")):
-        raise ValueError(f"reference={model!r} is not a model; give {KNOWN}, or None")
+        raise ValueError(f"reference={shown(model)} is not a model; give {KNOWN}, or None")
 
 
 def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
@@ -114,7 +115,7 @@ def predicted_classes(predicted: np.ndarray, model: Any, goal: Goal) -> np.ndarr
     strange = [label for label in goal.classes.tolist() if label not in known]
     if strange:
         raise ValueError(
-            f"the reference was fitted on other classes: it knows {known[:10]!r}, but y has {strange[:10]!r}"
+            f"the reference was fitted on other classes: it knows {shown(known[:10])}, but y has {shown(strange[:10])}"
         )
     numbers = {label: number for number, label in enumerate(goal.classes.tolist())}
     return np.array([numbers.get(label, -1) for label in predicted.tolist()])

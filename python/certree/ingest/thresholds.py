@@ -11,6 +11,7 @@ import numpy as np
 
 from certree.ingest import midpoints
 from certree.ingest.kinds import TICKS, time_unit
+from certree.scalars import is_number, shown
 from certree.schema import Column
 
 
@@ -30,7 +31,7 @@ def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
     for item in wish:
         if not isinstance(item, kind) or item is False:
             raise ValueError(
-                f"thresholds of column {column.name!r} has {item!r}, which is not {what}"
+                f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}"
             )
     if column.kind == "boolean":
         return [True] if wish else []
@@ -43,10 +44,9 @@ def _number(column: Column, item: Any) -> float | int:
         item = item.item()
     if column.kind == "date" and isinstance(item, dt.date):
         return _ticks(column, item)
-    good = isinstance(item, (int, float)) and not isinstance(item, bool)
-    if not good or (isinstance(item, float) and not math.isfinite(item)):
+    if not (isinstance(item, (int, float)) and is_number(item)):
         what = "a date or an integer" if column.kind == "date" else "a finite number"
-        raise ValueError(f"thresholds of column {column.name!r} has {item!r}, which is not {what}")
+        raise ValueError(f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}")
     return item
 
 
