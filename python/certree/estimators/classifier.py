@@ -7,7 +7,6 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
@@ -25,10 +24,10 @@ from certree.estimators import (
     parameters,
 )
 from certree.estimators._base import Posed, as_core_takes
+from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
 from certree.options import ClassifierObjective, GuessedThresholds
-from certree.scalars import is_number, shown
 from certree.tree import Tree
 
 LOSSES = {
@@ -420,45 +419,3 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         if self.objective == "partial_auc":
             return f"{LOSSES[self.objective]} up to a false positive rate of {float(self.max_fpr):g}"
         return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
-
-
-def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
-    """The factor of each class."""
-    known = labels.tolist()
-    if not isinstance(class_weight, Mapping):
-        return [1.0] * len(known)
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        raise ValueError(
-            f"class_weight names the labels {shown(unknown)}, but the classes in y are {shown(known)}"
-        )
-    for label, weight in class_weight.items():
-        if not is_number(weight) or weight < 0:
-            raise ValueError(
-                f"class_weight[{shown(label)}]={shown(weight)} is not valid: weights are "
-                "finite and at least 0"
-            )
-    return [float(class_weight.get(label, 1.0)) for label in known]
-
-
-def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
-    """Costs by class and label, row after row; 1 for each error by default."""
-    n = len(labels)
-    if cost_matrix is None:
-        return (1.0 - np.eye(n)).ravel().tolist()
-    try:
-        costs = np.asarray(cost_matrix, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            "cost_matrix must be a square table of numbers, each of which a float holds"
-        ) from None
-    if costs.shape != (n, n):
-        raise ValueError(
-            f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each true class "
-            f"and one column for each label, in the order {shown(labels.tolist())}"
-        )
-    if not np.isfinite(costs).all():
-        raise ValueError(
-            f"cost_matrix has {int((~np.isfinite(costs)).sum())} values that are not finite"
-        )
-    return costs.ravel().tolist()

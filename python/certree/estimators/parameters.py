@@ -116,9 +116,15 @@ RANDOM_STATE = Rule(
     "an integer from 0 to 2**32 - 1, a numpy.random.RandomState, or None",
 )
 
+#: Far above any loss, and small enough that its products with losses are finite.
+MOST_PENALTY = 1e200
+
 #: Parameters that every kind of tree has.
 COMMON = {
-    "leaf_penalty": at_least_zero(),
+    "leaf_penalty": Rule(
+        lambda value: is_number(value) and 0 <= value <= MOST_PENALTY,
+        "a finite number of at least 0 and at most 1e200",
+    ),
     "max_depth": or_none(integer(0)),
     "max_leaf_nodes": or_none(integer(1)),
     "min_samples_leaf": integer(1),

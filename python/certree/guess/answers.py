@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from sklearn.base import is_classifier, is_regressor
 
-from certree.guess import questions, references, splits
+from certree.guess import questions, read_model, references, splits
 from certree.guess.table import Goal, Table, read_table
 from certree.ingest import sources, vectors
+from certree.ingest.arrays import is_masked
 from certree.ingest.checks import check_same_length
 
 
@@ -82,7 +83,9 @@ def _given(reference: Any, goal: Goal) -> np.ndarray:
     if isinstance(reference, pl.LazyFrame):
         reference = reference.collect()
     try:
-        return np.asarray(reference, dtype=np.float64)
+        found = np.asanyarray(reference, dtype=np.float64)
+        # A masked number is missing, whatever lies behind the mask.
+        return np.ma.filled(found, np.nan) if is_masked(found) else np.asarray(found)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             "reference= must be numbers here: what a regressor predicts for the training rows"

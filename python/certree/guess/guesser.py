@@ -11,8 +11,8 @@ import numpy as np
 
 from certree.binarize import ThresholdBinarizer
 from certree.estimators import parameters
-from certree.estimators.classifier import class_factors
-from certree.guess import questions, references, splits
+from certree.estimators._class_costs import class_factors
+from certree.guess import questions, read_model, references, splits
 from certree.guess.eliminate import Fitted, eliminate
 from certree.guess.questions import Question
 from certree.guess.table import Goal, Table, read, read_table
@@ -206,7 +206,7 @@ class ThresholdGuesser(ThresholdBinarizer):
                 matrix = np.ascontiguousarray(answers[:, cuts])
                 model = references.fit(reference, matrix, goal)
                 score = references.score(references.predict(model, matrix), goal)
-                return Fitted(score, splits.read(model, 0.0).importance(len(cuts)), model)
+                return Fitted(score, read_model.read(model, 0.0).importance(len(cuts)), model)
 
             if drop and not one_class:
                 best = references.score(predicted, goal)
@@ -238,7 +238,7 @@ class ThresholdGuesser(ThresholdBinarizer):
         """The cuts of a model that knows the columns of X, and what it predicts for the rows."""
         names = splits.names_of(model)
         places = questions.match(names, splits.n_features_of(model), table)
-        found = questions.of_values(splits.read(model, self.jump), table, places)
+        found = questions.of_values(read_model.read(model, self.jump), table, places)
         if goal is None or references.is_booster(model) or references.is_additive(model):
             return found, None
         predicted = references.predict(model, questions.by_value(table, places))
@@ -255,7 +255,7 @@ class ThresholdGuesser(ThresholdBinarizer):
             )
         matrix = questions.by_rank(table, axes)
         model = references.fit(model, matrix, goal)
-        found = questions.of_ranks(splits.read(model, self.jump), table, axes)
+        found = questions.of_ranks(read_model.read(model, self.jump), table, axes)
         return found, references.predict(model, matrix)
 
     def __sklearn_tags__(self) -> Any:

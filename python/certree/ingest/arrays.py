@@ -148,7 +148,12 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
     if types and types == numbers:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return pl.Series(name, _integers(name, values))
-        return pl.Series(name, [_float(v) for v in values], dtype=pl.Float64)
+        try:
+            return pl.Series(name, [_float(v) for v in values], dtype=pl.Float64)
+        except OverflowError:
+            raise ValueError(
+                f"column {name!r} has numbers beyond what a float holds; scale it"
+            ) from None
     # A missing string is often NaN in an object column.
     values = [None if isinstance(v, float) and v != v else v for v in values]
     types.discard(float)

@@ -119,7 +119,7 @@ def _array(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"requires {role} to be passed, but it is None")
     try:
         found = np.asanyarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{role} must be a table of numbers, rows × columns") from None
     if found.ndim != 2:
         raise ValueError(

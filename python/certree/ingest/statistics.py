@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources
+from certree.ingest import arrays, sources
 from certree.ingest.checks import values
 from certree.ingest.training import column_named
 from certree.ingest.weights import Unit
@@ -88,7 +88,7 @@ def _columns(given: Any) -> tuple[list[str], list[np.ndarray]]:
         frame = source.frame(range(len(source.names)))
         return frame.columns, [column.to_numpy() for column in frame.get_columns()]
     try:
-        found = np.asarray(given)
+        found = np.asanyarray(given)
     except ValueError:
         raise ValueError("statistics hold rows of different lengths") from None
     if found.ndim == 1:
@@ -97,7 +97,18 @@ def _columns(given: Any) -> tuple[list[str], list[np.ndarray]]:
         raise ValueError(
             f"statistics must be an array of rows × statistics, but their shape is {found.shape}"
         )
-    return [f"s{k}" for k in range(found.shape[1])], list(found.T)
+    names = [f"s{k}" for k in range(found.shape[1])]
+    if found.dtype.kind == "O" or arrays.is_masked(found):
+        return names, [_plain(name, column) for name, column in zip(names, found.T)]
+    return names, list(np.asarray(found).T)
+
+
+def _plain(name: str, column: np.ndarray) -> np.ndarray:
+    """A column of objects, such as decimals, or one with masked values, which become NaN."""
+    series = arrays.series(name, column)
+    if series.dtype.is_decimal() or series.dtype.is_numeric() and series.null_count():
+        series = series.cast(pl.Float64)
+    return series.to_numpy()
 
 
 def _check(names: list[str], columns: list[np.ndarray]) -> None:

@@ -56,7 +56,7 @@ def columns(X: Any, y: Any) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
     if not (rows or isinstance(y, np.ndarray)):
         return {}, ()
     try:
-        array = np.asarray(y)
+        array = np.asanyarray(y)
     except ValueError:
         return {}, ()
     if array.ndim != 2 or array.shape[1] < 2:
