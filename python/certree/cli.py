@@ -139,12 +139,14 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "--thresholds",
         type=int_or_text,
         metavar="N",
-        help="all, a number of quantiles for each column, or guess (those that gradient boosting uses)",
+        help="all, a number of quantiles for each column, or guess (those that gradient boosting "
+        "uses)",
     )
     search.add_argument(
         "--reference",
         choices=("guess",),
-        help="guess lower bounds from gradient boosting: faster, and the certificate says what that can cost",
+        help="guess lower bounds from gradient boosting: faster, and the certificate says what "
+        "that can cost",
     )
     search.add_argument("--time-limit", type=or_none(float), metavar="SECONDS", help="or none")
     search.add_argument("--gap-limit", type=float, metavar="X", help="stop at this gap")

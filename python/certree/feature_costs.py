@@ -97,7 +97,8 @@ def read(given: Any, columns: Sequence[Column]) -> Prices | None:
         for name in members:
             if name not in names:
                 raise ValueError(
-                    f"feature_costs names {name!r}, which is no feature column: there are {_listed(names)}"
+                    f"feature_costs names {name!r}, which is no feature column: there are "
+                    f"{_listed(names)}"
                 )
             if test_of[names.index(name)] is not None:
                 raise ValueError(f"feature_costs names the column {name!r} twice")
@@ -114,7 +115,8 @@ def _read_one(key: Any, value: Any) -> FeatureCost:
             continue
         if not is_number(price) or price < 0:
             raise ValueError(
-                f"{here} has the {role} {shown(price)}, but costs must be finite numbers of at least 0"
+                f"{here} has the {role} {shown(price)}, but costs must be finite numbers of at "
+                "least 0"
             )
     if test.group is not None and not isinstance(test.group, str):
         raise ValueError(f"{here} has the group {shown(test.group)}, but a group is a name")

@@ -41,14 +41,14 @@ def frontier(
     X, y, sample_weight
         As for its ``fit``.
     axes : tuple of two str, default=("loss", "leaves")
-        - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
-          ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among
-          them.
-        - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
-          The best tree by any metric that falls with both is among them, and of trees that keep to
-          ``constraints`` if there are any.
-        - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
-          ``constraints`` limits, from its ``max_difference`` down.
+        - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that
+          limits ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is
+          among them.
+        - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier
+          of two classes. The best tree by any metric that falls with both is among them, and of
+          trees that keep to ``constraints`` if there are any.
+        - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or
+          ``EqualOpportunity`` of ``constraints`` limits, from its ``max_difference`` down.
     time_limit : float or None, default=None
         Seconds for all rows together, reading included; each row also has the estimator's own.
         Where they end before the last row, the trees that are missing are beyond the rows that
@@ -80,17 +80,22 @@ def frontier(
     Tree(2 leaves, depth 1, columns used: a)
     """
     if not (isinstance(axes, (tuple, list)) and _are_axes(axes)):
-        raise ValueError(f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}")
+        raise ValueError(
+            f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}"
+        )
     if getattr(estimator, "reference", None) is not None:
         raise ValueError(
-            "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
+            "a frontier holds the best trees, and reference= finds trees that may not be: leave it "
+            "at None"
         )
     if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
-            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of seconds, or None"
+            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of "
+            "seconds, or None"
         )
     model = clone(estimator).set_params(leaf_penalty=0)
-    search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
+    searches = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
+    search = searches[axes[1]]
     rows: list[Row] = []
     clock = Clock(time_limit, model.time_limit)
     for row in search(model, X, y, sample_weight, clock):
@@ -141,9 +146,14 @@ class Clock:
         return True
 
 
+def _weighted_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Without a word of weights where there are none: not every ``fit`` takes them."""
+    return model.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+
+
 def _fit(model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, **parameters: Any) -> Any:
     model = clone(model).set_params(time_limit=clock.limit(), **parameters)
-    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+    return _weighted_fit(model, X, y, sample_weight)
 
 
 def _fit_within(
@@ -163,12 +173,13 @@ def _by_leaves(
 ) -> Iterator[Row]:
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
-            "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
+            "loss against leaves needs a limit on the size of trees: set max_depth or "
+            "max_leaf_nodes"
         )
     model = clone(model)
     model._keeps_search = True
     model.set_params(time_limit=clock.limit())
-    found = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+    found = _weighted_fit(model, X, y, sample_weight)
     while True:
         leaves = found.get_n_leaves()
         yield found.objective_, leaves, found
@@ -185,7 +196,8 @@ def _by_errors(
     _classifier(model, "false_negatives against false_positives")
     if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(
-            "false_negatives against false_positives is for a classifier without cost_matrix and class_weight"
+            "false_negatives against false_positives is for a classifier without cost_matrix and "
+            "class_weight"
         )
     least = _fit(
         model, X, y, sample_weight, clock, objective="accuracy", max_depth=0, constraints=()
@@ -193,7 +205,8 @@ def _by_errors(
     labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
-            f"false negatives and positives are of two classes, but y has {len(labels)}: {shown(labels[:10])}"
+            f"false negatives and positives are of two classes, but y has {len(labels)}: "
+            f"{shown(labels[:10])}"
         )
     positive = positive_of(model, labels)
     costs = np.zeros((2, 2))
@@ -230,8 +243,8 @@ def _by_disparity(
     first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
     if first is None:
         raise ValueError(
-            "loss against disparity needs a DemographicParity or EqualOpportunity among constraints, which "
-            "names the sensitive column"
+            "loss against disparity needs a DemographicParity or EqualOpportunity among "
+            "constraints, which names the sensitive column"
         )
     own = model.constraints[first]
     limit = own.max_difference

@@ -106,7 +106,8 @@ def fuzz(name: str, seconds: float, seed: int) -> int:
         child.kill()
         child.join()
     total = sum(counts.values())
-    print(f"{name}: {total:,} cases, {', '.join(f'{n:,} {kind}' for kind, n in sorted(counts.items()))}")
+    kinds = [f"{n:,} {kind}" for kind, n in sorted(counts.items())]
+    print(f"{name}: {total:,} cases, {', '.join(kinds)}")
     for number, (problem, case) in enumerate(failures.items()):
         FOUND.mkdir(exist_ok=True)
         path = FOUND / f"{name}-{int(time.time())}-{number}"

@@ -71,8 +71,8 @@ def test_every_option_reaches_the_estimator(people, monkeypatch):
     monkeypatch.setattr(cli, "OptimalTreeClassifier", Spy)
     line = (
         "fit people.csv --target ill --weight weight --drop id born --objective balanced_accuracy "
-        "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds 3 "
-        "--time-limit none --gap-limit 0.001 --n-jobs 2 --quiet"
+        "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds "
+        "3 --time-limit none --gap-limit 0.001 --n-jobs 2 --quiet"
     )
     assert run(line) == 0
     expected = {
@@ -252,7 +252,9 @@ def test_paths_are_literal(people, capsys, monkeypatch):
         (people / name).write_text(other)
     for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
         (people / name).write_text(PEOPLE)
-        pl.read_csv(people / name, glob=False).write_parquet(people / name.replace("csv", "parquet"))
+        pl.read_csv(people / name, glob=False).write_parquet(
+            people / name.replace("csv", "parquet")
+        )
     monkeypatch.setenv("HOME", str(people / "g"))
     (people / "g" / "t.csv").write_text(other)
     for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
@@ -309,7 +311,9 @@ def test_a_panic_is_one_clear_error(people, capsys, monkeypatch):
         patched.setattr(pl.LazyFrame, "collect_schema", panics)
         assert run("fit people.parquet --target ill") == 2
     err = capsys.readouterr().err
-    assert err.count("\n") == 1 and "people.parquet is not a .parquet table: polars cannot read" in err
+    assert err.count(
+        "\n"
+    ) == 1 and "people.parquet is not a .parquet table: polars cannot read" in err
     monkeypatch.setattr(pl.LazyFrame, "collect", panics)
     assert run("fit people.parquet --target ill") == 2
     err = capsys.readouterr().err

@@ -125,7 +125,9 @@ METRICS = {
 def test_metrics_agree_with_all_stumps_that_keep_constraints(objective, seed):
     frame = people(40, seed)
     weights = frame["weight"].to_numpy().astype(float)
-    constraints = (DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.3), Capacity("yes", 0.6))
+    constraints = (
+        DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.3), Capacity("yes", 0.6)
+    )
     model = OptimalTreeClassifier(
         objective, beta=0.5, leaf_penalty=0.01, max_depth=1, constraints=constraints
     ).fit(frame.select("sex", "age", "hired", "weight"), "hired", sample_weight="weight")
@@ -265,7 +267,8 @@ PARITY = DemographicParity("sex", 0.1)
         (
             {},
             [Capacity("yes", 0.3), Capacity("no", 0.5)],
-            "no tree within these limits meets the constraints: the least violation reachable is 0.1",
+            "no tree within these limits meets the constraints: the least violation reachable is "
+            "0.1",
         ),
     ],
 )
@@ -301,7 +304,10 @@ def test_weights_that_are_no_short_decimals():
     balanced = clone(model).set_params(class_weight="balanced", leaf_penalty=0)
     balanced.fit(rows, "hired", sample_weight=weights)
     wrong = balanced.predict(rows) != frame["hired"].to_numpy()
-    rate = [np.average(wrong[of], weights=weights[of]) for of in map(frame["hired"].__eq__, ("no", "yes"))]
+    rate = [
+        np.average(wrong[of], weights=weights[of])
+        for of in map(frame["hired"].__eq__, ("no", "yes"))
+    ]
     assert balanced.objective_ == pytest.approx(np.mean(rate))
     # Metrics are of whole numbers.
     with pytest.raises(ValueError, match="round sample weights"):

@@ -1,4 +1,5 @@
-"""Ctrl-C, sent as a real signal: the estimator keeps the best tree, and KeyboardInterrupt is raised, everywhere."""
+"""Ctrl-C, sent as a real signal: the estimator keeps the best tree, and KeyboardInterrupt is
+raised, everywhere."""
 
 import os
 import signal
@@ -276,7 +277,8 @@ SCRIPT = """
 
 
 def interrupted(body, seconds, group=False):
-    """Run a script that gets Ctrl-C after so many seconds; its output, and how long it took to end."""
+    """Run a script that gets Ctrl-C after so many seconds; its output, and how long it took to
+    end."""
     script = textwrap.dedent(SCRIPT).format(body=body)
     run = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -320,8 +322,8 @@ def test_a_grid_search_over_threads_ends():
 def test_a_fit_in_another_thread_is_left_to_its_limits():
     """Signals reach the main thread alone, which is not held up."""
     body = (
-        "import threading; worker = threading.Thread(target=model.set_params(time_limit=3).fit, args=(X, y)); "
-        "worker.start(); time.sleep(30)"
+        "import threading; worker = threading.Thread(target=model.set_params(time_limit=3).fit, "
+        "args=(X, y)); worker.start(); time.sleep(30)"
     )
     out, seconds, code, error = interrupted(body, 0.7)
     assert out == "raised\n" and code == 0, error
@@ -331,7 +333,9 @@ def test_a_fit_in_another_thread_is_left_to_its_limits():
 def command_line(tmp_path):
     table, tree = tmp_path / "hard.csv", tmp_path / "tree.json"
     pl.DataFrame(X[:, :8], schema=[f"c{i}" for i in range(8)]).with_columns(y=Y).write_csv(table)
-    options = ["--target", "y", "--max-depth", "7", "--leaf-penalty", "0.0001", "--thresholds", "20"]
+    options = [
+        "--target", "y", "--max-depth", "7", "--leaf-penalty", "0.0001", "--thresholds", "20"
+    ]
     run = subprocess.Popen(
         [sys.executable, "-m", "certree", "fit", str(table), *options, "--model", str(tree)],
         stdout=subprocess.PIPE,

@@ -123,7 +123,9 @@ def test_numbers_beyond_floats_are_one_error():
         OptimalCostTree().fit([[0], [1]], [[10**400, 1], [1, 0]])
 
 
-@pytest.mark.parametrize("labels", [[b"no", b"yes"], [b"a", b"a\0"], [b"\xc3\xbc", b"z"], ["a", "a\0"]])
+@pytest.mark.parametrize(
+    "labels", [[b"no", b"yes"], [b"a", b"a\0"], [b"\xc3\xbc", b"z"], ["a", "a\0"]]
+)
 def test_labels_come_back_as_they_were(labels):
     y = [labels[k] for k in Y]
     holders = [y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)]
@@ -131,7 +133,9 @@ def test_labels_come_back_as_they_were(labels):
         holders.append(np.array(y))
     for given in holders:
         model = fit(y=given)
-        assert model.predict(X).tolist() == y and type(model.predict(X)[0]) in (type(y[0]), np.bytes_)
+        assert model.predict(X).tolist() == y and type(model.predict(X)[0]) in (
+            type(y[0]), np.bytes_
+        )
         assert model.classes_.tolist() == sorted(labels)
         again = type(model.tree_).from_json(model.tree_.to_json())
         assert again == model.tree_ and again.predict(X).tolist() == y
@@ -160,7 +164,9 @@ def test_objects_of_decimal_are_decimals():
     assert fit(mixed).score(mixed, Y) == 1
     wide = [[Decimal("1e30")], [Decimal("1e-30")], [Decimal("0e500")], [Decimal(-3)]] * 5
     assert fit(wide, [1, 0, 0, 0] * 5).score(wide, [1, 0, 0, 0] * 5) == 1
-    for bad, what in ((Decimal("NaN"), "missing"), (Decimal("sNaN"), "missing"), (Decimal("Infinity"), "infinite")):
+    for bad, what in (
+        (Decimal("NaN"), "missing"), (Decimal("sNaN"), "missing"), (Decimal("Infinity"), "infinite")
+    ):
         for other in (Decimal(1), 2.5):
             with pytest.raises(ValueError, match=f"column 'x0' has 1 value {what}"):
                 fit([[bad], [other]], [0, 1])
@@ -188,7 +194,9 @@ def test_messages_advise_what_is_possible():
     refused(lambda: fit().predict(rows), "a list of dicts", "polars.DataFrame(X)", error=TypeError)
     refused(lambda: fit(rows, [0, 1, 0]), "a list of dicts", error=TypeError)
     refused(lambda: fit([{1, 2}, {3, 4}], [0, 1]), "no order", error=TypeError)
-    refused(lambda: fit({"a": [1, 2]}, [0, 1]), "X is a dict", "polars.DataFrame(X)", error=TypeError)
+    refused(
+        lambda: fit({"a": [1, 2]}, [0, 1]), "X is a dict", "polars.DataFrame(X)", error=TypeError
+    )
 
 
 @pytest.mark.parametrize("digits", [400, 5000])

@@ -273,8 +273,8 @@ class TreeEstimator(BaseEstimator, ABC):
         >>> from certree import OptimalTreeClassifier
         >>> from sklearn.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = OptimalTreeClassifier(max_depth=3, thresholds="guess", reference="guess").fit(X, y)
-        >>> model.status_, model.certify().status_
+        >>> model = OptimalTreeClassifier(max_depth=3, thresholds="guess", reference="guess")
+        >>> model.fit(X, y).status_, model.certify().status_
         ('optimal_given_guess', 'optimal')
         """
         return self._go_on(None if X is None else (X, y, sample_weight))
@@ -288,13 +288,13 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
-                "with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows; fit "
+                "again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
-                "certify() cannot go on from here without the data: a model that was pickled or copied "
-                "has left them behind; pass them, as they were given to fit"
+                "certify() cannot go on from here without the data: a model that was pickled or "
+                "copied has left them behind; pass them, as they were given to fit"
             )
         given = data is not None
         data = data if given else earlier[2]
@@ -409,7 +409,8 @@ def thresholds_in_words(thresholds: Any) -> str:
         return "thresholds given by the user where named, else all midpoints"
     if parameters.is_guesser(thresholds):
         return (
-            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these cuts only"
+            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these "
+            "cuts only"
         )
     if hasattr(thresholds, "thresholds_"):
         return "the thresholds of a fitted binarizer"

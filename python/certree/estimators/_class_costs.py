@@ -19,7 +19,8 @@ def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(
-            f"class_weight names the labels {shown(unknown)}, but the classes in y are {shown(known)}"
+            f"class_weight names the labels {shown(unknown)}, but the classes in y are "
+            f"{shown(known)}"
         )
     for label, weight in class_weight.items():
         if not is_number(weight) or weight < 0:
@@ -44,8 +45,8 @@ def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
         ) from None
     if costs.shape != (n, n):
         raise ValueError(
-            f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each true class "
-            f"and one column for each label, in the order {shown(labels.tolist())}"
+            f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each "
+            f"true class and one column for each label, in the order {shown(labels.tolist())}"
         )
     if not np.isfinite(costs).all():
         raise ValueError(

@@ -90,7 +90,8 @@ def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
         if not isinstance(each, (Capacity, FalsePositiveRate)):
             if not isinstance(each.sensitive, str):
                 raise ValueError(
-                    f"sensitive={shown(each.sensitive)} is not valid: it must be the name of a column of X"
+                    f"sensitive={shown(each.sensitive)} is not valid: it must be the name of a "
+                    "column of X"
                 )
             found[each.sensitive] = found.get(each.sensitive, False) or each.use_as_feature
     return found
@@ -116,8 +117,8 @@ def _limit(
     named = None if isinstance(constraint, FalsePositiveRate) else constraint.label
     if named is None and len(known) != 2:
         raise ValueError(
-            f"{type(constraint).__name__} is about how often one of two classes is given, but y has "
-            f"{len(known)} classes: {shown(known)}"
+            f"{type(constraint).__name__} is about how often one of two classes is given, but y "
+            f"has {len(known)} classes: {shown(known)}"
             + ("" if isinstance(constraint, FalsePositiveRate) else "; name one with label=")
         )
     if isinstance(constraint, FalsePositiveRate):
@@ -142,6 +143,6 @@ def _limit(
 def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:
     """An error of a group without rows that count."""
     return (
-        f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no row {which}, so "
-        "it has no rate to compare"
+        f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no "
+        f"row {which}, so it has no rate to compare"
     )

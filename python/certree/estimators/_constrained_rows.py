@@ -28,8 +28,8 @@ OF_COSTS = rule_of(
 #: Of estimated rewards, which do not tell the right one.
 OF_REWARDS = rule_of(
     (Capacity, DemographicParity),
-    ": the other constraints are about rows whose right label is known, which OptimalTreeClassifier and "
-    "OptimalCostTree have",
+    ": the other constraints are about rows whose right label is known, which "
+    "OptimalTreeClassifier and OptimalCostTree have",
 )
 
 
@@ -48,8 +48,8 @@ def core(
     n_limits = [len(limits) for limits in limited]
     if sum(n_limits) > MOST_LIMITS:
         raise ValueError(
-            f"constraints set {sum(n_limits)} limits, one for each label where none is named, but at most "
-            f"{MOST_LIMITS} are possible: name labels with label="
+            f"constraints set {sum(n_limits)} limits, one for each label where none is named, but "
+            f"at most {MOST_LIMITS} are possible: name labels with label="
         )
     counted = np.column_stack(counts.weights)
     if located.weights is None or are_short(located.weights):
@@ -93,7 +93,9 @@ class Counts:
         labels: Sequence[int] = [1] if parity and len(known) == 2 else range(len(known))
         return [self._apart(constraint, known, label, most) for label in labels]
 
-    def _apart(self, constraint: Any, known: list[Any], label: int, most: float) -> _core.ShareLimit:
+    def _apart(
+        self, constraint: Any, known: list[Any], label: int, most: float
+    ) -> _core.ShareLimit:
         side = self.sides[constraint.sensitive]
         counts, of = np.ones(len(side), dtype=bool), None
         if isinstance(constraint, EqualOpportunity):

@@ -133,8 +133,8 @@ def _weights(tree: Tree) -> Floats:
 
 
 def _sums(tree: Tree) -> Floats:
-    """The contents of each node, as sums that add up over leaves: weights by class, or costs or rewards
-    by label; of regression the weight, and the sums of the means and of their squares."""
+    """The contents of each node, as sums that add up over leaves: weights by class, or costs or
+    rewards by label; of regression the weight, and the sums of the means and of their squares."""
     values = np.array([node.value for node in tree.nodes])
     if tree.task == "classification":
         return values

@@ -34,8 +34,8 @@ def check(model: Any) -> None:
     combinations.check(model, "ClassShares", objective)
     if model.objective == "mdl" and model.leaf_penalty not in _UNSET:
         raise ValueError(
-            f"leaf_penalty={shown(model.leaf_penalty)} cannot be combined with {objective}, where a leaf costs what its "
-            f"description takes; leave it at {_UNSET[0]!r}"
+            f"leaf_penalty={shown(model.leaf_penalty)} cannot be combined with {objective}, where "
+            f"a leaf costs what its description takes; leave it at {_UNSET[0]!r}"
         )
 
 

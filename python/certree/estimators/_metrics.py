@@ -26,7 +26,8 @@ def goal(
     known = labels.tolist()
     if len(known) != 2:
         raise ValueError(
-            f"objective={model.objective!r} needs two classes, but y has {len(known)}: {shown(known[:10])}"
+            f"objective={model.objective!r} needs two classes, but y has {len(known)}: "
+            f"{shown(known[:10])}"
         )
     beta = float(model.beta) if model.objective == "fbeta" else 1.0
     return _core.Metric(

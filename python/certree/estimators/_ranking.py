@@ -39,7 +39,8 @@ def check(model: Any) -> None:
         )
     if model.objective != "partial_auc" and model.max_fpr is not None:
         raise ValueError(
-            f"max_fpr={shown(model.max_fpr)} is only for objective='partial_auc', not {model.objective!r}"
+            f"max_fpr={shown(model.max_fpr)} is only for objective='partial_auc', not "
+            f"{model.objective!r}"
         )
 
 

@@ -50,7 +50,8 @@ class RowTreeEstimator(TreeEstimator):
             ingest.check_sensitive(name, X)
             if name in [other for other in taken if isinstance(other, str)]:
                 raise ValueError(
-                    f"sensitive={name!r} is also a column of targets or weights; it must be another one"
+                    f"sensitive={name!r} is also a column of targets or weights; it must be "
+                    "another one"
                 )
         return [name for name, used in columns.items() if not used]
 

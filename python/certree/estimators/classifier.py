@@ -93,7 +93,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     positive_label : label or None, default=None
         The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which
         is 1 of 0 and 1, True of False and True, and of strings the last in the alphabet.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep
         all midpoints): a list of thresholds, an int or "all". Thresholds that separate no rows, or
@@ -168,8 +168,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     --------
     >>> import polars as pl
     >>> from certree import OptimalTreeClassifier
-    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": ["m", "f", "f", "f", "m", "m"]})
-    >>> model = OptimalTreeClassifier(max_depth=2).fit(frame, ["no", "yes", "yes", "yes", "no", "no"])
+    >>> sexes = ["m", "f", "f", "f", "m", "m"]
+    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": sexes})
+    >>> ill = ["no", "yes", "yes", "yes", "no", "no"]
+    >>> model = OptimalTreeClassifier(max_depth=2).fit(frame, ill)
     >>> model.predict(pl.DataFrame({"age": [30, 30], "sex": ["f", "m"]}))
     array(['yes', 'no'], dtype='<U3')
     >>> model.objective_, model.status_
@@ -358,7 +360,9 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         costs = cost_list(self.cost_matrix, labels)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
-        problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(points), constraints)
+        problem = _core.Problem(
+            *as_core_takes(cuts, points), goal, self._shape(points), constraints
+        )
         return Posed(
             problem,
             read.training,
@@ -417,5 +421,6 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean
         if self.objective == "partial_auc":
-            return f"{LOSSES[self.objective]} up to a false positive rate of {float(self.max_fpr):g}"
+            most = float(self.max_fpr)
+            return f"{LOSSES[self.objective]} up to a false positive rate of {most:g}"
         return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")

@@ -190,8 +190,8 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         check_same_length(len(labels), len(read.values), "costs")
         if set(read.labels.tolist()) != set(self.labels_.tolist()):
             raise ValueError(
-                f"costs has the columns {shown(read.labels.tolist())}, but the tree was fitted with "
-                f"{shown(self.labels_.tolist())}"
+                f"costs has the columns {shown(read.labels.tolist())}, but the tree was fitted "
+                f"with {shown(self.labels_.tolist())}"
             )
         paid = of_chosen(read.values, read.labels, labels)
         mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))

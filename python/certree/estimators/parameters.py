@@ -81,8 +81,8 @@ def is_guesser(value: Any) -> bool:
 
 THRESHOLDS = Rule(
     _thresholds_hold,
-    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these or "
-    "to a list of thresholds, or a fitted ThresholdBinarizer",
+    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these "
+    "or to a list of thresholds, or a fitted ThresholdBinarizer",
 )
 
 #: Of estimators whose target a reference can be fitted to.
@@ -99,8 +99,8 @@ GUESSES = Rule(
 FEATURE_COSTS = or_none(
     Rule(
         feature_costs.holds,
-        "a dict of column names, or tuples of the names of columns that one test measures, to costs: numbers or "
-        "FeatureCost(...) objects",
+        "a dict of column names, or tuples of the names of columns that one test measures, to "
+        "costs: numbers or FeatureCost(...) objects",
     )
 )
 

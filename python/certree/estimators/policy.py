@@ -143,7 +143,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     >>> X = pl.DataFrame({"age": [20, 25, 30, 35, 60, 65, 70, 75]})
     >>> treatment = ["drug", "none"] * 4
     >>> outcome = [1.0, 5.0, 1.0, 4.0, 9.0, 2.0, 8.0, 3.0]
-    >>> model = OptimalPolicyTree("ipw", max_depth=1).fit(X, treatment, outcome, propensity=[0.5] * 8)
+    >>> model = OptimalPolicyTree("ipw", max_depth=1)
+    >>> model = model.fit(X, treatment, outcome, propensity=[0.5] * 8)
     >>> model.predict(pl.DataFrame({"age": [22, 66]}))
     array(['none', 'drug'], dtype='<U4')
     >>> value, standard_error = model.policy_value(X, treatment, outcome, propensity=[0.5] * 8)
@@ -298,7 +299,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         seen = read_seen(X, treatment, outcome)
         if len(seen.treatments) < 2:
             raise ValueError(
-                f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose from"
+                f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose "
+                "from"
             )
         others = names_in((treatment, outcome, propensity), (propensity, predicted))
         training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
@@ -356,7 +358,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         known = set(labels.tolist())
         unknown = [label for label in self.labels_.tolist() if label not in known]
         if unknown:
-            raise ValueError(f"rewards has no column for {shown(unknown)}, which the tree may choose")
+            raise ValueError(
+                f"rewards has no column for {shown(unknown)}, which the tree may choose"
+            )
         got = of_chosen(scores, labels, chosen)
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
@@ -430,7 +434,8 @@ def read_seen(
     unknown = [label for label in labels.tolist() if label not in places]
     if unknown:
         raise ValueError(
-            f"treatment holds {shown(unknown)}, but the tree was fitted with {shown(known.tolist())}"
+            f"treatment holds {shown(unknown)}, but the tree was fitted with "
+            f"{shown(known.tolist())}"
         )
     numbers = np.array([places[label] for label in labels.tolist()], dtype=np.uint32)
     return Seen(known, numbers[given], found)

@@ -75,7 +75,8 @@ class OptimalSurvivalTree(TreeEstimator):
     --------
     >>> import polars as pl
     >>> from certree import OptimalSurvivalTree
-    >>> X = pl.DataFrame({"stage": [1, 1, 2, 2, 3, 3], "treated": [True, False, True, False, True, False]})
+    >>> treated = [True, False, True, False, True, False]
+    >>> X = pl.DataFrame({"stage": [1, 1, 2, 2, 3, 3], "treated": treated})
     >>> months, died = [60, 48, 50, 22, 9, 4], [False, False, True, True, True, True]
     >>> model = OptimalSurvivalTree(max_depth=1).fit(X, time=months, event=died)
     >>> print(model.tree_.to_text())
@@ -176,7 +177,9 @@ class OptimalSurvivalTree(TreeEstimator):
             return Tree(tree._core, tree.columns, names, "survival")
 
         return Posed(
-            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape(located.points)),
+            _core.Problem(
+                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
+            ),
             training,
             located.cuts,
             located.points,
@@ -210,7 +213,9 @@ class OptimalSurvivalTree(TreeEstimator):
         (Nelson and Aalen's estimate of its leaf): rows × times, as for
         ``predict_survival_function``."""
         at = self._times(times)
-        return self._by_leaf(X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()})
+        return self._by_leaf(
+            X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()}
+        )
 
     def score(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> float:
         """Harrell's concordance: of the pairs of rows of which one is known to have had its event
@@ -220,7 +225,9 @@ class OptimalSurvivalTree(TreeEstimator):
         check_same_length(len(risk), len(times), "time")
         found = concordance(times, events, risk, row_weights(sample_weight, X, len(risk)))
         if np.isnan(found):
-            raise ValueError("no two rows can be compared: there is no event before another row's time")
+            raise ValueError(
+                "no two rows can be compared: there is no event before another row's time"
+            )
         return found
 
     def _times(self, times: Any) -> NDArray[np.float64]:
@@ -240,8 +247,8 @@ def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], N
     times = ingest.read_vector(X, time, "time")
     if bad := int((times < 0).sum()):
         raise ValueError(
-            f"time must be at least 0, but has {ingest.values(bad)} below, the least {times.min():g}: count it from when each "
-            "row was first observed"
+            f"time must be at least 0, but has {ingest.values(bad)} below, the least "
+            f"{times.min():g}: count it from when each row was first observed"
         )
     events = ingest.read_vector(X, event, "event")
     if bad := int(((events != 0) & (events != 1)).sum()):

@@ -48,7 +48,8 @@ def suggest_depth(ensemble: Any) -> int:
     found = read_model.read(ensemble, 0.0)
     if found.n_trees is None:
         raise ValueError(
-            f"a {type(ensemble).__name__} is no vote of a number of trees, so no depth follows from its size"
+            f"a {type(ensemble).__name__} is no vote of a number of trees, so no depth follows "
+            "from its size"
         )
     several = found.n_outputs > 1 and references.classifies(ensemble) is not False
     k = max(3, found.n_trees * (2 if several else 1))

@@ -88,7 +88,8 @@ class ThresholdGuesser(ThresholdBinarizer):
     --------
     >>> import polars as pl
     >>> from certree import ThresholdGuesser
-    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": ["m", "f", "f", "f", "m", "m"]})
+    >>> sexes = ["m", "f", "f", "f", "m", "m"]
+    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": sexes})
     >>> guesser = ThresholdGuesser().fit(frame, ["no", "yes", "yes", "yes", "no", "no"])
     >>> guesser.thresholds_
     {'age': [], 'sex': ['m']}
@@ -142,8 +143,8 @@ class ThresholdGuesser(ThresholdBinarizer):
         drop = self.tolerance is not None and not references.is_additive(reference)
         if fitted and drop and references.is_booster(reference):
             raise ValueError(
-                "a Booster cannot be fitted again to drop cuts: give tolerance=None to keep all of its cuts, or "
-                "the library's scikit-learn model"
+                "a Booster cannot be fitted again to drop cuts: give tolerance=None to keep all of "
+                "its cuts, or the library's scikit-learn model"
             )
         if y is None and fitted and not drop:
             table, goal = read_table(X), None
@@ -159,8 +160,8 @@ class ThresholdGuesser(ThresholdBinarizer):
     def _weighted(self, goal: Goal) -> Goal:
         if goal.classes is not None and len(goal.classes) == 1:
             raise ValueError(
-                f"y has 1 class, {goal.classes.tolist()[0]!r}: a reference cannot learn anything from it, so there "
-                "are no cuts to guess"
+                f"y has 1 class, {goal.classes.tolist()[0]!r}: a reference cannot learn anything "
+                "from it, so there are no cuts to guess"
             )
         if self.class_weight is None:
             return goal
@@ -186,8 +187,8 @@ class ThresholdGuesser(ThresholdBinarizer):
             found, predicted = self._of_unfitted(table, goal, reference)
         if not found:
             raise ValueError(
-                f"the reference, a {type(reference).__name__}, tests nothing that separates these rows: "
-                "there are no cuts to guess"
+                f"the reference, a {type(reference).__name__}, tests nothing that separates these "
+                "rows: there are no cuts to guess"
             )
         kept, score, source = found, None, reference
         n_fits = 0 if fitted else 1
@@ -196,8 +197,9 @@ class ThresholdGuesser(ThresholdBinarizer):
             one_class = goal.classes is not None and len(np.unique(predicted)) == 1
             if one_class and drop:
                 warnings.warn(
-                    f"the reference predicts one class for all {table.n_rows:,} rows, so its score cannot say which "
-                    f"cuts to drop: all {len(found):,} are kept; give a stronger reference, or class_weight",
+                    f"the reference predicts one class for all {table.n_rows:,} rows, so its score "
+                    f"cannot say which cuts to drop: all {len(found):,} are kept; give a stronger "
+                    "reference, or class_weight",
                     stacklevel=3,
                 )
             answers = questions.answers(table, found)

@@ -85,7 +85,8 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
     if goal.weight is not None:
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
-                f"reference={type(model).__name__} takes no sample_weight; give one that does, or no weights"
+                f"reference={type(model).__name__} takes no sample_weight; give one that does, or "
+                "no weights"
             )
         options["sample_weight"] = goal.weight
     return model.fit(matrix, goal.y, **options)
@@ -115,7 +116,8 @@ def predicted_classes(predicted: np.ndarray, model: Any, goal: Goal) -> np.ndarr
     strange = [label for label in goal.classes.tolist() if label not in known]
     if strange:
         raise ValueError(
-            f"the reference was fitted on other classes: it knows {shown(known[:10])}, but y has {shown(strange[:10])}"
+            f"the reference was fitted on other classes: it knows {shown(known[:10])}, but y has "
+            f"{shown(strange[:10])}"
         )
     numbers = {label: number for number, label in enumerate(goal.classes.tolist())}
     return np.array([numbers.get(label, -1) for label in predicted.tolist()])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 KNOWN = (
-    "a decision tree, a random forest, extra trees, bagged or boosted trees of scikit-learn, LightGBM or XGBoost, or "
-    "an explainable boosting machine"
+    "a decision tree, a random forest, extra trees, bagged or boosted trees of scikit-learn, "
+    "LightGBM or XGBoost, or an explainable boosting machine"
 )
 
 
@@ -90,15 +90,15 @@ class Collector:
 
 def refuse(model: Any) -> ValueError:
     return ValueError(
-        f"reference={type(model).__name__} has no trees that can be read; give {KNOWN}, or None for "
-        "gradient boosting"
+        f"reference={type(model).__name__} has no trees that can be read; give {KNOWN}, or None "
+        "for gradient boosting"
     )
 
 
 def no_sets() -> ValueError:
     return ValueError(
-        "the reference splits sets of categories, which are no cuts of certree's; fit it on columns of numbers, or "
-        "give it unfitted: then each value has a column"
+        "the reference splits sets of categories, which are no cuts of certree's; fit it on "
+        "columns of numbers, or give it unfitted: then each value has a column"
     )
 
 

@@ -69,7 +69,9 @@ def read_statistics(X: Any, given: Any) -> Statistics:
         given = source.frame([source.names.index(name) for name in named])
     names, columns = _columns(given)
     if not columns:
-        raise ValueError("statistics have no columns; there must be at least one number for each row")
+        raise ValueError(
+            "statistics have no columns; there must be at least one number for each row"
+        )
     _check(names, columns)
     kind = np.int64 if all(column.dtype.kind in "biu" for column in columns) else np.float64
     return Statistics(np.column_stack([column.astype(kind) for column in columns]), names, named)
@@ -115,10 +117,13 @@ def _check(names: list[str], columns: list[np.ndarray]) -> None:
     for name, column in zip(names, columns):
         if column.dtype.kind not in "biuf":
             raise ValueError(
-                f"statistics must be numbers, but column {name!r} has the type {column.dtype}; cast it"
+                f"statistics must be numbers, but column {name!r} has the type {column.dtype}; "
+                "cast it"
             )
         if column.dtype.kind == "f" and (bad := int((~np.isfinite(column)).sum())):
-            raise ValueError(f"statistics must be finite, but column {name!r} has {values(bad)} that are not")
+            raise ValueError(
+                f"statistics must be finite, but column {name!r} has {values(bad)} that are not"
+            )
         if column.dtype.kind == "u" and len(column) and column.max() >= 2**63:
             raise ValueError(f"statistics overflow: column {name!r} has a number of at least 2^63")
 
@@ -142,7 +147,8 @@ def in_units(given: Statistics, weights: np.ndarray | None, unit: Unit | None) -
             return InUnits(units, [float(denominator)] * found.shape[1], denominator == 1)
         if most / denominator >= MOST_UNITS:
             raise ValueError(
-                "statistics overflow: the sizes of one of them add up to more than 2^60 over all rows; scale them"
+                "statistics overflow: the sizes of one of them add up to more than 2^60 over all "
+                "rows; scale them"
             )
     floats = found.astype(np.float64)
     if weights is not None and unit is not None:

@@ -46,7 +46,9 @@ def _number(column: Column, item: Any) -> float | int:
         return _ticks(column, item)
     if not (isinstance(item, (int, float)) and is_number(item)):
         what = "a date or an integer" if column.kind == "date" else "a finite number"
-        raise ValueError(f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}")
+        raise ValueError(
+            f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}"
+        )
     return item
 
 
@@ -57,8 +59,8 @@ def _ticks(column: Column, moment: dt.date) -> int:
         moment = dt.datetime(moment.year, moment.month, moment.day)
     if (moment.tzinfo is not None) != zoned:
         raise ValueError(
-            f"thresholds of column {column.name!r}: {moment!r} must "
-            f"{'' if zoned else 'not '}have a time zone, as the column does{'' if zoned else ' not'}"
+            f"thresholds of column {column.name!r}: {moment!r} must {'' if zoned else 'not '}have "
+            f"a time zone, as the column does{'' if zoned else ' not'}"
         )
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc if zoned else None)
     micros = (moment - epoch) // dt.timedelta(microseconds=1)
