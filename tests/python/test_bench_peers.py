@@ -70,6 +70,21 @@ def test_policies_are_scored_as_the_estimator_does():
         assert found == pytest.approx(model.objective_, rel=1e-12)
 
 
+def answered_by_certree(task, table):
+    """What certree was given, the model that it fitted, and its answer."""
+    job = {
+        "task": task,
+        "leaf_penalty": 0.01,
+        "max_depth": 3,
+        "limit": 60,
+        "memory": 1e9,
+        "options": {},
+    }
+    prepared = certree_adapter.prepare(table, job)
+    model = certree_adapter.fit(prepared)
+    return prepared, model, certree_adapter.answer(model, prepared)
+
+
 def test_test_costs_are_read_off_the_tree():
     rng = np.random.default_rng(0)
     X = rng.random((60, 4)) < 0.5
@@ -83,23 +98,12 @@ def test_test_costs_are_read_off_the_tree():
         "group": np.array([-1, 0, 0]),
     }
     table = {**arrays, "names": ["a", "b", "c", "d"]}
-    job = {
-        "task": "cost-low",
-        "leaf_penalty": 0.01,
-        "max_depth": 3,
-        "limit": 60,
-        "memory": 1e9,
-        "options": {},
-    }
-    prepared = certree_adapter.prepare(table, job)
-    model = certree_adapter.fit(prepared)
-    answer = certree_adapter.answer(model, prepared)
+    prepared, model, answer = answered_by_certree("cost-low", table)
     _, found = objective(
         "cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"]
     )
-    assert found == pytest.approx(
-        model.objective_, rel=1e-12
-    ) and model.test_costs(prepared[1]).any()
+    assert found == pytest.approx(model.objective_, rel=1e-12)
+    assert model.test_costs(prepared[1]).any()
 
 
 def test_numbers_are_left_alone_for_labels_and_cut_for_targets(tmp_path):
@@ -120,17 +124,7 @@ def test_means_are_scored_as_the_estimator_does():
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 4)) < 0.5, rng.normal(size=60)
     table = {"X": X, "y": y, "names": ["a", "b", "c", "d"]}
-    job = {
-        "task": "squared_error",
-        "leaf_penalty": 0.01,
-        "max_depth": 3,
-        "limit": 60,
-        "memory": 1e9,
-        "options": {},
-    }
-    prepared = certree_adapter.prepare(table, job)
-    model = certree_adapter.fit(prepared)
-    answer = certree_adapter.answer(model, prepared)
+    _, model, answer = answered_by_certree("squared_error", table)
     _, found = objective("squared_error", table, answer["predictions"], answer["leaves"], 0.01)
     assert found == pytest.approx(model.objective_, rel=1e-12)
 

@@ -9,6 +9,7 @@ import textwrap
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -386,3 +387,11 @@ def test_random_interrupts_are_never_swallowed():
         if hasattr(model, "tree_"):
             assert model.objective_ == model.certificate_.objective
             assert len(model.predict(frame)) == 400
+
+
+def test_random_interrupts_of_everything_that_searches():
+    """A little of ``tests/fuzz/interrupts.py``, which says what must hold."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+    import interrupts
+
+    assert interrupts.run([*interrupts.FITS, *interrupts.CALLS], 10.0, seed=0) == 0
