@@ -368,8 +368,8 @@ def test_random_interrupts_are_never_swallowed():
         model = OptimalTreeClassifier(max_depth=3, thresholds=8, time_limit=5)
         timer = threading.Timer(rng.random() * 0.06, os.kill, (os.getpid(), signal.SIGINT))
         raised = False
-        timer.start()
         try:
+            timer.start()
             model.fit(frame, y, sample_weight=weights)
             timer.join()
             # The signal came after the fit.
