@@ -1,13 +1,15 @@
 """All cuts of continuous features: accuracy, beside pycontree in the same run.
 
     pip install pycontree==1.0.8
-    python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300] [--without-peer] [--min-leaf-rows 5]
+    python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300]
+    [--without-peer] [--min-leaf-rows 5]
 
-DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the training rows are taken. One
-thread, no leaf penalty. Seconds are CPU time of `fit`, which other load on the machine hardly moves. Errors are counted
-from predictions on the training rows, so that a disagreement shows; `accuracy` is to be held against published optima.
-A fit that is not proved optimal within the limit counts as the limit. Sets that take the peer less than 0.05 s do not
-count in the means.
+DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the
+training rows are taken. One thread, no leaf penalty. Seconds are CPU time of `fit`, which other
+load on the machine hardly moves. Errors are counted from predictions on the training rows, so that
+a disagreement shows; `accuracy` is to be held against published optima. A fit that is not proved
+optimal within the limit counts as the limit. Sets that take the peer less than 0.05 s do not count
+in the means.
 """
 
 from __future__ import annotations
@@ -64,13 +66,21 @@ def main() -> None:
     parser.add_argument("--sets", help="comma-separated names of files, instead of all")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each fit")
     parser.add_argument("--without-peer", action="store_true", help="certree alone")
-    parser.add_argument("--min-leaf-rows", type=int, default=1, help="of certree's leaves; pycontree has no such limit")
+    parser.add_argument(
+        "--min-leaf-rows",
+        type=int,
+        default=1,
+        help="of certree's leaves; pycontree has no such limit",
+    )
     options = parser.parse_args()
     paths = sorted((options.folder / "continuous").glob("*.parquet"))
     if options.sets:
         paths = [path for path in paths if path.stem in options.sets.split(",")]
-    print(f"{'data':>10} {'depth':>5} {'rows':>6} {'cuts':>6} {'pycontree':>9} {'certree':>8} {'ratio':>7} "
-          f"{'errors: pycontree':>17} {'certree':>7} {'accuracy':>8} {'status':>10} {'calls':>6} {'MB':>6}")
+    print(
+        f"{'data':>10} {'depth':>5} {'rows':>6} {'cuts':>6} {'pycontree':>9} {'certree':>8} "
+        f"{'ratio':>7} {'errors: pycontree':>17} {'certree':>7} {'accuracy':>8} {'status':>10} "
+        f"{'calls':>6} {'MB':>6}"
+    )
     for depth in map(int, options.depths.split(",")):
         ratios = []
         for path in paths:
@@ -86,12 +96,18 @@ def main() -> None:
                 peer, ratio = f"{seconds:.3f}", f"{seconds / mine_counted:.1f}x"
                 if seconds >= LEAST:
                     ratios.append(seconds / mine_counted)
-            print(f"{path.stem:>10} {depth:>5} {len(X):>6} {c.n_cuts:>6} {peer:>9} {mine:>8.3f} {ratio:>7} "
-                  f"{their:>17} {errors:>7} {100 * (1 - errors / len(X)):>7.2f}% {c.status:>10} "
-                  f"{c.kernel_calls:>6} {c.peak_bytes / 1e6:>6.1f}", flush=True)
+            print(
+                f"{path.stem:>10} {depth:>5} {len(X):>6} {c.n_cuts:>6} {peer:>9} {mine:>8.3f} "
+                f"{ratio:>7} {their:>17} {errors:>7} {100 * (1 - errors / len(X)):>7.2f}% "
+                f"{c.status:>10} {c.kernel_calls:>6} {c.peak_bytes / 1e6:>6.1f}",
+                flush=True,
+            )
         if ratios:
             mean = float(np.exp(np.mean(np.log(ratios))))
-            print(f"depth {depth}: {mean:.1f}x in the geometric mean over {len(ratios)} sets, least {min(ratios):.1f}x\n")
+            print(
+                f"depth {depth}: {mean:.1f}x in the geometric mean over {len(ratios)} sets, least "
+                f"{min(ratios):.1f}x\n"
+            )
 
 
 if __name__ == "__main__":

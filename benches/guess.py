@@ -1,25 +1,29 @@
-"""Guessed cuts and bounds: how long guessing and fitting take, and how well the trees do, beside published figures.
+"""Guessed cuts and bounds: how long guessing and fitting take, and how well the trees do, beside
+published figures.
 
     python benches/guess.py --data DIR [--peer gosdt --limit 60 --peer-folds 1]
     python benches/guess.py --data DIR --bad
     python benches/guess.py --data DIR --regression
 
-`DIR` holds the four tables in `SETS` as Parquet files: a column `target`, then features. For each and for each reference
-(gradient boosting of so many trees of such a depth): cuts guessed on the training rows of a fold, then the best
-tree of depth 5 over them (`th`), and the best one if no tree is better than the reference anywhere (`lb`); for the latter also the
-guarantee, and the seconds of `certify()` beside those of the fit without a guess (`th`). What is printed are means over the
-folds. McTavish et al., "Fast Sparse Decision Tree Optimization via Reference Ensembles" (AAAI 2022), give the figures
-beside them in tables 4 and 6: mean ± deviation over five folds of their own. A figure is marked
-`<` where it is below the paper's mean by more than that deviation.
+`DIR` holds the four tables in `SETS` as Parquet files: a column `target`, then features. For each
+and for each reference (gradient boosting of so many trees of such a depth): cuts guessed on the
+training rows of a fold, then the best tree of depth 5 over them (`th`), and the best one if no tree
+is better than the reference anywhere (`lb`); for the latter also the guarantee, and the seconds of
+`certify()` beside those of the fit without a guess (`th`). What is printed are means over the
+folds. McTavish et al., "Fast Sparse Decision Tree Optimization via Reference Ensembles" (AAAI
+2022), give the figures beside them in tables 4 and 6: mean ± deviation over five folds of their
+own. A figure is marked `<` where it is below the paper's mean by more than that deviation.
 
-With `--peer`, certree and the peer also fit the answers to the guessed questions, side by side, as `benches/peers.py` does it:
-same cuts, same objective; once without and once with the same reference labels, which say nothing where they are of one
-class (the peer refuses those). With labels the two may find different trees: theirs are different searches under the same guess.
-This interpreter needs certree; the peer gets an environment of its own under `--envs`.
+With `--peer`, certree and the peer also fit the answers to the guessed questions, side by side, as
+`benches/peers.py` does it: same cuts, same objective; once without and once with the same reference
+labels, which say nothing where they are of one class (the peer refuses those). With labels the two
+may find different trees: theirs are different searches under the same guess. This interpreter needs
+certree; the peer gets an environment of its own under `--envs`.
 
-With `--bad` it is `spiral.parquet` and a reference that knows nothing of it, 40 stumps: what the guess costs, and the guarantee
-that must cover it. With `--regression` every table of `DIR` has one or several real targets, `target` or `target_0` and so on, and
-references are gradient boosting of three strengths: what guessed bounds of squared errors save, what they cost, and the guarantee.
+With `--bad` it is `spiral.parquet` and a reference that knows nothing of it, 40 stumps: what the
+guess costs, and the guarantee that must cover it. With `--regression` every table of `DIR` has one
+or several real targets, `target` or `target_0` and so on, and references are gradient boosting of
+three strengths: what guessed bounds of squared errors save, what they cost, and the guarantee.
 """
 
 import argparse
@@ -45,8 +49,10 @@ from sklearn.model_selection import StratifiedKFold
 from certree import OptimalTreeClassifier, OptimalTreeRegressor, ThresholdGuesser
 
 DEPTH = 5
-#: The leaf penalty, and by reference the paper's (seconds, training accuracy, test accuracy) with guessed cuts, and with
-#: guessed bounds too. None: out of time, so the accuracies are of what it had by then; or no figure is given.
+#: The leaf penalty, and by reference the paper's (seconds, training accuracy, test accuracy) with
+#: guessed cuts, and with
+#: guessed bounds too. None: out of time, so the accuracies are of what it had by then; or no figure
+#: is given.
 SETS = {
     "compas": (0.001, {
         (40, 1): (0.97, (0.684, 0.004), (0.677, 0.014), 1.115, (0.684, 0.004), (0.677, 0.014)),
@@ -98,26 +104,32 @@ def main():
         print(f"\n## {name}: {X.height} rows, {X.width} columns, leaf penalty {penalty:g}\n")
         print_row("reference", HEAD)
         for reference in arguments.references or paper:
-            folds = StratifiedKFold(arguments.folds, shuffle=True, random_state=arguments.seed).split(X, y)
+            folds = StratifiedKFold(
+                arguments.folds, shuffle=True, random_state=arguments.seed
+            ).split(X, y)
             found = []
             for fold, (train, test) in enumerate(folds):
                 found.append(one_fold(X, y, train, test, reference, penalty, arguments, clock))
                 if arguments.peer and fold < arguments.peer_folds:
-                    for bounds, values in side_by_side(name, X, y, train, found[-1], arguments).items():
+                    for bounds, values in side_by_side(
+                        name, X, y, train, found[-1], arguments
+                    ).items():
                         ratios[bounds] += values
             print_figures(reference, found, paper[reference])
             certified += [(fold["lb"]["certify"], fold["th"]["fit"]) for fold in found]
     for bounds, of_kind in ratios.items():
         if of_kind:
             print(
-                f"\n{arguments.peer} s / certree s on the same cuts, {bounds}, over the {len(of_kind)} folds where the peer needs "
-                f"at least {arguments.threshold:g} s: geometric mean {geometric_mean(of_kind):.0f}, least {min(of_kind):.1f}"
+                f"\n{arguments.peer} s / certree s on the same cuts, {bounds}, over the "
+                f"{len(of_kind)} folds where the peer needs at least {arguments.threshold:g} s: "
+                f"geometric mean {geometric_mean(of_kind):.0f}, least {min(of_kind):.1f}"
             )
     shares = [certify / fit for certify, fit in certified if fit >= SHORT]
     if shares:
         print(
-            f"\ncertify() s / fit s without a guess, over the {len(shares)} folds where that takes at least {SHORT:g} s: geometric "
-            f"mean {geometric_mean(shares):.2f}, most {max(shares):.2f}"
+            f"\ncertify() s / fit s without a guess, over the {len(shares)} folds where that takes "
+            f"at least {SHORT:g} s: geometric mean {geometric_mean(shares):.2f}, most "
+            f"{max(shares):.2f}"
         )
 
 
@@ -147,7 +159,11 @@ def one_fold(X, y, train, test, reference, penalty, arguments, clock):
     }
     for bounds, given in (("th", None), ("lb", labels)):
         model = OptimalTreeClassifier(
-            thresholds=guesser, reference=given, leaf_penalty=penalty, max_depth=DEPTH, time_limit=arguments.limit
+            thresholds=guesser,
+            reference=given,
+            leaf_penalty=penalty,
+            max_depth=DEPTH,
+            time_limit=arguments.limit,
         )
         start = clock()
         model.fit(X[train], y[train])
@@ -175,7 +191,8 @@ def beside(estimator, X, y, reference, clock):
     start = clock()
     model = estimator.set_params(reference=reference).fit(X, y)
     fitted = clock() - start
-    guessed, leaves, calls = model.certificate_, model.get_n_leaves(), model.certificate_.kernel_calls
+    guessed, leaves = model.certificate_, model.get_n_leaves()
+    calls = guessed.kernel_calls
     start = clock()
     model.certify()
     certified = clock() - start
@@ -183,8 +200,9 @@ def beside(estimator, X, y, reference, clock):
     assert cost <= guessed.guarantee + 1e-12, "the guarantee does not hold"
     return (
         f"{fitted:8.3f} s {calls:6} looks  objective {guessed.objective:.4f} of {leaves:2} leaves, "
-        f"{guessed.status}; best {model.objective_:.4f} of {model.get_n_leaves():2}, {model.status_} after "
-        f"{certified:.3f} s more: cost {cost:.4f}, guarantee {guessed.guarantee:.4f}"
+        f"{guessed.status}; best {model.objective_:.4f} of {model.get_n_leaves():2}, "
+        f"{model.status_} after {certified:.3f} s more: cost {cost:.4f}, guarantee "
+        f"{guessed.guarantee:.4f}"
     )
 
 
@@ -194,8 +212,13 @@ def bad_reference(arguments, clock):
     stumps = GradientBoostingClassifier(n_estimators=40, max_depth=1, random_state=0)
     for depth in (2, 3, 4, 5):
         for penalty in (0.1, 0.05, 0.02, 0.01, 0.001):
-            model = OptimalTreeClassifier(max_depth=depth, leaf_penalty=penalty, time_limit=arguments.limit)
-            print(f"depth {depth}, penalty {penalty:<5g} {beside(model, X, y, stumps, clock)}", flush=True)
+            model = OptimalTreeClassifier(
+                max_depth=depth, leaf_penalty=penalty, time_limit=arguments.limit
+            )
+            print(
+                f"depth {depth}, penalty {penalty:<5g} {beside(model, X, y, stumps, clock)}",
+                flush=True,
+            )
 
 
 def regression(arguments, clock):
@@ -207,27 +230,38 @@ def regression(arguments, clock):
         X, y = frame.drop(targets), frame.select(targets).to_numpy()
         values = X.with_columns(polars.col(polars.String).rank("dense")).to_numpy().astype(float)
         for depth, penalty in ((3, 0.01), (4, 0.005)):
-            parameters = {"max_depth": depth, "leaf_penalty": penalty, "time_limit": arguments.limit}
+            parameters = {
+                "max_depth": depth, "leaf_penalty": penalty, "time_limit": arguments.limit
+            }
             start = clock()
             best = OptimalTreeRegressor(**parameters).fit(X, y)
             seconds, looks = clock() - start, best.certificate_.kernel_calls
-            print(f"\n{path.stem}: {X.height} rows, {X.width} columns, depth {depth}, penalty {penalty:g}")
+            print(
+                f"\n{path.stem}: {X.height} rows, {X.width} columns, depth {depth}, penalty "
+                f"{penalty:g}"
+            )
             print(f"  no reference {seconds:8.3f} s {looks:6} looks, {best.status_}", flush=True)
             if best.status_ != "optimal":
                 continue
             for trees, levels in ((50, 2), (40, 1), (5, 1)):
-                boosting = GradientBoostingRegressor(n_estimators=trees, max_depth=levels, random_state=0)
-                predicted = [boosting.fit(values, y[:, k]).predict(values) for k in range(y.shape[1])]
+                boosting = GradientBoostingRegressor(
+                    n_estimators=trees, max_depth=levels, random_state=0
+                )
+                predicted = [
+                    boosting.fit(values, y[:, k]).predict(values) for k in range(y.shape[1])
+                ]
                 given = numpy.column_stack(predicted)
                 model = OptimalTreeRegressor(**parameters)
-                print(f"  {trees:2} x {levels}      {beside(model, X, y, given, clock)}", flush=True)
+                print(
+                    f"  {trees:2} x {levels}      {beside(model, X, y, given, clock)}", flush=True
+                )
 
 
 #: Fits that take less are mostly Python.
 SHORT = 0.01
 HEAD = (
-    "bounds", "guess s (most)", "refits", "cuts", "kept", "fit s (most)", "complete", "paper s", "leaves", "reference", "train",
-    "paper", "test", "paper", "cost", "guarantee", "certify s",
+    "bounds", "guess s (most)", "refits", "cuts", "kept", "fit s (most)", "complete", "paper s",
+    "leaves", "reference", "train", "paper", "test", "paper", "cost", "guarantee", "certify s",
 )  # fmt: skip
 WIDTHS = (6, 14, 6, 5, 5, 15, 8, 10, 6, 9, 15, 13, 15, 13, 6, 9, 9)
 
@@ -242,7 +276,9 @@ def print_figures(reference, found, paper):
 
         def of(key):
             kind = found[0][bounds]
-            return numpy.array([float((fold[bounds] if key in kind else fold)[key]) for fold in found])
+            return numpy.array(
+                [float((fold[bounds] if key in kind else fold)[key]) for fold in found]
+            )
 
         def accuracy(key, published):
             mean = of(key).mean()
@@ -279,7 +315,8 @@ def print_figures(reference, found, paper):
 
 
 def side_by_side(name, X, y, train, fold, arguments):
-    """By bounds: the peer's seconds over certree's on the answers to the guessed questions, if the peer needs long enough."""
+    """By bounds: the peer's seconds over certree's on the answers to the guessed questions, if the
+    peer needs long enough."""
     answers = fold["guesser"].transform(X[train])
     _, labels = numpy.unique(y[train], return_inverse=True)
     _, reference = numpy.unique(numpy.append(fold["labels"], numpy.unique(y)), return_inverse=True)
@@ -295,7 +332,9 @@ def side_by_side(name, X, y, train, fold, arguments):
             questions = [f"q{i}" for i in range(answers.shape[1])]
             table = save(name, questions, Path(folder), X=answers, y=labels.astype("int64"), **more)
             for solver in (SOLVERS[arguments.peer], SOLVERS["certree"]):
-                python = environments.python_for(solver, arguments.envs, arguments.python, sys.executable)
+                python = environments.python_for(
+                    solver, arguments.envs, arguments.python, sys.executable
+                )
                 records[solver.name] = run(solver, python, case, table, limits)
         ratios[bounds] = compare(name, bounds, table, records, arguments)
     return ratios
@@ -304,7 +343,8 @@ def side_by_side(name, X, y, train, fold, arguments):
 def compare(name, bounds, table, records, arguments):
     peer, own = records[arguments.peer], records["certree"]
     key = "cpu_seconds" if arguments.clock == "cpu" else "seconds"
-    # A peer that was stopped has taken at least this long. Of one that had to be killed, processor time is unknown.
+    # A peer that was stopped has taken at least this long. Of one that had to be killed, processor
+    # time is unknown.
     theirs = peer[key]
     counts = theirs is not None and own["outcome"] == "optimal" and peer["outcome"] != "error"
     ratio = theirs / own[key] if counts else None
@@ -327,14 +367,26 @@ def compare(name, bounds, table, records, arguments):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     names = lambda text: [name for name in text.split(",") if name]  # noqa: E731
     pairs = lambda text: [tuple(map(int, pair.split("x"))) for pair in names(text)]  # noqa: E731
     parser.add_argument("--data", required=True, help="folder of Parquet files")
-    parser.add_argument("--sets", type=names, help=f"of {', '.join(SETS)}, or, with --regression, of the files; default: all")
-    parser.add_argument("--bad", action="store_true", help="a bad reference on spiral.parquet, and nothing else")
-    parser.add_argument("--regression", action="store_true", help="squared errors, and nothing else")
-    parser.add_argument("--references", type=pairs, help="such as 40x1,20x3; default: the paper's four")
+    parser.add_argument(
+        "--sets",
+        type=names,
+        help=f"of {', '.join(SETS)}, or, with --regression, of the files; default: all",
+    )
+    parser.add_argument(
+        "--bad", action="store_true", help="a bad reference on spiral.parquet, and nothing else"
+    )
+    parser.add_argument(
+        "--regression", action="store_true", help="squared errors, and nothing else"
+    )
+    parser.add_argument(
+        "--references", type=pairs, help="such as 40x1,20x3; default: the paper's four"
+    )
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the folds")
     parser.add_argument("--tolerance", type=float, default=0.0, help="of the elimination")
@@ -342,10 +394,21 @@ def parse():
     parser.add_argument("--peer", choices=[name for name in SOLVERS if name.startswith("gosdt")])
     parser.add_argument("--peer-folds", type=int, default=1, help="so many of the folds")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one fit")
-    parser.add_argument("--memory", type=float, default=8e9, help="bytes for one process of the peer's comparison")
-    parser.add_argument("--threshold", type=float, default=0.05, help="seconds a peer must need to count in the mean")
-    parser.add_argument("--envs", default=environments.default_folder(), help="folder for the peer's environment")
-    parser.add_argument("--python", action="append", default=[], help="an interpreter that the peer may use")
+    parser.add_argument(
+        "--memory", type=float, default=8e9, help="bytes for one process of the peer's comparison"
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=0.05,
+        help="seconds a peer must need to count in the mean",
+    )
+    parser.add_argument(
+        "--envs", default=environments.default_folder(), help="folder for the peer's environment"
+    )
+    parser.add_argument(
+        "--python", action="append", default=[], help="an interpreter that the peer may use"
+    )
     return parser.parse_args()
 
 

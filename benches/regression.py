@@ -1,12 +1,13 @@
-"""Regression: all cuts against what Quant-BnB publishes, few cuts beside pystreed in the same run, and few cuts with a leaf
-penalty instead of a depth limit.
+"""Regression: all cuts against what Quant-BnB publishes, few cuts beside pystreed in the same run,
+and few cuts with a leaf penalty instead of a depth limit.
 
     pip install pystreed==1.4.0
     python benches/regression.py DATA_FOLDER [--limit 300]
 
-DATA_FOLDER has `regression/*.parquet`: columns `target` or `target_*`, features, and `split` where the source has one;
-of those the training rows are taken. One thread; no leaf penalty but in the last table. Seconds are CPU time, which other load on the machine
-hardly moves; the share of the squared error that is left is printed for both, so that a disagreement shows.
+DATA_FOLDER has `regression/*.parquet`: columns `target` or `target_*`, features, and `split` where
+the source has one; of those the training rows are taken. One thread; no leaf penalty but in the
+last table. Seconds are CPU time, which other load on the machine hardly moves; the share of the
+squared error that is left is printed for both, so that a disagreement shows.
 """
 
 from __future__ import annotations
@@ -74,20 +75,27 @@ def certree(
 
 
 def all_cuts(folder: Path, limit: float) -> None:
-    print(f"{'data':>12} {'depth':>5} {'rows':>6} {'cuts':>6} {'published':>10} {'target':>7} {'seconds':>8} "
-          f"{'status':>10} {'calls':>7} {'MB':>6} {'error left':>11}")
+    print(
+        f"{'data':>12} {'depth':>5} {'rows':>6} {'cuts':>6} {'published':>10} {'target':>7} "
+        f"{'seconds':>8} {'status':>10} {'calls':>7} {'MB':>6} {'error left':>11}"
+    )
     for name, depth, published, target in ALL_CUTS:
         X, y = read(folder, name)
         seconds, model = certree(X, y, depth, limit)
         c = model.certificate_
-        print(f"{name:>12} {depth:>5} {len(X):>6} {c.n_cuts:>6} {published or '-':>10} {target:>7} {seconds:>8.2f} "
-              f"{c.status:>10} {c.kernel_calls:>7} {c.peak_bytes / 1e6:>6.1f} {c.objective:>11.8f}", flush=True)
+        print(
+            f"{name:>12} {depth:>5} {len(X):>6} {c.n_cuts:>6} {published or '-':>10} {target:>7} "
+            f"{seconds:>8.2f} {c.status:>10} {c.kernel_calls:>7} {c.peak_bytes / 1e6:>6.1f} "
+            f"{c.objective:>11.8f}",
+            flush=True,
+        )
 
 
 def pystreed(X: np.ndarray, y: np.ndarray, depth: int, limit: float) -> tuple[float, float, bool]:
     from pystreed import STreeDRegressor
 
-    # No sparsity cost is known to be needed for exactness here; a penalty of zero is its own setting.
+    # No sparsity cost is known to be needed for exactness here; a penalty of zero is its own
+    # setting.
     model = STreeDRegressor(
         max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit, cost_complexity=0.0
     )
@@ -99,8 +107,10 @@ def pystreed(X: np.ndarray, y: np.ndarray, depth: int, limit: float) -> tuple[fl
 
 
 def few_cuts(folder: Path, limit: float) -> None:
-    print(f"{'data':>12} {'depth':>5} {'rows':>6} {'columns':>7} {'pystreed':>9} {'certree':>8} {'ratio':>7} "
-          f"{'error left: pystreed':>21} {'certree':>11}")
+    print(
+        f"{'data':>12} {'depth':>5} {'rows':>6} {'columns':>7} {'pystreed':>9} {'certree':>8} "
+        f"{'ratio':>7} {'error left: pystreed':>21} {'certree':>11}"
+    )
     for name, cuts, depth in FEW_CUTS:
         X, y = read(folder, name)
         # pystreed takes one target: of several the first.
@@ -111,20 +121,28 @@ def few_cuts(folder: Path, limit: float) -> None:
         matrix = binary.to_numpy().astype("int32")
         peer, left, optimal = pystreed(matrix, y, depth, limit)
         proof = "" if optimal else " (not proved)"
-        print(f"{name:>12} {depth:>5} {len(y):>6} {matrix.shape[1]:>7} {peer:>9.3f} {mine:>8.3f} {peer / mine:>6.1f}x "
-              f"{left:>21.10f} {model.objective_:>11.10f}{proof}", flush=True)
+        print(
+            f"{name:>12} {depth:>5} {len(y):>6} {matrix.shape[1]:>7} {peer:>9.3f} {mine:>8.3f} "
+            f"{peer / mine:>6.1f}x {left:>21.10f} {model.objective_:>11.10f}{proof}",
+            flush=True,
+        )
 
 
 def penalised(folder: Path, limit: float) -> None:
-    print(f"{'data':>12} {'penalty':>7} {'rows':>6} {'columns':>7} {'seconds':>8} {'status':>10} {'nodes':>8} "
-          f"{'calls':>8} {'leaves':>6} {'objective':>12}")
+    print(
+        f"{'data':>12} {'penalty':>7} {'rows':>6} {'columns':>7} {'seconds':>8} {'status':>10} "
+        f"{'nodes':>8} {'calls':>8} {'leaves':>6} {'objective':>12}"
+    )
     for name, cuts, penalty in PENALISED:
         X, y = read(folder, name)
         binary = pl.DataFrame(ThresholdBinarizer(thresholds=cuts).fit_transform(X))
         seconds, model = certree(binary, y, None, limit, penalty)
         c = model.certificate_
-        print(f"{name:>12} {penalty:>7} {len(y):>6} {binary.width:>7} {seconds:>8.2f} {c.status:>10} {c.nodes:>8} "
-              f"{c.kernel_calls:>8} {model.tree_.n_leaves:>6} {c.objective:>12.9f}", flush=True)
+        print(
+            f"{name:>12} {penalty:>7} {len(y):>6} {binary.width:>7} {seconds:>8.2f} {c.status:>10} "
+            f"{c.nodes:>8} {c.kernel_calls:>8} {model.tree_.n_leaves:>6} {c.objective:>12.9f}",
+            flush=True,
+        )
 
 
 def main() -> None:

@@ -2,10 +2,11 @@
 
     python benches/rows.py [--rows 10000000]
 
-Two tables: "skewed", whose columns are true from 2% to 50% of the time and hang together as those of
-real data do, and "independent", of fair coins, where nearly all 2^20 combinations occur, which is the
-most that 20 columns can ask of a search. Each fit runs in a process of its own, whose peak memory is
-the whole cost. Targets: less than 10 s and 4 GB. Work (nodes, kernel calls) is printed beside seconds.
+Two tables: "skewed", whose columns are true from 2% to 50% of the time and hang together as those
+of real data do, and "independent", of fair coins, where nearly all 2^20 combinations occur, which
+is the most that 20 columns can ask of a search. Each fit runs in a process of its own, whose peak
+memory is the whole cost. Targets: less than 10 s and 4 GB. Work (nodes, kernel calls) is printed
+beside seconds.
 """
 
 from __future__ import annotations

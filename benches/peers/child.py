@@ -1,6 +1,7 @@
 """One fit in one process, inside the environment of one solver: `python -m peers.child job.json`.
 
-Only the standard library, numpy and the solver may be imported here, and nothing newer than Python 3.8.
+Only the standard library, numpy and the solver may be imported here, and nothing newer than Python
+3.8.
 """
 
 import importlib
@@ -49,11 +50,19 @@ def fit(adapter, prepared):
 
 
 def warm_up(adapter, job, guesses):
-    """A fit on four rows, so that nothing that is loaded at first use is timed or counted as the search's memory."""
+    """A fit on four rows, so that nothing that is loaded at first use is timed or counted as the
+    search's memory."""
     X = numpy.array([[False, False], [False, True], [True, False], [True, True]] * 2)
     y = (X[:, 0] ^ X[:, 1]).astype("int64")
     predicted = numpy.column_stack([y, 1 - y]).astype("float64")
-    table = {"X": X, "y": y, "names": ["a", "b"], "outcome": y * 1.0, "propensity": y * 0.2 + 0.4, "predicted": predicted}
+    table = {
+        "X": X,
+        "y": y,
+        "names": ["a", "b"],
+        "outcome": y * 1.0,
+        "propensity": y * 0.2 + 0.4,
+        "predicted": predicted,
+    }
     table["sensitive"] = numpy.arange(8) // 4
     table.update({"time": numpy.arange(8) + 1.0, "event": y * 1.0})
     table.update({job["task"]: 1.0 - numpy.eye(2), "test_of": numpy.arange(2)})

@@ -34,8 +34,11 @@ def create(environment, python, adapter, given):
     print(f"creating {environment.name} with {interpreter}", file=sys.stderr)
     shutil.rmtree(environment, ignore_errors=True)
     subprocess.run([interpreter, "-m", "venv", str(environment)], check=True)
-    # Wheels only: a peer built here from source might lack the optimisation flags of its published build.
-    install = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *adapter.PACKAGES]
+    # Wheels only: a peer built here from source might lack the optimisation flags of its published
+    # build.
+    install = [
+        str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *adapter.PACKAGES
+    ]
     subprocess.run(install, check=True)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 def peak_bytes():
     """The most this process has held.
 
-    On Linux not `ru_maxrss`: that keeps the peak of the process that started this one across the exec, so that a
-    large parent would be counted as the child's.
+    On Linux not `ru_maxrss`: that keeps the peak of the process that started this one across the
+    exec, so that a large parent would be counted as the child's.
     """
     peak = status_field("self", "VmHWM")
     if peak is not None:

@@ -6,7 +6,9 @@ from peers.settings import SETTINGS
 
 
 def key(record):
-    return record.get("task", "accuracy"), record["set"], record["max_depth"], record["leaf_penalty"]
+    return record.get(
+        "task", "accuracy"
+    ), record["set"], record["max_depth"], record["leaf_penalty"]
 
 
 def problem(record):
@@ -16,7 +18,8 @@ def problem(record):
 
 
 def pairs(records):
-    """(peer's record, the record of the solver beside it or None), in the order they were measured; the last wins."""
+    """(peer's record, the record of the solver beside it or None), in the order they were measured;
+    the last wins."""
     latest = {}
     for record in records:
         latest[record["setting"], record["peer"], key(record), record["solver"]] = record
@@ -30,7 +33,8 @@ def pairs(records):
 
 
 def disagreements(records):
-    """Every pair of proved objectives that differ, and every proof that another solver's tree refutes."""
+    """Every pair of proved objectives that differ, and every proof that another solver's tree
+    refutes."""
     best = {}
     for record in records:
         if record["objective"] is not None:
@@ -41,23 +45,29 @@ def disagreements(records):
         if record["outcome"] != "optimal":
             continue
         other = best.get(key(record))
-        # Objectives are multiples of 1/rows plus multiples of the penalty: anything above rounding is real.
-        if other is not None and record["objective"] is not None and record["objective"] > other["objective"] + 1e-9:
+        # Objectives are multiples of 1/rows plus multiples of the penalty: anything above rounding
+        # is real.
+        if other is not None and record[
+            "objective"
+        ] is not None and record["objective"] > other["objective"] + 1e-9:
             yield (
                 f"!!! DISAGREEMENT on {problem(record)}: {record['solver']} claims that "
-                f"{record['objective']:.9f} is optimal, but {other['solver']} has a tree of {other['objective']:.9f}"
+                f"{record['objective']:.9f} is optimal, but {other['solver']} has a tree of "
+                f"{other['objective']:.9f}"
             )
 
 
 def on_clock(record, clock):
-    """The record with `seconds` read off the clock asked for; a fit that is not solved counts as its limit on both."""
+    """The record with `seconds` read off the clock asked for; a fit that is not solved counts as
+    its limit on both."""
     if clock == "wall" or record["outcome"] != "optimal":
         return record
     return {**record, "seconds": record["cpu_seconds"]}
 
 
 def disturbed(records):
-    """Fits that waited for a processor: something else ran, and their wall clock says more than they took."""
+    """Fits that waited for a processor: something else ran, and their wall clock says more than
+    they took."""
     for record in records:
         if record["outcome"] != "optimal" or record["seconds"] < 0.05:
             continue
@@ -84,7 +94,10 @@ def report(records, threshold, clock="wall"):
     return "\n".join(lines + [""] + complaints)
 
 
-COLUMNS = "problem rows features peer_s own_s ratio peer_objective own_objective peer_MB own_MB nodes kernel_calls bytes/node"
+COLUMNS = (
+    "problem rows features peer_s own_s ratio peer_objective own_objective peer_MB own_MB nodes "
+    "kernel_calls bytes/node"
+)
 
 
 def table(chosen):
@@ -132,7 +145,8 @@ def failed(*records):
 
 
 def search_bytes(record):
-    """What the search took: the peak less what was held before it, with the libraries and the data loaded."""
+    """What the search took: the peak less what was held before it, with the libraries and the data
+    loaded."""
     if record is None or not record["peak_bytes"] or not record["loaded_bytes"]:
         return None
     return max(record["peak_bytes"] - record["loaded_bytes"], 0)
@@ -144,7 +158,8 @@ def megabytes(record):
 
 
 def summary(chosen, threshold):
-    lines = [f"cases: {len(chosen)}; solved by the peer: {sum(a['outcome'] == 'optimal' for a, _ in chosen)}"]
+    solved = sum(a["outcome"] == "optimal" for a, _ in chosen)
+    lines = [f"cases: {len(chosen)}; solved by the peer: {solved}"]
     counted = [(a, b) for a, b in chosen if b and a["seconds"] >= threshold and not failed(a, b)]
     ratios = [(a["seconds"] / b["seconds"], problem(a)) for a, b in counted]
     if ratios:
@@ -157,15 +172,33 @@ def summary(chosen, threshold):
     sizes = [(search_bytes(a), search_bytes(b)) for a, b in counted]
     sizes = [max(a, 1e6) / max(b, 1e6) for a, b in sizes if a is not None and b is not None]
     if sizes:
-        lines.append(f"peer bytes / own bytes on the same: geometric mean {mean(sizes):.2f}, worst {min(sizes):.2f}")
+        lines.append(
+            f"peer bytes / own bytes on the same: geometric mean {mean(sizes):.2f}, worst "
+            f"{min(sizes):.2f}"
+        )
     for label, side in (("peer", 0), ("own", 1)):
-        unsolved = [pair[side] for pair in chosen if pair[side] and pair[side]["outcome"] != "optimal"]
+        unsolved = [
+            pair[side] for pair in chosen if pair[side] and pair[side]["outcome"] != "optimal"
+        ]
         if unsolved:
-            lines.append(f"not solved, {label}: " + ", ".join(f"{problem(r)} ({r['outcome']})" for r in unsolved))
-    broken = [f"{problem(r)} {r['solver']}" for pair in chosen for r in pair if r and r["outcome"] == "error"]
+            named = [f"{problem(r)} ({r['outcome']})" for r in unsolved]
+            lines.append(f"not solved, {label}: " + ", ".join(named))
+    broken = [
+        f"{problem(r)} {r['solver']}"
+        for pair in chosen
+        for r in pair
+        if r
+        and r["outcome"] == "error"
+    ]
     if broken:
         lines.append("!!! failed, and not in the means: " + ", ".join(broken))
-    lost = [problem(a) for a, b in chosen if b and a["outcome"] == "optimal" and b["outcome"] != "optimal"]
+    lost = [
+        problem(a)
+        for a, b in chosen
+        if b
+        and a["outcome"] == "optimal"
+        and b["outcome"] != "optimal"
+    ]
     if lost:
         lines.append("!!! solved by the peer only: " + ", ".join(lost))
     return lines

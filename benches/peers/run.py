@@ -20,7 +20,8 @@ POLL_SECONDS = 0.02
 def run(solver, python, case, table, limits):
     """One record: the fields of `case`, what was measured, and `outcome`.
 
-    Outcomes are optimal, time, memory, error, and unproved (stopped before its limit without a proof).
+    Outcomes are optimal, time, memory, error, and unproved (stopped before its limit without a
+    proof).
     """
     with tempfile.TemporaryDirectory() as folder:
         job = make_job(solver, case, table, limits, Path(folder))
@@ -56,7 +57,12 @@ def make_job(solver, case, table, limits, folder):
 
 def start(python, job, log):
     # One thread for the numerical libraries: only the solver's own threads are under test.
-    one = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")}
+    one = {
+        name: "1"
+        for name in (
+            "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"
+        )
+    }
     return subprocess.Popen(
         [python, "-m", "peers.child", job["job"]],
         cwd=Path(__file__).resolve().parent.parent,
@@ -68,7 +74,8 @@ def start(python, job, log):
 
 
 def watch(process, limits):
-    """Waits for the child; kills it over a limit. Returns what it was stopped for, and the peak seen until then."""
+    """Waits for the child; kills it over a limit. Returns what it was stopped for, and the peak
+    seen until then."""
     deadline = time.monotonic() + limits.seconds + GRACE_SECONDS
     peak = None
     while True:

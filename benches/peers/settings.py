@@ -1,4 +1,5 @@
-"""What is measured: each setting is a list of problems, the peers that can solve them, and who stands beside them."""
+"""What is measured: each setting is a list of problems, the peers that can solve them, and who
+stands beside them."""
 
 from dataclasses import dataclass
 
@@ -17,7 +18,8 @@ class Setting:
     sets: tuple = ()
     # The solver that runs right after the peer, and is compared with it.
     beside: str = "certree"
-    # The second solver is not run where the first took less: there is nothing to share among threads.
+    # The second solver is not run where the first took less: there is nothing to share among
+    # threads.
     skip_below: float = 0.0
 
 
@@ -34,7 +36,9 @@ SETTINGS = {
         Setting("f1-depth3", "f1", depths=(3,), peers=("pystreed",)),
         Setting("f1-depth4", "f1", depths=(4,), peers=("pystreed",)),
         *(
-            Setting(f"continuous-depth{depth}", depths=(depth,), peers=("pycontree", "pytrees-contree"))
+            Setting(
+                f"continuous-depth{depth}", depths=(depth,), peers=("pycontree", "pytrees-contree")
+            )
             for depth in (2, 3, 4)
         ),
         # A few cuts of each column: the peer takes Boolean features only.
@@ -46,7 +50,10 @@ SETTINGS = {
             for impurity in ("gini", "entropy")
             for depth in (3, 4)
         ),
-        *(Setting(f"survival-depth{depth}", "survival", depths=(depth,), peers=("pystreed",)) for depth in (3, 4, 5)),
+        *(
+            Setting(f"survival-depth{depth}", "survival", depths=(depth,), peers=("pystreed",))
+            for depth in (3, 4, 5)
+        ),
         # No peer has it: to be read beside the seconds of accuracy-depth4.
         Setting("mcc-depth4", "mcc", depths=(4,), peers=("certree",)),
         Setting("policy-dm", "dm", depths=(4, 5), peers=("pystreed",)),
@@ -60,8 +67,16 @@ SETTINGS = {
         ),
         Setting("sparse", penalties=SPARSE_PENALTIES, peers=("gosdt",), max_features=60),
         # Harder still, on a set that it takes seconds on.
-        Setting("sparse-least", penalties=(0.001,), peers=("gosdt",), max_features=60, sets=("vote",)),
-        Setting("threads-depth", depths=(4, 5), peers=("certree",), beside="certree-2-threads", skip_below=1.0),
+        Setting(
+            "sparse-least", penalties=(0.001,), peers=("gosdt",), max_features=60, sets=("vote",)
+        ),
+        Setting(
+            "threads-depth",
+            depths=(4, 5),
+            peers=("certree",),
+            beside="certree-2-threads",
+            skip_below=1.0,
+        ),
         Setting(
             "threads-sparse",
             penalties=SPARSE_PENALTIES,
@@ -89,7 +104,8 @@ class Case:
 
 
 def cases_of(setting, tables):
-    """The problems of a setting on the given tables, the quick sets first so that figures come early."""
+    """The problems of a setting on the given tables, the quick sets first so that figures come
+    early."""
     chosen = [table for table in tables if table.features <= setting.max_features]
     chosen = [table for table in chosen if not setting.sets or table.name in setting.sets]
     chosen.sort(key=lambda table: table.rows * table.features**2)

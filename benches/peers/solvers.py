@@ -1,7 +1,9 @@
-"""The solvers that can be measured: a name, its adapter, and options given to it on top of its defaults.
+"""The solvers that can be measured: a name, its adapter, and options given to it on top of its
+defaults.
 
-Each peer stands here with its defaults under its own name, and with the other settings its documentation
-recommends under names of their own, so that nobody need wonder whether it was held back.
+Each peer stands here with its defaults under its own name, and with the other settings its
+documentation recommends under names of their own, so that nobody need wonder whether it was held
+back.
 """
 
 import importlib
@@ -24,7 +26,11 @@ SOLVERS = {
         Solver("certree", "certree", {"n_jobs": 1}),
         Solver("certree-2-threads", "certree", {"n_jobs": 2}),
         Solver("pystreed", "pystreed"),
-        Solver("pystreed-branch-cache", "pystreed", {"use_branch_caching": True, "use_dataset_caching": False}),
+        Solver(
+            "pystreed-branch-cache",
+            "pystreed",
+            {"use_branch_caching": True, "use_dataset_caching": False},
+        ),
         # Its fairness tasks have no dataset cache.
         Solver("pystreed-fair", "pystreed"),
         # Neither has its task of test costs, and branches are always cached there.

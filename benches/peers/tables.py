@@ -1,4 +1,5 @@
-"""Parquet files as plain arrays that every environment can load. `benches/peers.py` says what they hold."""
+"""Parquet files as plain arrays that every environment can load. `benches/peers.py` says what they
+hold."""
 
 import json
 from dataclasses import dataclass
@@ -18,15 +19,19 @@ class Table:
     rows: int
     features: int
     path: Path
-    # What the tasks read: `y`, the class, treatment or target of each row; for survival `time` and `event`; for policies `outcome`, `propensity` and
-    # `predicted`; for fairness `sensitive`; for guessed bounds `reference`, the labels that a model predicts; for test
-    # costs `cost-<level>` by class and label, the `test_of` each column, and for each test `prices` (full,
+    # What the tasks read: `y`, the class, treatment or target of each row; for survival `time` and
+    # `event`; for policies `outcome`, `propensity` and
+    # `predicted`; for fairness `sensitive`; for guessed bounds `reference`, the labels that a model
+    # predicts; for test
+    # costs `cost-<level>` by class and label, the `test_of` each column, and for each test `prices`
+    # (full,
     # discounted) and its `group`, -1 if it has none.
     arrays: dict
 
 
 def load_tables(data, names, folder):
-    """Writes each set as arrays into `folder`: numpy is the one format that all environments share."""
+    """Writes each set as arrays into `folder`: numpy is the one format that all environments
+    share."""
     files = sorted(Path(data).glob("*.parquet"))
     if names:
         missing = set(names) - {file.stem for file in files}
@@ -55,10 +60,18 @@ def convert(file, folder):
         return convert_regression(features, frame["target"], file.stem, folder)
     if features.columns and all(kind.is_numeric() for kind in features.dtypes):
         # No sums of these: each row's value is only compared.
-        return save(file.stem, features.columns, folder, X=features.to_numpy().astype("float64"), y=codes(frame["target"]))
+        return save(
+            file.stem,
+            features.columns,
+            folder,
+            X=features.to_numpy().astype("float64"),
+            y=codes(frame["target"]),
+        )
     other = [name for name, kind in features.schema.items() if kind != polars.Boolean]
     if other:
-        raise SystemExit(f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}")
+        raise SystemExit(
+            f"{file.name}: {len(other)} columns are not Boolean, the first is {other[0]!r}"
+        )
     group = sensitive_column(file)
     arrays = read_costs(costs, features.columns) if costs.exists() else {}
     if group is not None:
@@ -74,15 +87,20 @@ def codes(target):
 
 
 def convert_regression(features, target, name, folder):
-    """Boolean columns as they are, and a few cuts between quantiles of each other one: the same columns for everybody."""
+    """Boolean columns as they are, and a few cuts between quantiles of each other one: the same
+    columns for everybody."""
     columns = {}
     for column in features.iter_columns():
         if column.dtype == polars.String:
-            tests = {f"{column.name} = {value}": column == value for value in column.unique().sort()}
+            tests = {
+                f"{column.name} = {value}": column == value for value in column.unique().sort()
+            }
         elif column.dtype == polars.Boolean:
             tests = {column.name: column}
         else:
-            quantiles = numpy.quantile(column, numpy.arange(1, REGRESSION_CUTS + 1) / (REGRESSION_CUTS + 1))
+            quantiles = numpy.quantile(
+                column, numpy.arange(1, REGRESSION_CUTS + 1) / (REGRESSION_CUTS + 1)
+            )
             tests = {f"{column.name} > {cut:.17g}": column > cut for cut in numpy.unique(quantiles)}
         columns.update(tests)
     X = numpy.column_stack([answers.to_numpy() for answers in columns.values()])
@@ -96,15 +114,21 @@ def read_costs(file, columns):
     test_of = {column: test for test, one in enumerate(attributes) for column in one["columns"]}
     groups = sorted({one["group"] for one in attributes} - {None})
     return {
-        **{f"cost-{level}": numpy.array(given["misclassification_cost"][level]) for level in given["levels"]},
+        **{
+            f"cost-{level}": numpy.array(given["misclassification_cost"][level])
+            for level in given["levels"]
+        },
         "test_of": numpy.array([test_of[column] for column in columns]),
         "prices": numpy.array([[one["test_cost"], one["discount_cost"]] for one in attributes]),
-        "group": numpy.array([-1 if one["group"] is None else groups.index(one["group"]) for one in attributes]),
+        "group": numpy.array(
+            [-1 if one["group"] is None else groups.index(one["group"]) for one in attributes]
+        ),
     }
 
 
 def sensitive_column(file):
-    """What `manifest.json`, beside the file or one folder up, calls the sensitive column of the set."""
+    """What `manifest.json`, beside the file or one folder up, calls the sensitive column of the
+    set."""
     for folder in (file.parent, file.parent.parent):
         if (folder / "manifest.json").exists():
             with open(folder / "manifest.json") as manifest:
@@ -126,7 +150,8 @@ def convert_survival(frame, name, folder):
 
 
 def convert_policy(frame, name, folder):
-    """The treatment `k`, its outcome `y` and propensity `mu`, predictions `yhat_<k>`, and Boolean features."""
+    """The treatment `k`, its outcome `y` and propensity `mu`, predictions `yhat_<k>`, and Boolean
+    features."""
     frame = frame.filter(polars.col("split") == "train")
     columns = [column for column, kind in frame.schema.items() if kind == polars.Boolean]
     predicted = [f"yhat_{k}" for k in range(frame["k"].n_unique())]

@@ -1,11 +1,13 @@
-"""The objective of each task as certree defines it, from what a solver predicts: no solver's own number is trusted."""
+"""The objective of each task as certree defines it, from what a solver predicts: no solver's own
+number is trusted."""
 
 import numpy
 
 
 def objective(task, arrays, predictions, leaves, leaf_penalty, tree=None):
-    """Rows whose prediction differs from `y`, and loss + penalty of all leaves. Test costs, and which rows share a leaf, are read off the `tree`: a
-    label, or [column, tree of the rows where it is false, tree of the others]."""
+    """Rows whose prediction differs from `y`, and loss + penalty of all leaves. Test costs, and
+    which rows share a leaf, are read off the `tree`: a label, or [column, tree of the rows where it
+    is false, tree of the others]."""
     predictions = numpy.asarray(predictions)
     errors = int((numpy.asarray(arrays["y"]) != predictions).sum())
     if task.startswith("cost-"):
@@ -18,7 +20,8 @@ def objective(task, arrays, predictions, leaves, leaf_penalty, tree=None):
 
 
 def mean_cost(costs, arrays, tree):
-    """What rows lose and pay: each test once on a row's path, at its discounted price after one of its group."""
+    """What rows lose and pay: each test once on a row's path, at its discounted price after one of
+    its group."""
     total = 0.0
     for features, truth in zip(arrays["X"], arrays["y"]):
         node, bought, groups = tree, set(), set()
@@ -74,15 +77,19 @@ def entropy(counts, totals):
 
 
 def survival_left(arrays, leaves):
-    """The deviance of proportional hazards that is left by each leaf's best hazard ratio, as a share of that of all rows."""
+    """The deviance of proportional hazards that is left by each leaf's best hazard ratio, as a
+    share of that of all rows."""
     time, event = arrays["time"], arrays["event"]
     exposure = hazards(time, event)
-    left = sum(deviance(event[leaves == leaf], exposure[leaves == leaf]) for leaf in numpy.unique(leaves))
+    left = sum(
+        deviance(event[leaves == leaf], exposure[leaves == leaf]) for leaf in numpy.unique(leaves)
+    )
     return float(left / deviance(event, exposure))
 
 
 def hazards(time, event):
-    """Nelson and Aalen's cumulative hazard at each row's time; 1 / (rows + 1) before the first event, as in SurTree."""
+    """Nelson and Aalen's cumulative hazard at each row's time; 1 / (rows + 1) before the first
+    event, as in SurTree."""
     distinct, place = numpy.unique(time, return_inverse=True)
     at_risk = numpy.cumsum(numpy.bincount(place)[::-1])[::-1]
     found = numpy.cumsum(numpy.bincount(place, weights=event) / at_risk)[place]
@@ -93,7 +100,9 @@ def deviance(event, exposure):
     events = event.sum()
     if events == 0:
         return 0.0
-    return float(2.0 * (-(event * numpy.log(exposure)).sum() - events * numpy.log(events / exposure.sum())))
+    return float(
+        2.0 * (-(event * numpy.log(exposure)).sum() - events * numpy.log(events / exposure.sum()))
+    )
 
 
 def error_rate(arrays, predictions):
@@ -103,7 +112,9 @@ def error_rate(arrays, predictions):
 def counts(arrays, predictions):
     """True positives, false negatives, false positives, true negatives."""
     y = numpy.asarray(arrays["y"])
-    return [float(((y == truth) & (predictions == label)).sum()) for truth in (1, 0) for label in (1, 0)]
+    return [
+        float(((y == truth) & (predictions == label)).sum()) for truth in (1, 0) for label in (1, 0)
+    ]
 
 
 def one_minus_f1(arrays, predictions):
@@ -126,8 +137,12 @@ def minus_mean_score(teacher):
     def loss(arrays, predictions):
         rows, given = numpy.arange(len(predictions)), arrays["y"]
         same = predictions == given
-        score = numpy.zeros(len(predictions)) if teacher == "ipw" else arrays["predicted"][rows, predictions]
-        left = arrays["outcome"] if teacher == "ipw" else arrays["outcome"] - arrays["predicted"][rows, given]
+        score = numpy.zeros(len(predictions)) if teacher == "ipw" else arrays["predicted"][
+            rows, predictions
+        ]
+        left = arrays["outcome"] if teacher == "ipw" else arrays["outcome"] - arrays[
+            "predicted"
+        ][rows, given]
         if teacher != "dm":
             score = score + same * left / arrays["propensity"]
         return -float(score.mean())

@@ -38,7 +38,8 @@ __all__ = [
 
 __version__: str
 
-#: The parts of a problem that each goal can be combined with, and pairs of parts that no goal can at once.
+#: The parts of a problem that each goal can be combined with, and pairs of parts that no goal can
+#: at once.
 COMBINATIONS: dict[str, list[str]]
 APART: list[tuple[str, str]]
 

@@ -119,8 +119,8 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
             raise ValueError("input_features is not equal to feature_names_in_")
         if len(given) != len(names):
             raise ValueError(
-                f"input_features should have length equal to number of features ({len(names)}), got "
-                f"{len(given)}"
+                f"input_features should have length equal to number of features ({len(names)}), "
+                f"got {len(given)}"
             )
         return np.array(self._questions(given), dtype=object)
 

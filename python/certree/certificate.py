@@ -19,7 +19,9 @@ ENDINGS = {
     "time_limit": "the search stopped at its time limit",
     "memory_limit": "the search stopped at its memory limit",
     "interrupted": "the search was interrupted",
-    "rounding_limit": "the search is complete, but numbers are too far apart to be told apart any better",
+    "rounding_limit": (
+        "the search is complete, but numbers are too far apart to be told apart any better"
+    ),
 }
 
 #: What each route does, in brackets behind its name.
@@ -190,8 +192,9 @@ class Certificate:
             proof = f"Proved: no such tree{keeping} has a lower objective."
         else:
             proof = (
-                f"Proved: no such tree{keeping} has an objective below {_number(self.lower_bound)}, so this one "
-                f"is at most {_number(self.gap)} from the best."
+                f"Proved: no such tree{keeping} has an objective below "
+                f"{_number(self.lower_bound)}, so this one is at most {_number(self.gap)} from the "
+                "best."
             )
         if self.guessed is not None and self.status != "optimal":
             proof = (
@@ -214,7 +217,8 @@ class Certificate:
         return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
 
     def after(self, before: Certificate) -> Certificate:
-        """This certificate of a search that went on, with what `before` counted and proved added."""
+        """This certificate of a search that went on, with what `before` counted and proved
+        added."""
         lower_bound = min(max(before.lower_bound, self.lower_bound), self.objective)
         moments = [
             (before.seconds + seconds, min(upper, before.objective), max(lower, before.lower_bound))

@@ -139,12 +139,14 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "--thresholds",
         type=int_or_text,
         metavar="N",
-        help="all, a number of quantiles for each column, or guess (those that gradient boosting uses)",
+        help="all, a number of quantiles for each column, or guess (those that gradient boosting "
+        "uses)",
     )
     search.add_argument(
         "--reference",
         choices=("guess",),
-        help="guess lower bounds from gradient boosting: faster, and the certificate says what that can cost",
+        help="guess lower bounds from gradient boosting: faster, and the certificate says what "
+        "that can cost",
     )
     search.add_argument(
         "--guess-trees",
@@ -348,7 +350,8 @@ def load(path: Path) -> Tree:
 def predict(options: argparse.Namespace) -> None:
     given = vars(options)
     tree = load(options.model)
-    frame = tables.read(options.data, tree.columns)
+    used = sorted({node.split.column_index for node in tree.nodes if node.split})
+    frame = tables.read(options.data, [tree.columns[place] for place in used])
     answers = tree.predict(frame)
     if answers.ndim == 1:
         if answers.dtype.kind in "SO":

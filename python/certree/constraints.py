@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from certree.scalars import shown
+
 
 @dataclass(frozen=True)
 class DemographicParity:
@@ -102,11 +104,11 @@ class Met:
 
     def __str__(self) -> str:
         if isinstance(self.constraint, Capacity):
-            what, value = f"capacity of {self.constraint.label!r}", "share"
+            what, value = f"capacity of {shown(self.constraint.label)}", "share"
         elif isinstance(self.constraint, FalsePositiveRate):
             what, value = "false positives", "rate"
         else:
             what, value = f"{self.constraint.words} by {self.constraint.sensitive!r}", "difference"
             if self.constraint.label is not None:
-                what += f" for {self.constraint.label!r}"
+                what += f" for {shown(self.constraint.label)}"
         return f"{what}: the {value} is {self.attained:.6g}, and at most {self.limit:g} is allowed"

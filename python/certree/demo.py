@@ -33,6 +33,7 @@ def run() -> str:
             model.certificate_.statement(),
             "",
             f"This tree: {wrong} of {len(y)} rows wrong, with {tree.n_leaves} leaves.",
-            f"CART, scikit-learn's greedy tree: {cart_wrong} wrong, with {cart.get_n_leaves()} leaves.",
+            f"CART, scikit-learn's greedy tree: {cart_wrong} wrong, with {cart.get_n_leaves()} "
+            "leaves.",
         ]
     )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.scalars import is_number, shown
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -98,7 +97,8 @@ def read(given: Any, columns: Sequence[Column]) -> FeatureCosts | None:
         for name in members:
             if name not in names:
                 raise ValueError(
-                    f"feature_costs names {name!r}, which is no feature column: there are {_listed(names)}"
+                    f"feature_costs names {name!r}, which is no feature column: there are "
+                    f"{_listed(names)}"
                 )
             if test_of[names.index(name)] is not None:
                 raise ValueError(f"feature_costs names the column {name!r} twice")
@@ -109,25 +109,25 @@ def read(given: Any, columns: Sequence[Column]) -> FeatureCosts | None:
 
 def _read_one(key: Any, value: Any) -> FeatureCost:
     test = value if isinstance(value, FeatureCost) else FeatureCost(value)
-    here = f"feature_costs[{key!r}]"
+    here = f"feature_costs[{shown(key)}]"
     for role, cost in (("cost", test.cost), ("discounted cost", test.discounted)):
         if cost is None and role == "discounted cost":
             continue
-        if not isinstance(cost, Real) or isinstance(cost, (bool, np.bool_)) or not (
-            math.isfinite(cost) and cost >= 0
-        ):
+        if not is_number(cost) or cost < 0:
             raise ValueError(
-                f"{here} has the {role} {cost!r}, but costs must be finite numbers of at least 0"
+                f"{here} has the {role} {shown(cost)}, but costs must be finite numbers of at "
+                "least 0"
             )
     if test.group is not None and not isinstance(test.group, str):
-        raise ValueError(f"{here} has the group {test.group!r}, but a group is a name")
+        raise ValueError(f"{here} has the group {shown(test.group)}, but a group is a name")
     if test.discounted is not None and test.group is None:
         raise ValueError(
             f"{here} has a discounted cost, but no group: say whose other tests make it cheaper"
         )
     if test.discounted is not None and test.discounted > test.cost:
         raise ValueError(
-            f"{here} has the discounted cost {test.discounted!r}, which is above its cost {test.cost!r}"
+            f"{here} has the discounted cost {shown(test.discounted)}, which is above its "
+            f"cost {shown(test.cost)}"
         )
     return test
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from certree.scalars import shown
+
 #: Parameters of the run, which may change between a fit and ``certify()``. All others define the
 #: problem.
 OF_RUNS = ("time_limit", "memory_limit", "gap_limit", "n_jobs", "verbose", "callback")
@@ -157,10 +159,9 @@ class _Same:
         return id(self.value)
 
 
-def _shown(value: Any, most: int = 60) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, _Same):
         value = value.value
     if isinstance(value, _Known):
         return f"another {value.kind}"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shown(value)

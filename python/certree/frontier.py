@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
-from certree.estimators.parameters import is_number
+from certree.scalars import is_number, shown
 from certree.tree import Tree
 
 AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
@@ -47,14 +47,14 @@ def frontier(
         Further arguments of its ``fit``, such as ``sample_weight``, ``exposure``, ``event``,
         ``outcome``, ``propensity`` or ``rewards``.
     axes : tuple of two str, default=("loss", "leaves")
-        - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
-          ``max_depth`` or ``max_leaf_nodes``, but for a classifier by "mdl", whose leaves have a
-          cost of their own. For every ``leaf_penalty``, the best tree is among them.
-        - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
-          The best tree by any metric that falls with both is among them, and of trees that keep to
-          ``constraints`` if there are any.
-        - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or ``EqualOpportunity`` of
-          ``constraints`` limits, from its ``max_difference`` down.
+        - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that
+          limits ``max_depth`` or ``max_leaf_nodes``, but for a classifier by "mdl", whose leaves
+          have a cost of their own. For every ``leaf_penalty``, the best tree is among them.
+        - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier
+          of two classes. The best tree by any metric that falls with both is among them, and of
+          trees that keep to ``constraints`` if there are any.
+        - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or
+          ``EqualOpportunity`` of ``constraints`` limits, from its ``max_difference`` down.
     time_limit : float or None, default=None
         Seconds for all rows together, reading included; each row also has the estimator's own.
         Where they end before the last row, the trees that are missing are beyond the rows that
@@ -86,15 +86,19 @@ def frontier(
     >>> front["tree"][1]
     Tree(2 leaves, depth 1, columns used: a)
     """
-    if axes not in AXES:
-        raise ValueError(f"axes={axes!r} is not valid: it must be one of {', '.join(map(repr, AXES))}")
+    if not (isinstance(axes, (tuple, list)) and _are_axes(axes)):
+        raise ValueError(
+            f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}"
+        )
     if getattr(estimator, "reference", None) is not None:
         raise ValueError(
-            "a frontier holds the best trees, and reference= finds trees that may not be: leave it at None"
+            "a frontier holds the best trees, and reference= finds trees that may not be: leave it "
+            "at None"
         )
     if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
-            f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None"
+            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of "
+            "seconds, or None"
         )
     if getattr(estimator, "objective", None) == "mdl":
         raise ValueError(
@@ -103,7 +107,8 @@ def frontier(
             "'log_loss', which is the same loss without that cost"
         )
     model = clone(estimator).set_params(leaf_penalty=0)
-    search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
+    searches = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
+    search = searches[axes[1]]
     rows: list[Row] = []
     clock = Clock(time_limit, model.time_limit)
     for row in search(model, Data(X, y, fit_params), clock):
@@ -119,6 +124,11 @@ def frontier(
             "status": [row[2].status_ for row in rows],
         }
     )
+
+
+def _are_axes(axes: Sequence[Any]) -> bool:
+    # Arrays and numbers of other libraries are compared in ways of their own.
+    return all(isinstance(axis, str) for axis in axes) and tuple(axes) in AXES
 
 
 class Clock:
@@ -187,7 +197,8 @@ def _fit_within(
 def _by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
-            "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
+            "loss against leaves needs a limit on the size of trees: set max_depth or "
+            "max_leaf_nodes"
         )
     model = clone(model)
     model._keeps_search = True
@@ -207,13 +218,15 @@ def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     _classifier(model, "false_negatives against false_positives")
     if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(
-            "false_negatives against false_positives is for a classifier without cost_matrix and class_weight"
+            "false_negatives against false_positives is for a classifier without cost_matrix and "
+            "class_weight"
         )
     least = _fit(model, data, clock, objective="accuracy", max_depth=0, constraints=())
     labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
-            f"false negatives and positives are of two classes, but y has {len(labels)}: {labels[:10]!r}"
+            f"false negatives and positives are of two classes, but y has {len(labels)}: "
+            f"{shown(labels[:10])}"
         )
     positive = positive_of(model, labels)
     costs = np.zeros((2, 2))
@@ -247,8 +260,8 @@ def _by_disparity(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
     if first is None:
         raise ValueError(
-            "loss against disparity needs a DemographicParity or EqualOpportunity among constraints, which "
-            "names the sensitive column"
+            "loss against disparity needs a DemographicParity or EqualOpportunity among "
+            "constraints, which names the sensitive column"
         )
     own = model.constraints[first]
     limit, strict = own.max_difference, None

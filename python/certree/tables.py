@@ -7,6 +7,9 @@ A path is the name of one file and nothing else: no pattern, no folder of parts,
 from __future__ import annotations
 
 import io
+import json
+import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -23,10 +26,11 @@ _DATES = ("%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y"
 _MOMENTS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%#z")
 
 
-def read(path: Path, columns: Sequence[Column] = ()) -> pl.DataFrame | pl.LazyFrame:
+def read(path: Path, columns: Sequence[Column] | None = None) -> pl.DataFrame | pl.LazyFrame:
     """The table. Parquet is read as it is needed; CSV once, its types found from all of its rows.
 
-    Categories among ``columns`` are read as text even where every value looks like a number.
+    ``columns`` are those that will be read, if these are not all. Categories among them are read as
+    text even where every value looks like a number.
     """
     if not path.exists():
         raise FileNotFoundError(2, "there is no such file", str(path))
@@ -35,12 +39,70 @@ def read(path: Path, columns: Sequence[Column] = ()) -> pl.DataFrame | pl.LazyFr
         raise IsADirectoryError(21, "is a folder, not a table", str(path))
     try:
         if kind == ".parquet":
+            _check_parquet(path, None if columns is None else [column.name for column in columns])
             table = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
             engine.schema(table)
             return table
-        return _read_csv(path, [column.name for column in columns if column.kind == "category"])
+        categories = [column.name for column in columns or () if column.kind == "category"]
+        return _read_csv(path, categories)
     except (pl.exceptions.PolarsError, engine.Damaged) as error:
         raise ValueError(f"{path} is not a {kind} table: {engine.first_line(error)}") from None
+
+
+#: A program that decodes columns of a Parquet file, all of them or those that are named, and throws
+#: the values away. It writes no core file of gigabytes where it dies, and does not import certree,
+#: because that would take ten times as long. Modules are found where this process finds them, and
+#: never in the current folder.
+_DECODE = """
+import sys
+path, wanted, *sys.path = sys.argv[1:]
+import json
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+except ImportError:
+    pass
+import polars
+import polars.selectors
+problem = None
+try:
+    table = polars.scan_parquet(path, glob=False, hive_partitioning=False)
+    names = json.loads(wanted)
+    chosen = polars.all()
+    if names is not None:
+        chosen = polars.selectors.by_name(*names, require_all=False)
+    table.select(chosen.null_count()).collect(engine="streaming")
+except KeyboardInterrupt:
+    raise
+except BaseException as error:
+    problem = str(error)
+print(json.dumps(problem))
+"""
+
+
+def _check_parquet(path: Path, names: Sequence[str] | None) -> None:
+    """A ValueError over a file that polars cannot decode, found out in a child process.
+
+    Some damaged files make polars end its process, because they promise more values than any
+    memory holds, and no Python code can catch that. The promise may stand inside of a compressed
+    page, so that it is not enough to look at the file's footer: whoever finds it has decoded the
+    file. The child takes a third of a second, beside three for certree itself, and the time to
+    decode the columns once more.
+    """
+    if not sys.executable:
+        # Python runs inside of another program, and knows no way to start itself.
+        return
+    command = [sys.executable, "-c", _DECODE, str(path.absolute()), json.dumps(names), *sys.path]
+    child = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if child.returncode != 0:
+        raise ValueError(
+            f"{path} is not a .parquet table: polars ends the process that reads it "
+            f"(exit code {child.returncode}), so the file must be damaged"
+        )
+    problem = json.loads(child.stdout)
+    if problem is not None:
+        problem = problem.strip().partition("\n")[0]
+        raise ValueError(f"{path} is not a .parquet table: {problem}")
 
 
 def _read_csv(path: Path, categories: Iterable[str]) -> pl.DataFrame:

@@ -180,7 +180,9 @@ class Tree:
             if self._task in NUMBERS:
                 answer = value[0] if len(value) == 1 else tuple(value)
             elif self._task == "targets":
-                answer = tuple(own.tolist()[k] for own, k in zip(self._classes, self._chosen(value)))
+                answer = tuple(
+                    own.tolist()[k] for own, k in zip(self._classes, self._chosen(value))
+                )
             else:
                 answer = labels[label]
             nodes.append(Node(index, depth, answer, rows, tuple(value), loss, view))
@@ -351,7 +353,8 @@ class Tree:
         """The share of each class at a node. Rows that weigh nothing count for the node's label."""
         if self._task != "classification":
             raise ValueError(
-                f"this tree's nodes hold {self._task}, not class weights, so there are no class shares"
+                f"this tree's nodes hold {self._task}, not class weights, so there are no class "
+                "shares"
             )
         total = sum(node.value)
         if total > 0:

@@ -9,14 +9,79 @@ from typing import Any
 
 #: Bytes that mean something to one reader or another.
 TOKENS = [
-    *(b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b"null"),
-    *(b"-1", b"1e999", b"NaN", b"9" * 40, b"\x1b[2J", b"true", b"1999-02-30", b"^.*$", b"*", b"PAR1", b"\x15\x80"),
+    *(
+        b'"',
+        b"\\",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\n",
+        b"\r",
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"null",
+    ),
+    *(
+        b"-1",
+        b"1e999",
+        b"NaN",
+        b"9" * 40,
+        b"\x1b[2J",
+        b"true",
+        b"1999-02-30",
+        b"^.*$",
+        b"*",
+        b"PAR1",
+        b"\x15\x80",
+    ),
 ]
 
 VALUES: list[Any] = [
-    *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, -(2**63), 2**64, 10**300, 0.5, -0.0, 1e308, 5e-324, "", "*"),
-    *("9007199254740993", "\0", "\x1b[2J", "^a$", "é" * 50, [], {}, [[]], "Int64", "Date", "boolean", "category"),
-    *("Datetime(time_unit='ns', time_zone='Nowhere/Land')", "regression", "object", "bytes", "float16", "uint8"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2**31,
+        2**53 + 1,
+        -(2**63),
+        2**64,
+        10**300,
+        0.5,
+        -0.0,
+        1e308,
+        5e-324,
+        "",
+        "*",
+    ),
+    *(
+        "9007199254740993",
+        "\0",
+        "\x1b[2J",
+        "^a$",
+        "é" * 50,
+        [],
+        {},
+        [[]],
+        "Int64",
+        "Date",
+        "boolean",
+        "category",
+    ),
+    *(
+        "Datetime(time_unit='ns', time_zone='Nowhere/Land')",
+        "regression",
+        "object",
+        "bytes",
+        "float16",
+        "uint8",
+    ),
 ]
 
 
@@ -39,7 +104,9 @@ def damaged(data: bytes, corpus: list[bytes], rng: random.Random) -> bytes:
     return rng.choice(
         [
             lambda: data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :],
-            lambda: data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :] if at < len(data) else data,
+            lambda: data[:at] + bytes(
+                [data[at] ^ 1 << rng.randrange(8)]
+            ) + data[at + 1 :] if at < len(data) else data,
             lambda: data[:at] + rng.choice(TOKENS) + data[at:],
             lambda: data[:at] + rng.choice(TOKENS) + data[to:],
             lambda: data[:at] + data[to:],

@@ -16,7 +16,27 @@ import polars as pl
 from certree import OptimalTreeClassifier, cli
 from certree.tree import Tree
 
-ALPHABET = ["a", "b", "^", "$", ".*", "*", "", "\0", "\n", "\x1b", "é", "\u202e", '"', "\\", ",", " ", "0", "(", "]"]
+ALPHABET = [
+    "a",
+    "b",
+    "^",
+    "$",
+    ".*",
+    "*",
+    "",
+    "\0",
+    "\n",
+    "\x1b",
+    "é",
+    "\u202e",
+    '"',
+    "\\",
+    ",",
+    " ",
+    "0",
+    "(",
+    "]",
+]
 
 
 def harmless(text: str) -> bool:
@@ -38,7 +58,7 @@ def read_json(data: bytes) -> str:
     for output in ("label", "leaf", *(("proba",) if tree.task == "classification" else ())):
         try:
             tree.to_polars(output)
-        except pl.exceptions.PolarsError:
+        except (ValueError, pl.exceptions.PolarsError):
             return "read, but no expression"
     return "read" if _agrees(tree) else "read, of unknown types"
 
@@ -59,7 +79,8 @@ KINDS = {"Boolean": "boolean", "String": "category", "Date": "date"}
 
 
 def _agrees(tree: Tree) -> bool:
-    """Whether rows could be made for the tree. Prediction and expression must send them to one leaf."""
+    """Whether rows could be made for the tree. Prediction and expression must send them to one
+    leaf."""
     columns = {}
     for column in tree.columns:
         if column.dtype not in VALUES or column.kind != KINDS.get(column.dtype, "number"):
@@ -95,12 +116,16 @@ def _command(data: bytes, name: str) -> str:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = cli.main(line)
             again = cli.main(["predict", str(model), str(table)]) if code == 0 else 0
-    errors = [text for text in err.getvalue().splitlines() if not text.startswith("certree: note: ")]
+    errors = [
+        text for text in err.getvalue().splitlines() if not text.startswith("certree: note: ")
+    ]
     assert harmless(err.getvalue()), "an error that commands a terminal"
     if code == 0:
         assert again == 0, f"the tree does not read its own table: {err.getvalue()}"
         return "fitted"
-    assert code == 2 and len(errors) == 1 and errors[0].startswith("certree: error: "), err.getvalue()
+    assert code == 2 and len(errors) == 1 and errors[0].startswith(
+        "certree: error: "
+    ), err.getvalue()
     return "refused"
 
 
@@ -116,7 +141,9 @@ def read_frames(data: bytes) -> str:
         for lazy in (False, True):
             columns = {"y": labels, "w": weights}
             # Names that the frame does not have.
-            y, w = (next(n for n in (role, role * 2, role * 3) if n not in names) for role in columns)
+            y, w = (
+                next(n for n in (role, role * 2, role * 3) if n not in names) for role in columns
+            )
             X = frame.with_columns(pl.Series(y, labels), pl.Series(w, weights))
             model = OptimalTreeClassifier(max_depth=2, leaf_penalty=0.001, time_limit=20)
             try:
@@ -150,16 +177,26 @@ def _frame(rng: random.Random) -> tuple[pl.DataFrame, list[str], list[float]]:
     numbers = (0, 1, -1, 0.5, -0.0, 1e308, -1e308, 5e-324, 2**53, 0.1, 1e-9)
     kinds = [
         lambda: pl.Series(many(lambda: rng.choice(numbers)), dtype=pl.Float64, strict=False),
-        lambda: pl.Series(many(lambda: rng.choice(numbers)), dtype=pl.Float64, strict=False).cast(pl.Float32),
-        lambda: pl.Series(many(lambda: rng.choice((0, 1, -(2**63), 2**63 - 1, 2**53 + 1))), dtype=pl.Int64),
+        lambda: pl.Series(
+            many(lambda: rng.choice(numbers)), dtype=pl.Float64, strict=False
+        ).cast(pl.Float32),
+        lambda: pl.Series(
+            many(lambda: rng.choice((0, 1, -(2**63), 2**63 - 1, 2**53 + 1))), dtype=pl.Int64
+        ),
         lambda: pl.Series(many(lambda: rng.choice((0, 1, 255))), dtype=pl.UInt8),
         lambda: pl.Series(many(lambda: rng.random() < 0.5), dtype=pl.Boolean),
         lambda: pl.Series(many(word), dtype=pl.String),
         lambda: pl.Series(many(word), dtype=pl.Categorical),
-        lambda: pl.Series(many(lambda: rng.randrange(-(10**5), 10**5)), dtype=pl.Int32).cast(pl.Date),
-        lambda: pl.Series(many(lambda: rng.randrange(-(10**15), 10**15))).cast(pl.Datetime("us", "Asia/Tokyo")),
+        lambda: pl.Series(
+            many(lambda: rng.randrange(-(10**5), 10**5)), dtype=pl.Int32
+        ).cast(pl.Date),
+        lambda: pl.Series(
+            many(lambda: rng.randrange(-(10**15), 10**15))
+        ).cast(pl.Datetime("us", "Asia/Tokyo")),
         lambda: pl.Series(many(lambda: rng.choice((None, 1.0))), dtype=pl.Float64),
-        lambda: pl.Series(many(lambda: rng.choice((float("nan"), float("inf"), 1.0))), dtype=pl.Float64),
+        lambda: pl.Series(
+            many(lambda: rng.choice((float("nan"), float("inf"), 1.0))), dtype=pl.Float64
+        ),
     ]
     # Frames with missing values are refused, so there are few of them.
     odds = [8] * (len(kinds) - 2) + [1, 1]

@@ -24,7 +24,8 @@ def least_objective(
     min_rows: int = 1,
     max_leaves: int = 10**9,
 ) -> float:
-    """The least Σ over leaves of (cost of its rows + penalty) of any tree. ``leaf_cost`` is given a mask of rows."""
+    """The least Σ over leaves of (cost of its rows + penalty) of any tree. ``leaf_cost`` is given a
+    mask of rows."""
     cuts = sides(X)
 
     @cache

@@ -8,7 +8,8 @@ from certree import budget
 
 @pytest.fixture
 def one_thread():
-    """Keeps the numerical libraries to one thread: theirs spin, and take long where the cores are busy."""
+    """Keeps the numerical libraries to one thread: theirs spin, and take long where the cores are
+    busy."""
     with threadpool_limits(1):
         yield
 

@@ -115,7 +115,8 @@ def test_unsupported_arrays():
 def test_integers_whose_thresholds_do_not_fit():
     frame = pl.DataFrame({"id": pl.Series([1, 2, 2**64 - 2, 2**64 - 1], dtype=pl.UInt64)})
     refused(
-        "column 'id' has thresholds beyond 64-bit signed integers, .* cast it to Float64, or to strings",
+        "column 'id' has thresholds beyond 64-bit signed integers, .* cast it to Float64, or to "
+        "strings",
         frame,
     )
 
@@ -306,7 +307,8 @@ def test_thresholds():
         thresholds={"old": [1]},
     )
     refused(
-        "thresholds asks for quantiles of 'sex', 'flag', but only numbers and dates have them; give a list",
+        "thresholds asks for quantiles of 'sex', 'flag', but only numbers and dates have them; "
+        "give a list",
         thresholds={"sex": 3, "flag": 3},
     )
     refused(
@@ -318,8 +320,8 @@ def test_thresholds():
         thresholds={"flag": [False]},
     )
     refused(
-        "X has 'sex', 'flag', which the ThresholdBinarizer given as thresholds was not fitted with; its columns "
-        "are 'age'",
+        "X has 'sex', 'flag', which the ThresholdBinarizer given as thresholds was not fitted "
+        "with; its columns are 'age'",
         thresholds=ThresholdBinarizer().fit(X.select("age")),
     )
     refused(

@@ -1,4 +1,5 @@
-"""The parts of the peers bench that decide what a figure means: limits, who is right, and the means."""
+"""The parts of the peers bench that decide what a figure means: limits, who is right, and the
+means."""
 
 import subprocess
 import sys
@@ -69,6 +70,21 @@ def test_policies_are_scored_as_the_estimator_does():
         assert found == pytest.approx(model.objective_, rel=1e-12)
 
 
+def answered_by_certree(task, table):
+    """What certree was given, the model that it fitted, and its answer."""
+    job = {
+        "task": task,
+        "leaf_penalty": 0.01,
+        "max_depth": 3,
+        "limit": 60,
+        "memory": 1e9,
+        "options": {},
+    }
+    prepared = certree_adapter.prepare(table, job)
+    model = certree_adapter.fit(prepared)
+    return prepared, model, certree_adapter.answer(model, prepared)
+
+
 def test_test_costs_are_read_off_the_tree():
     rng = np.random.default_rng(0)
     X = rng.random((60, 4)) < 0.5
@@ -82,17 +98,18 @@ def test_test_costs_are_read_off_the_tree():
         "group": np.array([-1, 0, 0]),
     }
     table = {**arrays, "names": ["a", "b", "c", "d"]}
-    job = {"task": "cost-low", "leaf_penalty": 0.01, "max_depth": 3, "limit": 60, "memory": 1e9, "options": {}}
-    prepared = certree_adapter.prepare(table, job)
-    model = certree_adapter.fit(prepared)
-    answer = certree_adapter.answer(model, prepared)
-    _, found = objective("cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"])
-    assert found == pytest.approx(model.objective_, rel=1e-12) and model.feature_costs_paid(prepared[1]).any()
+    prepared, model, answer = answered_by_certree("cost-low", table)
+    _, found = objective(
+        "cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"]
+    )
+    assert found == pytest.approx(model.objective_, rel=1e-12)
+    assert model.feature_costs_paid(prepared[1]).any()
 
 
 def test_numbers_are_left_alone_for_labels_and_cut_for_targets(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pl.DataFrame({"x": rng.normal(size=90), "k": rng.integers(0, 3, 90), "split": ["train", "test", "train"] * 30})
+    split = ["train", "test", "train"] * 30
+    frame = pl.DataFrame({"x": rng.normal(size=90), "k": rng.integers(0, 3, 90), "split": split})
     targets = rng.normal(size=(90, 2))
     frame.with_columns(target=targets[:, 0] > 0).write_parquet(tmp_path / "labels.parquet")
     means = frame.with_columns(target_u=targets[:, 0], target_v=targets[:, 1], odd=frame["k"] == 1)
@@ -107,10 +124,7 @@ def test_means_are_scored_as_the_estimator_does():
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 4)) < 0.5, rng.normal(size=60)
     table = {"X": X, "y": y, "names": ["a", "b", "c", "d"]}
-    job = {"task": "squared_error", "leaf_penalty": 0.01, "max_depth": 3, "limit": 60, "memory": 1e9, "options": {}}
-    prepared = certree_adapter.prepare(table, job)
-    model = certree_adapter.fit(prepared)
-    answer = certree_adapter.answer(model, prepared)
+    _, model, answer = answered_by_certree("squared_error", table)
     _, found = objective("squared_error", table, answer["predictions"], answer["leaves"], 0.01)
     assert found == pytest.approx(model.objective_, rel=1e-12)
 
@@ -137,7 +151,9 @@ def test_two_proofs_that_differ_disagree():
 
 
 def test_a_tree_without_a_proof_can_refute_one():
-    complaints = list(report.disagreements([record("pystreed", 0.1, "time"), record("certree", 0.2)]))
+    complaints = list(
+        report.disagreements([record("pystreed", 0.1, "time"), record("certree", 0.2)])
+    )
     assert len(complaints) == 1 and "certree claims" in complaints[0]
 
 
@@ -159,12 +175,16 @@ def test_means_leave_out_what_is_too_quick_to_measure():
 
 
 def test_a_case_solved_by_the_peer_only_is_said_loudly():
-    text = report.report([record("pystreed", 0.1), record("certree", 0.2, "time", 300.0)], threshold=0.05)
+    text = report.report(
+        [record("pystreed", 0.1), record("certree", 0.2, "time", 300.0)], threshold=0.05
+    )
     assert "!!! solved by the peer only: vote d4" in text
 
 
 def test_the_last_measurement_of_a_problem_wins():
-    pairs = list(report.pairs([record("pystreed", 0.1, "time", 60.0), record("pystreed", 0.1, seconds=70.0)]))
+    pairs = list(
+        report.pairs([record("pystreed", 0.1, "time", 60.0), record("pystreed", 0.1, seconds=70.0)])
+    )
     assert len(pairs) == 1 and pairs[0][0]["seconds"] == 70.0
 
 
@@ -183,4 +203,5 @@ def test_a_crash_is_said_loudly_and_moves_no_mean():
         record("certree", 0.1, seconds=1.0, name="lymph"),
     ]
     text = report.report(records, threshold=0.05)
-    assert "geometric mean 4.00" in text and "!!! failed, and not in the means: lymph d4 pystreed" in text
+    assert "geometric mean 4.00" in text
+    assert "!!! failed, and not in the means: lymph d4 pystreed" in text

@@ -16,7 +16,8 @@ from certree import (
 
 
 class CostsFromOneColumn(OptimalCostTree):
-    """The checks fit one column, which costs cannot be: here it is the first, and its opposite the second."""
+    """The checks fit one column, which costs cannot be: here it is the first, and its opposite the
+    second."""
 
     def fit(self, X, y):
         return super().fit(X, two_columns(y))

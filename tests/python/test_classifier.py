@@ -1,4 +1,5 @@
-"""The classifier from outside: what it optimizes, what it says, and how it lives with scikit-learn."""
+"""The classifier from outside: what it optimizes, what it says, and how it lives with
+scikit-learn."""
 
 import datetime as dt
 import json
@@ -194,9 +195,10 @@ def test_a_fitted_model_loads_in_a_new_process(fitted, tmp_path):
     (tmp_path / "model").write_bytes(pickle.dumps(model))
     X.write_parquet(tmp_path / "X.parquet")
     script = (
-        "import json, pickle, sys, pathlib, polars; here = pathlib.Path(sys.argv[1]);"
-        "model = pickle.loads((here / 'model').read_bytes());"
-        "print(json.dumps([model.predict(polars.read_parquet(here / 'X.parquet')).tolist(), model.certificate_.statement()]))"
+        "import json, pickle, sys, pathlib, polars; here = pathlib.Path(sys.argv[1]);model = "
+        "pickle.loads((here / "
+        "'model').read_bytes());print(json.dumps([model.predict(polars.read_parquet(here / "
+        "'X.parquet')).tolist(), model.certificate_.statement()]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, check=True

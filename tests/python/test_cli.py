@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -70,8 +72,8 @@ def test_every_option_reaches_the_estimator(people, monkeypatch):
     monkeypatch.setattr(cli, "OptimalTreeClassifier", Spy)
     line = (
         "fit people.csv --target ill --weight weight --drop id born --objective balanced_accuracy "
-        "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds 3 "
-        "--time-limit none --gap-limit 0.001 --n-jobs 2 --quiet"
+        "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds "
+        "3 --time-limit none --gap-limit 0.001 --n-jobs 2 --quiet"
     )
     assert run(line) == 0
     expected = {
@@ -297,7 +299,9 @@ def test_paths_are_literal(people, capsys, monkeypatch):
         (people / name).write_text(other)
     for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
         (people / name).write_text(PEOPLE)
-        pl.read_csv(people / name, glob=False).write_parquet(people / name.replace("csv", "parquet"))
+        pl.read_csv(people / name, glob=False).write_parquet(
+            people / name.replace("csv", "parquet")
+        )
     monkeypatch.setenv("HOME", str(people / "g"))
     (people / "g" / "t.csv").write_text(other)
     for name in ("g/t[1].csv", "g/t*.csv", "g/t?.csv", "~/t.csv", "g/year=2020.csv"):
@@ -354,10 +358,37 @@ def test_a_panic_is_one_clear_error(people, capsys, monkeypatch):
         patched.setattr(pl.LazyFrame, "collect_schema", panics)
         assert run("fit people.parquet --target ill") == 2
     err = capsys.readouterr().err
-    assert err.count("\n") == 1 and "people.parquet is not a .parquet table: polars cannot read" in err
+    assert err.count(
+        "\n"
+    ) == 1 and "people.parquet is not a .parquet table: polars cannot read" in err
     monkeypatch.setattr(pl.LazyFrame, "collect", panics)
     assert run("fit people.parquet --target ill") == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1 and "panics: index out of bounds: the len is 0; a file" in err
     with pytest.raises(ValueError, match="may be damaged"):
         OptimalTreeClassifier().fit(pl.scan_parquet(people / "people.parquet"), "ill")
+
+
+DAMAGED = Path(__file__).parents[1] / "fuzz" / "corpus" / "parquet" / "aborts.parquet"
+
+
+def test_a_file_that_ends_the_process_which_reads_it_is_one_clear_error(people, capsys):
+    """A page of it promises 2^61 values."""
+    shutil.copy(DAMAGED, "aborts.parquet")
+    error = "aborts.parquet is not a .parquet table: polars ends the process that reads it"
+    assert run("fit aborts.parquet --target ill") == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and error in err
+    # A tree that asks for other columns, which are whole, can predict it.
+    assert run("fit people.csv --target ill --drop id born weight --quiet --model model.json") == 0
+    assert run("predict model.json aborts.parquet --output out.csv") == 0
+    tree = Tree.from_json((people / "model.json").read_text())
+    wanted = tree.predict(pl.read_csv("people.csv").head(6)).tolist()
+    assert pl.read_csv("out.csv").to_series().to_list() == wanted
+
+
+def test_a_child_process_looks_for_modules_where_its_parent_does(people, capsys):
+    """A polars.py in the current folder is not imported."""
+    (people / "polars.py").write_text("raise SystemExit(7)")
+    (people / "json.py").write_text("raise SystemExit(7)")
+    assert run("fit people.parquet --target ill --drop id --quiet") == 0, capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""One table says what goes together: the docs print it, and estimators and the core refuse by it."""
+"""One table says what goes together: the docs print it, and estimators and the core refuse by
+it."""
 
 from itertools import combinations as pairs
 from pathlib import Path
@@ -73,7 +74,9 @@ def test_estimators_take_what_it_says_and_refuse_the_rest(goal):
             model = make(**{name: value}).fit(*data)
             assert model.status_ in ("optimal", "optimal_given_guess")
         else:
-            with pytest.raises(ValueError, match=rf"{name}.*(cannot be combined|leave)|leave {name} out"):
+            with pytest.raises(
+                ValueError, match=rf"{name}.*(cannot be combined|leave)|leave {name} out"
+            ):
                 make(**{name: value}).fit(*data)
 
 

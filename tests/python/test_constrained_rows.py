@@ -1,4 +1,5 @@
-"""Capacities of trees for costs and policies. tests/rust/constrained_rows.rs holds the search to all trees."""
+"""Capacities of trees for costs and policies. tests/rust/constrained_rows.rs holds the search to
+all trees."""
 
 import itertools
 import os
@@ -189,7 +190,11 @@ def test_models_of_a_policy_see_the_sensitive_column():
         (pl.lit("f"), DemographicParity("sex", 0.1), "'sex' has one value, 'f'"),
         (pl.lit(None, pl.String), DemographicParity("sex", 0.1), "'sex' has 14 values missing"),
         (pl.col("sex"), DemographicParity("c0", 0.1), "is also a column of targets or weights"),
-        (pl.col("sex"), DemographicParity("sex", 0.1, label=9), "names the label 9, but the labels"),
+        (
+            pl.col("sex"),
+            DemographicParity("sex", 0.1, label=9),
+            "names the label 9, but the labels",
+        ),
         (pl.col("sex"), DemographicParity("sex", 2.0), "max_difference=2.0 is not valid"),
         (pl.col("sex"), EqualOpportunity("sex", 0.1, label="c2"), "that 'c2' costs least for"),
     ],

@@ -67,6 +67,17 @@ def test_equal_opportunity_compares_true_positive_rates():
     assert model.certificate_.constraints[0].attained == pytest.approx(found)
 
 
+def shares(given, y, male, weights):
+    """How far apart the groups are in how often the label is given, to all and to rows whose label
+    it is, and how often it is given at all."""
+
+    def share(of):
+        return (weights * (given & of)).sum() / (weights * of).sum()
+
+    parity = abs(share(male) - share(~male))
+    return parity, abs(share(male & y) - share(~male & y)), share(given | True)
+
+
 def stumps(frame, weights):
     """Every stump with every labelling: (errors, share by group, share of positives by group)."""
     y = (frame["hired"] == "yes").to_numpy()
@@ -97,15 +108,10 @@ def test_combinations_agree_with_all_stumps(seed, unit):
         leaf_penalty=0.01, max_depth=1, constraints=constraints, cost_matrix=costs
     ).fit(frame.select("sex", "age", "hired", "weight"), "hired", sample_weight="weight")
 
-    def share(which, of):
-        return (weights * (which & of)).sum() / (weights * of).sum()
-
     best = np.inf
     for given, y, male in stumps(frame, weights):
-        parity = abs(share(given, male) - share(given, ~male))
-        chances = abs(share(given, male & y) - share(given, ~male & y))
-        within = (parity - 0.2, chances - 0.25, share(given, given | True) - 0.5)
-        if max(within) <= 1e-12:
+        parity, chances, capacity = shares(given, y, male, weights)
+        if max(parity - 0.2, chances - 0.25, capacity - 0.5) <= 1e-12:
             cost = costs[y.astype(int), given.astype(int)]
             leaves = 1 if given.all() or not given.any() else 2
             best = min(best, (cost * weights).sum() / weights.sum() + 0.01 * leaves)
@@ -125,19 +131,17 @@ METRICS = {
 def test_metrics_agree_with_all_stumps_that_keep_constraints(objective, seed):
     frame = people(40, seed)
     weights = frame["weight"].to_numpy().astype(float)
-    constraints = (DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.3), Capacity("yes", 0.6))
+    constraints = (
+        DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.3), Capacity("yes", 0.6)
+    )
     model = OptimalTreeClassifier(
         objective, beta=0.5, leaf_penalty=0.01, max_depth=1, constraints=constraints
     ).fit(frame.select("sex", "age", "hired", "weight"), "hired", sample_weight="weight")
 
-    def share(which, of):
-        return (weights * (which & of)).sum() / (weights * of).sum()
-
     best = np.inf
     for given, y, male in stumps(frame, weights):
-        parity = abs(share(given, male) - share(given, ~male))
-        chances = abs(share(given, male & y) - share(given, ~male & y))
-        if parity <= 0.1 and chances <= 0.3 and share(given, given | True) <= 0.6:
+        parity, chances, capacity = shares(given, y, male, weights)
+        if parity <= 0.1 and chances <= 0.3 and capacity <= 0.6:
             leaves = 1 if given.all() or not given.any() else 2
             best = min(best, 1 - METRICS[objective](y, given, weights) + 0.01 * leaves)
     assert model.objective_ == pytest.approx(best)
@@ -265,7 +269,8 @@ PARITY = DemographicParity("sex", 0.1)
         (
             {},
             [Capacity("yes", 0.3), Capacity("no", 0.5)],
-            "no tree within these limits meets the constraints: the least violation reachable is 0.1",
+            "no tree within these limits meets the constraints: the least violation reachable is "
+            "0.1",
         ),
     ],
 )
@@ -301,7 +306,10 @@ def test_weights_that_are_no_short_decimals():
     balanced = clone(model).set_params(class_weight="balanced", leaf_penalty=0)
     balanced.fit(rows, "hired", sample_weight=weights)
     wrong = balanced.predict(rows) != frame["hired"].to_numpy()
-    rate = [np.average(wrong[of], weights=weights[of]) for of in map(frame["hired"].__eq__, ("no", "yes"))]
+    rate = [
+        np.average(wrong[of], weights=weights[of])
+        for of in map(frame["hired"].__eq__, ("no", "yes"))
+    ]
     assert balanced.objective_ == pytest.approx(np.mean(rate))
     # Metrics are of whole numbers.
     with pytest.raises(ValueError, match="round sample weights"):

@@ -164,7 +164,10 @@ def test_scores_are_larger_for_better_trees():
         (np.ones((4, 1)), r"at least two, but has the shape \(4, 1\)"),
         (np.ones((3, 2)), "X has 4 rows, costs has 3"),
         (np.array([["a", "b"]] * 4), "a table of numbers"),
-        (pl.DataFrame({"u": [1.0, None, 2, 3], "v": [1.0, 2, np.nan, 3]}), "'u' has 1 value missing"),
+        (
+            pl.DataFrame({"u": [1.0, None, 2, 3], "v": [1.0, 2, np.nan, 3]}),
+            "'u' has 1 value missing",
+        ),
         (pl.DataFrame({"u": [1.0, np.inf, 2, 3], "v": [1, 2, 3, 4]}), "'u' has 1 value infinite"),
         (pl.DataFrame({"u": list("abcd"), "v": [1, 2, 3, 4]}), "'u' has the type String; cast it"),
         (pd.DataFrame(np.ones((4, 2)), columns=["u", "u"]), "must be unique"),

@@ -1,4 +1,5 @@
-"""`OptimalTree` with tasks of the user's own: against every tree there is, and all that may go wrong."""
+"""`OptimalTree` with tasks of the user's own: against every tree there is, and all that may go
+wrong."""
 
 import ctypes
 import pickle
@@ -91,7 +92,9 @@ def test_no_tree_is_better(kind, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 25))
     X, S = table(rng, n, int(rng.integers(1, 4))), statistics(kind, rng, n)
-    weights = [None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1][seed % 4]
+    weights = [
+        None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1
+    ][seed % 4]
     w = np.ones(n) if weights is None else weights
     task, penalty = kind(), float(rng.choice([0.0, 0.01, 0.1]))
     most = int(rng.integers(2, 6)) if rng.random() < 0.3 else None
@@ -107,7 +110,9 @@ def test_no_tree_is_better(kind, seed):
 
     def cost(rows):
         sums = (S[rows] * w[rows, None]).sum(axis=0)
-        return float(kind.leaf_cost(task, sums[None])[0]) if kind is not Compiled else float(Spread().leaf_cost(sums[None])[0])
+        return float(
+            kind.leaf_cost(task, sums[None])[0]
+        ) if kind is not Compiled else float(Spread().leaf_cost(sums[None])[0])
 
     total = float(w.sum())
     best = least_objective(X, cost, 2, penalty * total, least_rows, most or 10**9) / total
@@ -126,10 +131,17 @@ def test_no_tree_is_better(kind, seed):
 
 
 def pointers():
-    kinds = [ctypes.POINTER(ctypes.c_double), ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)]
+    kinds = [
+        ctypes.POINTER(ctypes.c_double),
+        ctypes.c_int64,
+        ctypes.c_int64,
+        ctypes.POINTER(ctypes.c_double),
+    ]
     by_ctypes = ctypes.CFUNCTYPE(None, *kinds)(compiled.address)
     signature = "void (const double *sums, int64_t n_leaves, int64_t width, double *costs)"
-    return [compiled, compiled.ctypes, by_ctypes, scipy.LowLevelCallable(by_ctypes, signature=signature)]
+    return [
+        compiled, compiled.ctypes, by_ctypes, scipy.LowLevelCallable(by_ctypes, signature=signature)
+    ]
 
 
 def many(n=3000, seed=0):
@@ -188,7 +200,9 @@ def test_batches_are_large():
             return super().leaf_cost(sums)
 
     _, _, S = many(2000)
-    OptimalTree(Watching(), max_depth=2, leaf_penalty=0.0).fit(np.random.default_rng(1).random((2000, 64)) < 0.5, S)
+    OptimalTree(Watching(), max_depth=2, leaf_penalty=0.0).fit(
+        np.random.default_rng(1).random((2000, 64)) < 0.5, S
+    )
     assert max(sizes) >= 4096
 
 
@@ -198,10 +212,20 @@ def test_every_container_gives_the_same_tree():
     stats = pl.DataFrame(S, schema=["n", "y", "squares"])
     model = OptimalTree(Spread(), max_depth=2).fit(frame, S)
     both = pl.concat([frame, stats], how="horizontal")
-    for x, s in [(frame, stats), (frame, stats.to_pandas()), (frame, stats.to_arrow()), (frame, stats.lazy()), (frame, S.tolist()), (both, stats.columns), (both.lazy(), stats.columns)]:
+    for x, s in [
+        (frame, stats),
+        (frame, stats.to_pandas()),
+        (frame, stats.to_arrow()),
+        (frame, stats.lazy()),
+        (frame, S.tolist()),
+        (both, stats.columns),
+        (both.lazy(), stats.columns),
+    ]:
         again = clone(model).fit(x, s)
         assert again.tree_ == model.tree_ and again.objective_ == model.objective_
-    assert again.statistic_names_ == ["n", "y", "squares"] and model.statistic_names_ == ["s0", "s1", "s2"]
+    assert again.statistic_names_ == [
+        "n", "y", "squares"
+    ] and model.statistic_names_ == ["s0", "s1", "s2"]
     one = OptimalTree(Product2(), max_depth=1).fit(frame, pd.Series(np.ones(300, dtype=int)))
     assert one.predict(frame).tolist() == [300] * 300
 
@@ -219,7 +243,9 @@ def test_exports(kind):
     if kind is Product:
         found = found.struct.unnest().to_numpy()
     assert np.array_equal(found if kind is Product else found.to_numpy(), expected)
-    assert "→" in tree.to_text() and "digraph" in tree.to_dot() and len(tree.rules()) == tree.n_leaves
+    assert "→" in tree.to_text() and "digraph" in tree.to_dot() and len(
+        tree.rules()
+    ) == tree.n_leaves
     assert str(tree.rules()[0].label) in str(tree.rules()[0])
     with pytest.raises(ValueError, match="no class shares"):
         tree.predict_proba(X)
@@ -234,7 +260,9 @@ def test_certify_goes_on():
         model = OptimalTree(Spread(), max_depth=4, leaf_penalty=1e-3, time_limit=0.02).fit(X, S)
     model.set_params(time_limit=60.0, max_depth=4).certify()
     assert model.status_ == "optimal"
-    assert model.objective_ == pytest.approx(OptimalTree(Compiled(), max_depth=4, leaf_penalty=1e-3).fit(X, S).objective_)
+    assert model.objective_ == pytest.approx(
+        OptimalTree(Compiled(), max_depth=4, leaf_penalty=1e-3).fit(X, S).objective_
+    )
 
 
 # What may go wrong
@@ -242,7 +270,9 @@ def test_certify_goes_on():
 
 def fit(task, S=None, X=None, **parameters):
     X = many(300)[0] if X is None else X
-    return OptimalTree(task, **{"max_depth": 3, **parameters}).fit(X, many(300)[2] if S is None else S)
+    return OptimalTree(
+        task, **{"max_depth": 3, **parameters}
+    ).fit(X, many(300)[2] if S is None else S)
 
 
 def bad(leaf_cost, **more):
@@ -287,9 +317,16 @@ def test_an_exception_while_it_goes_on_does_too():
 @pytest.mark.parametrize(
     ("leaf_cost", "message"),
     [
-        (lambda self, s: s[:, 0] * np.nan, "contract: `leaf_cost` gives a finite number for each leaf, and not NaN for one with the sums"),
+        (
+            lambda self, s: s[:, 0] * np.nan,
+            "contract: `leaf_cost` gives a finite number for each leaf, and not NaN for one with "
+            "the sums",
+        ),
         (lambda self, s: np.full(len(s), np.inf), "and not inf"),
-        (lambda self, s: np.where(s[:, 0] < 50, np.nan, Spread.leaf_cost(self, s)), "finite number for each leaf, and not NaN"),
+        (
+            lambda self, s: np.where(s[:, 0] < 50, np.nan, Spread.leaf_cost(self, s)),
+            "finite number for each leaf, and not NaN",
+        ),
         (lambda self, s: s[:-1, 0], "gives one number for each leaf, an array of the shape"),
         (lambda self, s: s, "gives one number for each leaf"),
         (lambda self, s: None, "gives one number for each leaf"),
@@ -298,9 +335,15 @@ def test_an_exception_while_it_goes_on_does_too():
         (lambda self, s: -s[:, 0], "contract: the loss of .*at least 0"),
         (lambda self, s: Spread.leaf_cost(self, s) - 3.0, "contract: .*at least 0"),
         # It falls with the size of a leaf.
-        (lambda self, s: 1e3 - s[:, 0], "contract: .*at most that of all rows|contract: dividing a leaf never raises"),
+        (
+            lambda self, s: 1e3 - s[:, 0],
+            "contract: .*at most that of all rows|contract: dividing a leaf never raises",
+        ),
         (lambda self, s: np.sqrt(s[:, 0]), "contract: dividing a leaf never raises its cost"),
-        (lambda self, s: np.where(s[:, 0] < 40, 2.0, 1.0) * Spread.leaf_cost(self, s), "contract: dividing a leaf never raises its cost"),
+        (
+            lambda self, s: np.where(s[:, 0] < 40, 2.0, 1.0) * Spread.leaf_cost(self, s),
+            "contract: dividing a leaf never raises its cost",
+        ),
     ],
 )
 def test_a_task_that_breaks_its_contract(leaf_cost, message):
@@ -364,7 +407,9 @@ def test_least_and_rounding_and_answers_are_checked():
         fit(bad(Spread.leaf_cost, answer=lambda self, s: s[: 1 + (s[0] == 300)]))
     with pytest.raises(ValueError, match="answer gives a label or numbers"):
         fit(bad(Spread.leaf_cost, answer=lambda self, s: ["a", "b"]))
-    with pytest.raises(ValueError, match="task=None is not valid: it must be an object with leaf_cost and answer"):
+    with pytest.raises(
+        ValueError, match="task=None is not valid: it must be an object with leaf_cost and answer"
+    ):
         fit(None)
     with pytest.raises(Odd):
         fit(bad(Spread.leaf_cost, answer=lambda self, s: (_ for _ in ()).throw(Odd())))
@@ -395,6 +440,11 @@ def test_compiled_functions_of_another_type_are_refused():
         return x
 
     kinds = [ctypes.c_double, ctypes.c_double]
-    for function in [other, other.ctypes, ctypes.CFUNCTYPE(None, *kinds)(other.address), scipy.LowLevelCallable(other.ctypes)]:
+    for function in [
+        other,
+        other.ctypes,
+        ctypes.CFUNCTYPE(None, *kinds)(other.address),
+        scipy.LowLevelCallable(other.ctypes),
+    ]:
         with pytest.raises(ValueError, match="a compiled leaf_cost must be 'void .const double"):
             fit(Compiled(function))

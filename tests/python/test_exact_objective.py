@@ -57,7 +57,8 @@ def leaves_of(model, X):
 
 
 def check(model, X, objective, depth, scale=0):
-    """``objective``: of the rows of each leaf, and of the labels that the model gives them or the best ones."""
+    """``objective``: of the rows of each leaf, and of the labels that the model gives them or the
+    best ones."""
     found = objective(leaves_of(model, X), model)
     best = min(objective(leaves, None) for leaves in partitions(X, depth))
     check_against(model, found, best, scale)
@@ -67,14 +68,21 @@ def check(model, X, objective, depth, scale=0):
 def check_against(model, found, best, scale):
     """The objective of the fitted tree, and the best one there is."""
     size = abs(found) + scale
-    assert abs(Fraction(model.objective_) - found) <= size * Fraction(1, 2**51), (model.objective_, float(found))
-    assert Fraction(model.lower_bound_) <= best + abs(best) * Fraction(1, 2**52), (model.lower_bound_, float(best))
+    assert abs(
+        Fraction(model.objective_) - found
+    ) <= size * Fraction(1, 2**51), (model.objective_, float(found))
+    assert Fraction(model.lower_bound_) <= best + abs(best) * Fraction(1, 2**52), (
+        model.lower_bound_, float(best)
+    )
     assert model.lower_bound_ <= model.objective_
     if model.status_ == "optimal":
         # What is no larger than a rounding of what every tree pays is no gap.
         allowed = Fraction(1, 10**9) * max(abs(best), scale)
         assert found - best <= allowed, (float(found), float(best))
-        assert Fraction(model.gap_) <= allowed + size * Fraction(1, 2**51), (model.gap_, float(best))
+        assert Fraction(model.gap_) <= allowed + size * Fraction(1, 2**51), (
+            model.gap_, float(best)
+        )
+    return best
 
 
 def additive(costs, weights, normalizer, penalty, labels):
@@ -100,7 +108,9 @@ def fitted(model, X, *args, **more):
 
 
 def check_classifier(X, y, weights, depth=2, **parameters):
-    model = fitted(OptimalTreeClassifier(max_depth=depth, **parameters), X, y, sample_weight=weights)
+    model = fitted(
+        OptimalTreeClassifier(max_depth=depth, **parameters), X, y, sample_weight=weights
+    )
     labels = model.classes_.tolist()
     n = len(labels)
     matrix = parameters.get("cost_matrix", 1 - np.eye(n))
@@ -187,7 +197,9 @@ def check_area(X, y, weights, depth=2, leaf_penalty=0.01):
     side = [sum(w[i] for i in range(len(y)) if y[i] == k) for k in (0, 1)]
 
     def objective(leaves, model):
-        sums = [[sum((w[i] for i in rows if y[i] == k), Fraction(0)) for k in (0, 1)] for rows in leaves]
+        sums = [
+            [sum((w[i] for i in rows if y[i] == k), Fraction(0)) for k in (0, 1)] for rows in leaves
+        ]
         sums.sort(key=lambda leaf: leaf[1] / sum(leaf), reverse=True)
         area, above = Fraction(0), Fraction(0)
         for n, p in sums:
@@ -350,7 +362,9 @@ def random_case(seed):
     y[:2] = 0, 1
     kind = rng.integers(4)
     if kind == 0:
-        costs = [[number(rng, orders) * rng.choice([1, 1, 0, -1]) for _ in range(2)] for _ in range(n)]
+        costs = [
+            [number(rng, orders) * rng.choice([1, 1, 0, -1]) for _ in range(2)] for _ in range(n)
+        ]
         check_costs(X, costs, weights, leaf_penalty=penalty)
     elif kind == 1:
         matrix = [[0.0, number(rng, orders)], [number(rng, orders), 0.0]]

@@ -124,7 +124,10 @@ def test_paths_and_indicators_of_a_chain_take_linear_space():
     "text, message",
     [
         (b'{"format": "' + b"x" * to_json.MOST_BYTES + b'"}', "too large: it has more than 64 MiB"),
-        (b"[" + b"1," * to_json.MOST_VALUES + b"1]", "too large: it has more than 4,194,304 values"),
+        (
+            b"[" + b"1," * to_json.MOST_VALUES + b"1]",
+            "too large: it has more than 4,194,304 values",
+        ),
         (b"[" * 100_000 + b"]" * 100_000, "not a JSON document"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "not a JSON document"),
     ],

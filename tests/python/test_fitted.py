@@ -1,4 +1,5 @@
-"""A fit freezes its problem: certificates speak of it, and certify() goes on or says what changed."""
+"""A fit freezes its problem: certificates speak of it, and certify() goes on or says what
+changed."""
 
 import copy
 import datetime
@@ -114,7 +115,9 @@ def test_parameters_that_are_changed_in_place_are_found():
         "class_weight": stopped(class_weight=weights),
         "cost_matrix": stopped(cost_matrix=costs),
         "thresholds": stopped(
-            OptimalTreeClassifier, pl.DataFrame(X, schema=[f"x{i}" for i in range(5)]), y, thresholds=cuts
+            OptimalTreeClassifier, pl.DataFrame(
+                X, schema=[f"x{i}" for i in range(5)]
+            ), y, thresholds=cuts
         ),
     }
     weights[1], costs[1, 0] = 3.0, 4.0
@@ -223,7 +226,9 @@ def test_a_file_that_is_written_again_is_found(tmp_path):
 def cases():
     X, y = data()
     frame = pl.DataFrame(X, schema=[f"x{i}" for i in range(5)])
-    frame = frame.with_columns(city=pl.Series(RNG.choice(["a", "b", "c"], 300)), old=pl.Series(y == 1))
+    frame = frame.with_columns(
+        city=pl.Series(RNG.choice(["a", "b", "c"], 300)), old=pl.Series(y == 1)
+    )
     weights = RNG.random(300)
     costs = RNG.random((300, 3))
     hard = RNG.integers(0, 3, 300)

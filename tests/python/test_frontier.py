@@ -145,7 +145,11 @@ def test_a_false_positive_rate_is_kept():
     ("model", "axes", "says"),
     [
         (OptimalTreeClassifier(), ("loss", "depth"), "axes=.* is not valid"),
-        (OptimalTreeClassifier(max_depth=None), ("loss", "leaves"), "set max_depth or max_leaf_nodes"),
+        (
+            OptimalTreeClassifier(max_depth=None),
+            ("loss", "leaves"),
+            "set max_depth or max_leaf_nodes",
+        ),
         (OptimalTreeClassifier(), ("loss", "disparity"), "needs a DemographicParity"),
         (OptimalCostTree(), ("loss", "disparity"), "is for OptimalTreeClassifier"),
         (
@@ -165,7 +169,9 @@ def test_three_classes_have_no_false_positives():
     X, _ = table(60)
     with pytest.raises(ValueError, match="of two classes, but y has 3"):
         frontier(
-            OptimalTreeClassifier(), X, X["a"].to_numpy() % 3, axes=("false_negatives", "false_positives")
+            OptimalTreeClassifier(), X, X["a"].to_numpy() % 3, axes=(
+                "false_negatives", "false_positives"
+            )
         )
 
 

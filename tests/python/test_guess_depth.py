@@ -30,7 +30,9 @@ THREE = np.digitize(X[:, 0], [0.3, 0.6])
 def test_the_cases_that_the_theorem_names(n_trees, depth):
     model = GradientBoostingClassifier(n_estimators=n_trees, max_depth=3, random_state=0).fit(X, Y)
     assert suggest_depth(model) == depth
-    assert suggest_depth(XGBClassifier(n_estimators=n_trees, max_depth=3, n_jobs=1).fit(X, Y)) == depth
+    assert suggest_depth(
+        XGBClassifier(n_estimators=n_trees, max_depth=3, n_jobs=1).fit(X, Y)
+    ) == depth
     light = LGBMClassifier(n_estimators=n_trees, num_leaves=8, max_depth=3, verbose=-1, n_jobs=1)
     assert suggest_depth(light.fit(X, Y)) == depth
     assert suggest_depth(light.booster_) == depth
@@ -43,7 +45,9 @@ def test_stumps_classes_and_forests():
         return GradientBoostingClassifier(n_estimators=n_trees, random_state=0, **options).fit(X, y)
 
     # The theorem begins at three trees and a dimension of three.
-    assert suggest_depth(boosted(1, Y, max_depth=1)) == suggest_depth(boosted(3, Y, max_depth=1)) == 7
+    assert suggest_depth(
+        boosted(1, Y, max_depth=1)
+    ) == suggest_depth(boosted(3, Y, max_depth=1)) == 7
     # Between two of three classes decide twice the trees.
     assert suggest_depth(boosted(10, THREE)) == suggest_depth(boosted(20, Y))
     depths = [suggest_depth(boosted(n, Y)) for n in (3, 10, 40, 160)]
@@ -79,7 +83,9 @@ def test_what_has_no_depth():
 def test_no_deeper_tree_is_better_by_more(seed, depth, objective, penalty, weights, leaves, costs):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 30))
-    frame = pl.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 3, n), "c": rng.choice(list("uv"), n)})
+    frame = pl.DataFrame(
+        {"a": rng.integers(0, 4, n), "b": rng.integers(0, 3, n), "c": rng.choice(list("uv"), n)}
+    )
     y = rng.integers(0, 3, n)
     y[:2] = [0, 1]
     n_classes = len(np.unique(y))

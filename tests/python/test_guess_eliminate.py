@@ -14,7 +14,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def one_by_one(fit, n_cuts, best, tolerance):
-    """The simple version: after each refit, drop the least important cut until that goes too far."""
+    """The simple version: after each refit, drop the least important cut until that goes too
+    far."""
     kept = np.arange(n_cuts)
     fitted, n_fits = fit(kept), 1
     while len(kept) > 1:
@@ -56,7 +57,8 @@ def test_never_below_the_tolerance_and_never_one_too_many(world):
     assert 1 <= len(kept) <= n and (np.diff(kept) > 0).all()
     assert n_fits == len(scores) <= 2 * n + 1
     assert fitted.score == fit(kept).score
-    # Each accepted step has fewer cuts than the one before, so the best score of all steps can be told.
+    # Each accepted step has fewer cuts than the one before, so the best score of all steps can be
+    # told.
     best = max(best, scores[0][1])
     left = n
     for size, score in scores[1:]:

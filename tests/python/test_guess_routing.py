@@ -1,4 +1,5 @@
-"""Guessed cuts tell apart every two training rows that a tree of the reference sends to different leaves."""
+"""Guessed cuts tell apart every two training rows that a tree of the reference sends to different
+leaves."""
 
 import datetime as dt
 
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 ONE = np.float32(1)
 #: Numbers that 32-bit floats do not tell apart, or only just, and their neighbours.
-CLOSE = [1.0, np.nextafter(1, 2), 1 + 2**-25, 1 + 2**-24, 1 + 3 * 2**-25, float(np.nextafter(ONE, 2)), 0.1, 0.3,
+CLOSE = [1.0, np.nextafter(1, 2), 1 + 2**-25, 1 + 2**-24, 1 + 3 * 2**-25, float(
+    np.nextafter(ONE, 2)
+), 0.1, 0.3,
          float(np.float32(0.1)), -0.0, 0.0, -1e-40, 1e300, -1e300, 2.5, 3.0,
          # The middle one is halfway, and rounds up.
          4 + 2**-21, 4 + 3 * 2**-22, 4 + 2**-20]  # fmt: skip
@@ -49,7 +52,9 @@ def leaves_of_lightgbm(model, X):
     return np.asarray(model.predict(X, pred_leaf=True)).reshape(len(X), -1)
 
 
-QUIET = {"verbose": -1, "min_child_samples": 1, "n_estimators": 4, "min_data_in_bin": 1, "n_jobs": 1}
+QUIET = {
+    "verbose": -1, "min_child_samples": 1, "n_estimators": 4, "min_data_in_bin": 1, "n_jobs": 1
+}
 MODELS = [
     (tree.DecisionTreeClassifier(max_depth=4, random_state=0), leaves_of_boosting),
     (tree.ExtraTreeRegressor(random_state=0), leaves_of_boosting),
@@ -58,7 +63,10 @@ MODELS = [
     (ensemble.GradientBoostingClassifier(n_estimators=4, random_state=0), leaves_of_boosting),
     (ensemble.GradientBoostingRegressor(n_estimators=4, random_state=0), leaves_of_boosting),
     (ensemble.AdaBoostClassifier(n_estimators=4, random_state=0), leaves_of_members),
-    (ensemble.BaggingClassifier(n_estimators=4, max_features=0.7, random_state=0), leaves_of_members),
+    (
+        ensemble.BaggingClassifier(n_estimators=4, max_features=0.7, random_state=0),
+        leaves_of_members,
+    ),
     (ensemble.HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=1), leaves_of_histograms),
     (ensemble.HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=1), leaves_of_histograms),
     (lightgbm.LGBMClassifier(**QUIET), leaves_of_lightgbm),
@@ -76,10 +84,16 @@ def tables(draw):
     n = draw(st.integers(12, 40))
 
     def column(values, dtype):
-        return np.array(draw(st.lists(st.sampled_from(values), min_size=n, max_size=n)), dtype=dtype)
+        return np.array(
+            draw(st.lists(st.sampled_from(values), min_size=n, max_size=n)), dtype=dtype
+        )
 
     floats = [value for value in CLOSE if abs(value) < 1e30]
-    X = [column(floats, np.float64), column([-3, 0, 1, 2, 3, 7, 8], np.int64), column(floats, np.float32)]
+    X = [
+        column(floats, np.float64),
+        column([-3, 0, 1, 2, 3, 7, 8], np.int64),
+        column(floats, np.float32),
+    ]
     X += [column([0, 1], bool)]
     return X, column([0, 1, 2], np.int64)
 
@@ -98,7 +112,9 @@ def groups(rows):
 def tells_apart(answers, leaves):
     """Whether rows with equal answers have equal leaves."""
     by_answers = groups(answers)
-    return len(np.unique(by_answers)) == len(np.unique(np.stack([by_answers, groups(leaves)]), axis=1).T)
+    return len(np.unique(by_answers)) == len(
+        np.unique(np.stack([by_answers, groups(leaves)]), axis=1).T
+    )
 
 
 @pytest.mark.parametrize(("model", "leaves_of"), MODELS, ids=NAMES)
@@ -190,7 +206,9 @@ def test_every_step_of_an_additive_model(classify):
     assert model.bins_[0][0].tolist() == [2.0]
     assert ThresholdGuesser(model).fit([[1], [2], [3]]).thresholds_ == {"x0": [1.5]}
     # Fitted here, to ranks.
-    unfitted = ThresholdGuesser(kind(outer_bags=2, n_jobs=1, max_rounds=50)).fit(frame, y.astype(int))
+    unfitted = ThresholdGuesser(
+        kind(outer_bags=2, n_jobs=1, max_rounds=50)
+    ).fit(frame, y.astype(int))
     assert {"a <= 2.5", "c = u"} <= set(unfitted.get_feature_names_out())
     assert unfitted.reference_.predict(unfitted.transform(frame)).shape == (300,)
 
@@ -215,7 +233,9 @@ def test_boosters_and_frozen_models_are_read_as_they_are():
     stopped.fit(X, y, eval_set=[(X[:20], 1 - y[:20])], verbose=False)
     assert stopped.best_iteration == 0
     first = ThresholdGuesser(stopped, tolerance=None).fit(X)
-    assert tells_apart(first.transform(X), stopped.apply(X).reshape(len(X), -1)[:, :1]) and first.n_kept_ < 10
+    assert tells_apart(
+        first.transform(X), stopped.apply(X).reshape(len(X), -1)[:, :1]
+    ) and first.n_kept_ < 10
 
 
 def test_columns_of_every_kind_keep_their_cuts():

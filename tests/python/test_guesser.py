@@ -63,7 +63,8 @@ def test_the_certificate_says_that_it_speaks_of_guessed_cuts():
     for thresholds in ("guess", ThresholdGuesser(), ThresholdGuesser().fit(FRAME, Y)):
         model = OptimalTreeClassifier(thresholds=thresholds).fit(FRAME, Y)
         words = model.certificate_.statement()
-        assert "(guessed from a GradientBoostingClassifier: the proof speaks of these cuts only)" in words
+        source = "guessed from a GradientBoostingClassifier"
+        assert f"({source}: the proof speaks of these cuts only)" in words
         assert model.certificate_.cuts == {
             name: len(tests) for name, tests in ThresholdGuesser().fit(FRAME, Y).thresholds_.items()
         }
@@ -96,7 +97,9 @@ def test_it_transforms_like_a_binarizer():
 
 
 def test_cloning_forgets_and_pickling_remembers():
-    guesser = ThresholdGuesser(RandomForestClassifier(5, random_state=0), tolerance=0.01).fit(FRAME, Y)
+    guesser = ThresholdGuesser(
+        RandomForestClassifier(5, random_state=0), tolerance=0.01
+    ).fit(FRAME, Y)
     same = pickle.loads(pickle.dumps(guesser))
     assert same.thresholds_ == guesser.thresholds_
     assert (same.transform(FRAME) == guesser.transform(FRAME)).all()
@@ -204,7 +207,9 @@ def test_models_without_trees():
     for model in (LogisticRegression(), make_pipeline(StandardScaler(), DecisionTreeClassifier())):
         refused("has no trees that can be read; give a decision tree, a random forest", model)
         refused("has no trees that can be read", model.fit(NUMBERS.to_numpy(), Y), NUMBERS)
-    refused("has no trees that can be read", xgboost.XGBClassifier(booster="gblinear"), y=Y == "yes")
+    refused(
+        "has no trees that can be read", xgboost.XGBClassifier(booster="gblinear"), y=Y == "yes"
+    )
     refused("has no trees that can be read", OptimalTreeClassifier(), NUMBERS)
     refused("has no trees that can be read", KMeans(2), NUMBERS)
     refused("reference='forest' is not a model; give a decision tree", "forest")
@@ -231,8 +236,8 @@ def test_references_fitted_on_other_columns():
     )
     scaled = StandardScaler().fit_transform(NUMBERS.to_numpy())
     refused(
-        "no test of the reference separates any of these rows: column 'age' is tested between .* but its "
-        "values are from 18 to 69",
+        "no test of the reference separates any of these rows: column 'age' is tested between .* "
+        "but its values are from 18 to 69",
         DecisionTreeClassifier(max_depth=1).fit(scaled, Y),
         NUMBERS,
     )
@@ -247,7 +252,9 @@ def test_references_fitted_on_other_classes():
         np.where(FRAME["noise"].to_numpy() < 0.1, "maybe", Y),
     )
     regressor = DecisionTreeRegressor(max_depth=3).fit(NUMBERS.to_numpy(), Y == "yes")
-    refused("target 'y' has the type String, but a regression tree needs numbers", regressor, NUMBERS)
+    refused(
+        "target 'y' has the type String, but a regression tree needs numbers", regressor, NUMBERS
+    )
     refused("Unknown label type: continuous", tree, NUMBERS, FRAME["noise"].to_numpy())
 
 
@@ -261,21 +268,33 @@ def test_nothing_to_guess():
 
 
 def test_parameters_and_targets():
-    refused("tolerance=-1 is not valid: it must be a finite number of at least 0, or None", tolerance=-1)
+    refused(
+        "tolerance=-1 is not valid: it must be a finite number of at least 0, or None", tolerance=-1
+    )
     refused("class_weight names the labels .'maybe'.", class_weight={"maybe": 2})
     refused("class_weight='none' is not valid", class_weight="none")
-    refused("class_weight is given, but the target is no class", y=FRAME["noise"], class_weight="balanced")
+    refused(
+        "class_weight is given, but the target is no class",
+        y=FRAME["noise"],
+        class_weight="balanced",
+    )
     refused("requires y to be passed, but the target y is None", y=None)
-    booster = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(NUMBERS.to_numpy(), Y).booster_
+    booster = lightgbm.LGBMClassifier(
+        n_estimators=2, verbose=-1, n_jobs=1
+    ).fit(NUMBERS.to_numpy(), Y).booster_
     refused("a Booster cannot be fitted again to drop cuts: give tolerance=None", booster, NUMBERS)
     outputs = NUMBERS.to_numpy() + 0.5
     boosted = ThresholdGuesser(tolerance=0.1).fit(FRAME, outputs)
     assert len(boosted.reference_.estimators_) == 2 and boosted.n_kept_ < boosted.n_found_
-    found = ThresholdGuesser(RandomForestRegressor(2, max_depth=2), tolerance=0.1).fit(FRAME, outputs)
+    found = ThresholdGuesser(
+        RandomForestRegressor(2, max_depth=2), tolerance=0.1
+    ).fit(FRAME, outputs)
     assert found.score_ >= found.reference_score_ - 0.1
     missing = FRAME.with_columns(age=pl.when(pl.col("noise") < 0.5).then("age"))
     refused("features must be complete and finite, but column 'age' has", X=missing)
-    with pytest.raises(ValueError, match="X has 'job', 'member', 'noise', which the ThresholdGuesser"):
+    with pytest.raises(
+        ValueError, match="X has 'job', 'member', 'noise', which the ThresholdGuesser"
+    ):
         OptimalTreeClassifier(thresholds=ThresholdGuesser().fit(NUMBERS, Y)).fit(FRAME, Y)
 
 
@@ -304,7 +323,9 @@ def test_references_that_split_sets_of_categories():
     target = Y == "yes"
     models = [
         HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype"),
-        lightgbm.LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1, min_data_per_group=1, cat_smooth=0),
+        lightgbm.LGBMClassifier(
+            n_estimators=3, verbose=-1, n_jobs=1, min_data_per_group=1, cat_smooth=0
+        ),
         xgboost.XGBClassifier(n_estimators=3, n_jobs=1, enable_categorical=True),
     ]
     for model in models:

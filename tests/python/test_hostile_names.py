@@ -153,7 +153,9 @@ def test_printed_text_commands_no_terminal(name):
     shown += [node.test for node in tree.nodes if node.test]
     shown += [str(model.certificate_)]
     assert all(map(harmless, shown))
-    for wrong in (frame.drop(pl.selectors.by_name(name)), frame.with_columns(pl.Series(name, [None] * 10))):
+    for wrong in (
+        frame.drop(pl.selectors.by_name(name)), frame.with_columns(pl.Series(name, [None] * 10))
+    ):
         with pytest.raises(ValueError) as error:
             model.predict(wrong)
         assert harmless(str(error.value)), str(error.value)
@@ -196,7 +198,10 @@ names = st.lists(words, min_size=1, max_size=3).map("".join).filter(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(names, min_size=2, max_size=4, unique=True), st.lists(names, min_size=2, max_size=3, unique=True))
+@given(
+    st.lists(names, min_size=2, max_size=4, unique=True),
+    st.lists(names, min_size=2, max_size=3, unique=True),
+)
 def test_any_names_and_labels(columns, labels):
     rng = np.random.default_rng(len(columns))
     codes = rng.integers(0, len(labels), 24)
@@ -205,7 +210,9 @@ def test_any_names_and_labels(columns, labels):
     frame = frame.with_columns(pl.Series(columns[-1], [labels[code] for code in codes]))
     y = [labels[code] for code in codes]
     trees = []
-    for X in (frame, frame.clone(), pd.DataFrame({name: frame[name].to_list() for name in columns})):
+    for X in (
+        frame, frame.clone(), pd.DataFrame({name: frame[name].to_list() for name in columns})
+    ):
         trees.append(OptimalTreeClassifier(max_depth=2, leaf_penalty=0.001).fit(X, y))
     tree = trees[0].tree_
     assert tree == trees[1].tree_ == trees[2].tree_

@@ -68,7 +68,9 @@ def test_importances_are_those_of_rows_that_walk_at_random(seed, weighted):
     assert model.feature_importances_ == pytest.approx(wanted, abs=1e-9)
 
     costs = np.array([[0, 1, 5], [2, 0, 1], [1, 3, 0]])
-    model = OptimalTreeClassifier(**shape, cost_matrix=costs, class_weight={1: 3.0}).fit(X, y, given)
+    model = OptimalTreeClassifier(
+        **shape, cost_matrix=costs, class_weight={1: 3.0}
+    ).fit(X, y, given)
     answers = [node.label for node in model.tree_.nodes]
     factor = np.where(y == 1, 3.0, 1.0)[:, None]
     wanted = judged(model.tree_, X, weights, costs[y][:, answers] * factor)
@@ -87,7 +89,9 @@ def test_importances_are_those_of_rows_that_walk_at_random(seed, weighted):
     assert model.feature_importances_ == pytest.approx(wanted, abs=1e-6)
 
 
-OBJECTIVES = ("accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc")
+OBJECTIVES = (
+    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc"
+)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

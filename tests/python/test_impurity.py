@@ -1,4 +1,5 @@
-"""Impurities, description length and several targets of `OptimalTreeClassifier`: against every tree there is."""
+"""Impurities, description length and several targets of `OptimalTreeClassifier`: against every tree
+there is."""
 
 import pickle
 
@@ -30,13 +31,18 @@ def test_no_tree_is_better(objective, seed):
     n, k = int(rng.integers(2, 30)), int(rng.integers(1, 5))
     X, y = table(rng, n, int(rng.integers(1, 4))), rng.integers(0, k, n)
     labels = np.unique(y)
-    weights = [None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1][seed % 4]
+    weights = [
+        None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1
+    ][seed % 4]
     w = np.ones(n) if weights is None else weights
     class_weight = [None, "balanced", {int(labels[0]): 2.5}][seed % 3]
     factor = {
         None: np.ones(n),
         "balanced": 1.0 / np.array([w[y == label].sum() for label in y]),
-    }.get(class_weight if not isinstance(class_weight, dict) else 0, np.where(y == labels[0], 2.5, 1.0))
+    }.get(
+        class_weight if not isinstance(class_weight, dict) else 0,
+        np.where(y == labels[0], 2.5, 1.0),
+    )
     penalty = 0.01 if objective == "mdl" else float(rng.choice([0.0, 0.01, 0.03]))
     model = OptimalTreeClassifier(
         objective, max_depth=2, leaf_penalty=penalty, class_weight=class_weight, n_jobs=1 + seed % 2
@@ -61,7 +67,9 @@ def test_no_tree_is_better(objective, seed):
     for leaf in np.unique(leaves):
         rows = leaves == leaf
         shares = [(w * factor)[rows & (y == label)].sum() for label in labels]
-        assert max(shares) == pytest.approx(shares[labels.tolist().index(model.predict(X)[rows][0])])
+        assert max(shares) == pytest.approx(
+            shares[labels.tolist().index(model.predict(X)[rows][0])]
+        )
     if class_weight is None and objective == "log_loss" and len(labels) > 1:
         loss = log_loss(y, model.predict_proba(X), sample_weight=weights, labels=labels)
         assert loss == pytest.approx(model.objective_ - penalty * model.get_n_leaves(), abs=1e-9)
@@ -73,7 +81,10 @@ def test_what_does_not_go_together():
         ({"cost_matrix": [[0, 1], [1, 0]]}, "has no costs"),
         ({"reference": "guess"}, "objective='gini'"),
         ({"feature_costs": {"x0": 1.0}}, "feature_costs cannot be combined with objective='gini'"),
-        ({"constraints": (DemographicParity("x0", 0.1),)}, "constraints cannot be combined with objective='gini'"),
+        (
+            {"constraints": (DemographicParity("x0", 0.1),)},
+            "constraints cannot be combined with objective='gini'",
+        ),
         ({"objective": "mdl", "leaf_penalty": 0.02}, "leaf_penalty=0.02 cannot be combined"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -84,7 +95,9 @@ def test_certificates_and_exports():
     rng = np.random.default_rng(5)
     X = pl.DataFrame(table(rng, 80, 4), schema=list("abcd"))
     y = np.where(X["a"].to_numpy() > 0, "yes", rng.choice(["yes", "no", "maybe"], 80))
-    for objective, words in [("gini", "Gini impurity"), ("log_loss", "log loss"), ("mdl", "bits per row")]:
+    for objective, words in [
+        ("gini", "Gini impurity"), ("log_loss", "log loss"), ("mdl", "bits per row")
+    ]:
         model = OptimalTreeClassifier(objective, max_depth=3).fit(X, y)
         assert words in model.certificate_.statement()
         assert Tree.from_json(model.tree_.to_json()) == model.tree_
@@ -108,7 +121,8 @@ def many_targets(rng, n, n_targets):
 def test_no_tree_of_several_targets_is_better(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
-    X, targets = table(rng, n, int(rng.integers(1, 4))), many_targets(rng, n, int(rng.integers(2, 4)))
+    X = table(rng, n, int(rng.integers(1, 4)))
+    targets = many_targets(rng, n, int(rng.integers(2, 4)))
     y = np.column_stack(targets)
     weights = [None, rng.integers(0, 4, n), rng.choice([0.5, 1.0, 0.1], n)][seed % 3]
     if weights is not None and not weights.any():
@@ -128,15 +142,25 @@ def test_no_tree_of_several_targets_is_better(seed):
 
     best = least_objective(X, cost, 2, penalty * total) / total
     assert model.objective_ == pytest.approx(best, rel=1e-12, abs=1e-12)
-    wrong = np.mean([np.average(model.predict(X)[:, t] != targets[t], weights=w) for t in range(len(targets))])
+    wrong = np.mean(
+        [np.average(model.predict(X)[:, t] != targets[t], weights=w) for t in range(len(targets))]
+    )
     assert model.objective_ == pytest.approx(wrong + penalty * model.get_n_leaves(), rel=1e-9)
-    assert model.score(X, y, w) == pytest.approx(np.average((model.predict(X) == y).all(axis=1), weights=w))
+    assert model.score(X, y, w) == pytest.approx(
+        np.average((model.predict(X) == y).all(axis=1), weights=w)
+    )
 
 
 def test_conventions_of_several_targets():
     rng = np.random.default_rng(1)
     X = pl.DataFrame(table(rng, 60, 4), schema=list("abcd"))
-    y = pl.DataFrame({"colour": rng.choice(["red", "green", "blue"], 60), "size": rng.integers(0, 2, 60), "old": rng.random(60) < 0.5})
+    y = pl.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], 60),
+            "size": rng.integers(0, 2, 60),
+            "old": rng.random(60) < 0.5,
+        }
+    )
     model = OptimalTreeClassifier(max_depth=2, leaf_penalty=0.0).fit(X, y)
     assert [c.tolist() for c in model.classes_] == [["blue", "green", "red"], [0, 1], [False, True]]
     assert model.n_classes_ == [3, 2, 2] and model.n_outputs_ == 3
@@ -150,17 +174,27 @@ def test_conventions_of_several_targets():
     assert again == tree == pickle.loads(pickle.dumps(tree)) and tree.task == "targets"
     assert (again.predict(X) == predicted).all()
     found = X.select(tree.to_polars())["label"].struct.unnest()
-    assert found.columns == ["colour", "size", "old"] and [list(r) for r in found.rows()] == predicted.tolist()
+    assert found.columns == ["colour", "size", "old"]
+    assert [list(r) for r in found.rows()] == predicted.tolist()
     proba = X.select(tree.to_polars("proba")).unnest("proba")["colour"].struct.unnest()
     assert proba.columns == ["blue", "green", "red"] and np.array_equal(proba.to_numpy(), shares[0])
     assert "colour: " in tree.to_text() and "size: " in tree.to_dot()
     assert tree.nodes[0].label == tree.rules()[0].label or tree.n_leaves > 1
     both = pl.concat([X, y], how="horizontal")
-    for x, target in [(X, y.to_pandas()), (X, y.to_arrow()), (X, y.lazy()), (both, y.columns), (both.lazy(), y.columns), (both.to_pandas(), y.columns)]:
+    for x, target in [
+        (X, y.to_pandas()),
+        (X, y.to_arrow()),
+        (X, y.lazy()),
+        (both, y.columns),
+        (both.lazy(), y.columns),
+        (both.to_pandas(), y.columns),
+    ]:
         assert (clone(model).fit(x, target).predict(X) == predicted).all()
     numbers = clone(model).fit(X, y.select("size", pl.col("old").cast(int)).to_numpy())
     assert numbers.predict(X).dtype.kind == "i"
-    assert model.score(X, y) == pytest.approx((predicted == np.array(y.rows(), dtype=object)).all(axis=1).mean())
+    assert model.score(X, y) == pytest.approx(
+        (predicted == np.array(y.rows(), dtype=object)).all(axis=1).mean()
+    )
     assert "mean error rate of 3 targets" in model.certificate_.statement()
     one = clone(model).fit(X, y["size"])
     assert one.n_outputs_ == 1 and one.predict(X).ndim == 1

@@ -1,4 +1,5 @@
-"""Rows in memory and rows that are streamed make the same cuts and the same points, to the last bit."""
+"""Rows in memory and rows that are streamed make the same cuts and the same points, to the last
+bit."""
 
 import datetime as dt
 
@@ -110,7 +111,9 @@ def test_given_thresholds(rows, thresholds):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), min_size=1, max_size=20),
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), min_size=1, max_size=20
+    ),
     st.lists(st.sampled_from("abcdz"), max_size=5),
     st.sampled_from([[], [True], "all"]),
 )

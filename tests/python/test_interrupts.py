@@ -1,4 +1,5 @@
-"""Ctrl-C, sent as a real signal: the estimator keeps the best tree, and KeyboardInterrupt is raised, everywhere."""
+"""Ctrl-C, sent as a real signal: the estimator keeps the best tree, and KeyboardInterrupt is
+raised, everywhere."""
 
 import os
 import signal
@@ -8,6 +9,7 @@ import textwrap
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -148,6 +150,29 @@ def test_a_model_that_was_fitted_keeps_its_tree_if_its_next_fit_ends_early(monke
     assert vars(model) == before and model.certify() is model
 
 
+def test_ctrl_c_that_a_finalizer_swallows_is_raised_all_the_same(monkeypatch):
+    """Python prints what is raised in a finalizer, and goes on."""
+    from certree import ingest
+
+    read = ingest.read_training
+
+    class Pressed:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def pressed(*given):
+        Pressed()
+        return read(*given)
+
+    monkeypatch.setattr("certree.ingest.read_training", pressed)
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: None)
+    model = OptimalTreeClassifier(max_depth=2, thresholds=5)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "tree_")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_ctrl_c_while_the_tree_is_kept_waits_for_it(monkeypatch):
     from certree.estimators import _base
 
@@ -253,7 +278,8 @@ SCRIPT = """
 
 
 def interrupted(body, seconds, group=False):
-    """Run a script that gets Ctrl-C after so many seconds; its output, and how long it took to end."""
+    """Run a script that gets Ctrl-C after so many seconds; its output, and how long it took to
+    end."""
     script = textwrap.dedent(SCRIPT).format(body=body)
     run = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -297,8 +323,8 @@ def test_a_grid_search_over_threads_ends():
 def test_a_fit_in_another_thread_is_left_to_its_limits():
     """Signals reach the main thread alone, which is not held up."""
     body = (
-        "import threading; worker = threading.Thread(target=model.set_params(time_limit=3).fit, args=(X, y)); "
-        "worker.start(); time.sleep(30)"
+        "import threading; worker = threading.Thread(target=model.set_params(time_limit=3).fit, "
+        "args=(X, y)); worker.start(); time.sleep(30)"
     )
     out, seconds, code, error = interrupted(body, 0.7)
     assert out == "raised\n" and code == 0, error
@@ -308,7 +334,9 @@ def test_a_fit_in_another_thread_is_left_to_its_limits():
 def command_line(tmp_path):
     table, tree = tmp_path / "hard.csv", tmp_path / "tree.json"
     pl.DataFrame(X[:, :8], schema=[f"c{i}" for i in range(8)]).with_columns(y=Y).write_csv(table)
-    options = ["--target", "y", "--max-depth", "7", "--leaf-penalty", "0.0001", "--thresholds", "20"]
+    options = [
+        "--target", "y", "--max-depth", "7", "--leaf-penalty", "0.0001", "--thresholds", "20"
+    ]
     run = subprocess.Popen(
         [sys.executable, "-m", "certree", "fit", str(table), *options, "--model", str(tree)],
         stdout=subprocess.PIPE,
@@ -340,8 +368,8 @@ def test_random_interrupts_are_never_swallowed():
         model = OptimalTreeClassifier(max_depth=3, thresholds=8, time_limit=5)
         timer = threading.Timer(rng.random() * 0.06, os.kill, (os.getpid(), signal.SIGINT))
         raised = False
-        timer.start()
         try:
+            timer.start()
             model.fit(frame, y, sample_weight=weights)
             timer.join()
             # The signal came after the fit.
@@ -359,3 +387,11 @@ def test_random_interrupts_are_never_swallowed():
         if hasattr(model, "tree_"):
             assert model.objective_ == model.certificate_.objective
             assert len(model.predict(frame)) == 400
+
+
+def test_random_interrupts_of_everything_that_searches():
+    """A little of ``tests/fuzz/interrupts.py``, which says what must hold."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+    import interrupts
+
+    assert interrupts.run([*interrupts.FITS, *interrupts.CALLS], 10.0, seed=0) == 0

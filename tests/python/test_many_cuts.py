@@ -1,4 +1,5 @@
-"""Every task on continuous features, with hundreds of cuts each: as if each cut were a column of its own."""
+"""Every task on continuous features, with hundreds of cuts each: as if each cut were a column of
+its own."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,5 @@
-"""F1, F-beta, Jaccard and Matthews as objectives of the classifier: what they mean, and what they refuse."""
+"""F1, F-beta, Jaccard and Matthews as objectives of the classifier: what they mean, and what they
+refuse."""
 
 import numpy as np
 import polars as pl
@@ -97,7 +98,9 @@ def test_class_weights_weigh_errors():
     assert by_class.objective_ == by_row.objective_
     same = OptimalTreeClassifier("jaccard", max_depth=2, class_weight="balanced").fit(X, y)
     rows = np.where(y == "yes", (y == "no").sum(), (y == "yes").sum())
-    assert same.objective_ == OptimalTreeClassifier("jaccard", max_depth=2).fit(X, y, rows).objective_
+    assert same.objective_ == OptimalTreeClassifier(
+        "jaccard", max_depth=2
+    ).fit(X, y, rows).objective_
 
 
 def test_limits():
@@ -177,7 +180,8 @@ def test_weights_that_are_no_short_decimals(objective):
     weights = np.random.default_rng(0).random(len(y))
     model = OptimalTreeClassifier(objective, beta=2.0, max_depth=2).fit(X, y, weights)
     metric = OBJECTIVES[objective](y, model.predict(X), "yes", weights)
-    # The objective is that of the weights as they are; the bound is lower by what their rounding can do.
+    # The objective is that of the weights as they are; the bound is lower by what their rounding
+    # can do.
     assert model.objective_ == pytest.approx(1 - metric + 0.01 * model.get_n_leaves(), abs=1e-12)
     assert model.status_ == "optimal" and 0 < model.gap_ < 1e-3
     assert sum(model.tree_.nodes[0].value) == pytest.approx(weights.sum())

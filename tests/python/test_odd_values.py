@@ -8,7 +8,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from certree import Capacity, DemographicParity, OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
+from certree import (
+    Capacity,
+    DemographicParity,
+    OptimalCostTree,
+    OptimalTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    Tree,
+)
 
 X = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 5)
 Y = X[:, 0] & X[:, 1]
@@ -51,7 +59,73 @@ def test_masked_targets_weights_and_costs_are_missing():
         OptimalCostTree().fit(X, masked(np.ones((20, 2))))
 
 
-@pytest.mark.parametrize("labels", [[b"no", b"yes"], [b"a", b"a\0"], [b"\xc3\xbc", b"z"], ["a", "a\0"]])
+def test_masked_tables_of_targets_statistics_costs_and_predictions_are_missing():
+    class Nothing:
+        def leaf_cost(self, sums):
+            return 0.0 * sums[:, 0]
+
+        def answer(self, sums):
+            return 0.0
+
+    mask = np.zeros((8, 2), dtype=bool)
+    mask[3, 1] = True
+    X, whole = np.arange(16.0).reshape(8, 2), np.arange(16).reshape(8, 2) % 2
+    table = np.ma.masked_array(whole, mask=mask)
+    numbers = np.ma.masked_array(X[:, 0], mask=mask[:, 1])
+    fits = [
+        lambda: OptimalTreeClassifier().fit(X, table),
+        lambda: OptimalTree(Nothing()).fit(X, table.astype(float)),
+        lambda: OptimalTree(Nothing()).fit(X, table),
+        lambda: OptimalTreeRegressor(reference=numbers).fit(X, X[:, 0]),
+        lambda: OptimalTreeClassifier(
+            cost_matrix=np.ma.masked_array([[0, 1], [1, 0]], mask=[[0, 1], [0, 0]])
+        ).fit(X, np.arange(8) % 2),
+    ]
+    for fit in fits:
+        with pytest.raises(ValueError, match="missing|not finite|that are not"):
+            fit()
+
+
+def test_statistics_may_be_decimals_and_answers_may_end_with_a_zero_character():
+    class Votes:
+        def leaf_cost(self, sums):
+            return sums.sum(axis=1) - sums.max(axis=1)
+
+        def answer(self, sums):
+            return "a\0" if sums[0] > sums[1] else "a"
+
+    counts = np.array([[Decimal("0.5"), Decimal(0)], [Decimal(0), Decimal(2)]], dtype=object)
+    model = OptimalTree(Votes(), max_depth=1, leaf_penalty=0).fit([[0], [1]], counts)
+    assert model.predict([[0], [1]]).tolist() == ["a\0", "a"]
+    again = Tree.from_json(model.tree_.to_json())
+    assert again.predict(np.array([[0], [1]])).tolist() == ["a\0", "a"]
+
+
+def test_labels_of_several_types_have_no_expression():
+    class Mixed:
+        def leaf_cost(self, sums):
+            return sums.min(axis=1)
+
+        def answer(self, sums):
+            return "a" if sums[0] > sums[1] else 1
+
+    model = OptimalTree(Mixed(), max_depth=1, leaf_penalty=0).fit([[0], [1]], [[1, 0], [0, 1]])
+    assert model.predict([[0], [1]]).tolist() == ["a", 1]
+    with pytest.raises(ValueError, match="labels of the types int, str cannot be one column"):
+        model.tree_.to_polars()
+
+
+def test_numbers_beyond_floats_are_one_error():
+    for given in ([10**400, 0.5], [10**4500, 1], [2**64, 1], [-(2**63) - 1, 1]):
+        with pytest.raises(ValueError, match="beyond|integers|regression|numbers"):
+            OptimalTreeRegressor().fit([[0], [1]], given)
+    with pytest.raises(ValueError, match="table of numbers"):
+        OptimalCostTree().fit([[0], [1]], [[10**400, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    "labels", [[b"no", b"yes"], [b"a", b"a\0"], [b"\xc3\xbc", b"z"], ["a", "a\0"]]
+)
 def test_labels_come_back_as_they_were(labels):
     y = [labels[k] for k in Y]
     holders = [y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)]
@@ -59,7 +133,9 @@ def test_labels_come_back_as_they_were(labels):
         holders.append(np.array(y))
     for given in holders:
         model = fit(y=given)
-        assert model.predict(X).tolist() == y and type(model.predict(X)[0]) in (type(y[0]), np.bytes_)
+        assert model.predict(X).tolist() == y and type(model.predict(X)[0]) in (
+            type(y[0]), np.bytes_
+        )
         assert model.classes_.tolist() == sorted(labels)
         again = type(model.tree_).from_json(model.tree_.to_json())
         assert again == model.tree_ and again.predict(X).tolist() == y
@@ -88,7 +164,9 @@ def test_objects_of_decimal_are_decimals():
     assert fit(mixed).score(mixed, Y) == 1
     wide = [[Decimal("1e30")], [Decimal("1e-30")], [Decimal("0e500")], [Decimal(-3)]] * 5
     assert fit(wide, [1, 0, 0, 0] * 5).score(wide, [1, 0, 0, 0] * 5) == 1
-    for bad, what in ((Decimal("NaN"), "missing"), (Decimal("sNaN"), "missing"), (Decimal("Infinity"), "infinite")):
+    for bad, what in (
+        (Decimal("NaN"), "missing"), (Decimal("sNaN"), "missing"), (Decimal("Infinity"), "infinite")
+    ):
         for other in (Decimal(1), 2.5):
             with pytest.raises(ValueError, match=f"column 'x0' has 1 value {what}"):
                 fit([[bad], [other]], [0, 1])
@@ -116,7 +194,9 @@ def test_messages_advise_what_is_possible():
     refused(lambda: fit().predict(rows), "a list of dicts", "polars.DataFrame(X)", error=TypeError)
     refused(lambda: fit(rows, [0, 1, 0]), "a list of dicts", error=TypeError)
     refused(lambda: fit([{1, 2}, {3, 4}], [0, 1]), "no order", error=TypeError)
-    refused(lambda: fit({"a": [1, 2]}, [0, 1]), "X is a dict", "polars.DataFrame(X)", error=TypeError)
+    refused(
+        lambda: fit({"a": [1, 2]}, [0, 1]), "X is a dict", "polars.DataFrame(X)", error=TypeError
+    )
 
 
 @pytest.mark.parametrize("digits", [400, 5000])

@@ -1,4 +1,5 @@
-"""`OptimalPolicyTree` from outside: its scores, the trees it finds, their value, and what it refuses."""
+"""`OptimalPolicyTree` from outside: its scores, the trees it finds, their value, and what it
+refuses."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,11 @@ def trial(n=300, seed=0, names=("a", "b", "c")):
     """A treatment that helps the old, one that helps the young, and one that does nothing."""
     rng = np.random.default_rng(seed)
     X = pl.DataFrame(
-        {"age": rng.integers(18, 90, n), "sex": rng.choice(["f", "m"], n), "ill": rng.random(n) < 0.3}
+        {
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "ill": rng.random(n) < 0.3,
+        }
     )
     age = X["age"].to_numpy()
     mean = np.column_stack([age / 20, (110 - age) / 20, np.full(n, 2.0)])
@@ -132,7 +137,8 @@ def test_models_are_cross_fitted_where_none_are_given(teacher):
 
 
 def test_the_standard_error_is_that_of_a_mean():
-    """Over many samples, intervals of two standard errors hold the truth about as often as they should."""
+    """Over many samples, intervals of two standard errors hold the truth about as often as they
+    should."""
     X, given, outcome, chance, mean = trial(20_000)
     model = OptimalPolicyTree("ipw", max_depth=1).fit(X, given, outcome, chance)
     chosen = np.searchsorted(["a", "b", "c"], model.predict(X))
@@ -199,7 +205,9 @@ HALF = [0.5] * 8
     ],
 )
 def test_bad_input(given, message):
-    arguments = {"treatment": GIVEN, "outcome": CAME, "propensity": HALF, "predicted": np.ones((8, 2))}
+    arguments = {
+        "treatment": GIVEN, "outcome": CAME, "propensity": HALF, "predicted": np.ones((8, 2))
+    }
     with pytest.raises(ValueError, match=message):
         OptimalPolicyTree().fit(X4, **{**arguments, **given})
 

@@ -10,8 +10,12 @@ from certree import Capacity, OptimalTreeClassifier
 
 def table(n=150, seed=0):
     rng = np.random.default_rng(seed)
-    X = pl.DataFrame({"a": rng.integers(0, 8, n), "b": rng.random(n) < 0.5, "c": rng.integers(0, 5, n)})
-    y = rng.random(n) < 1 / (1 + np.exp(3 - X["a"].to_numpy() * X["b"].to_numpy() + X["c"].to_numpy()))
+    X = pl.DataFrame(
+        {"a": rng.integers(0, 8, n), "b": rng.random(n) < 0.5, "c": rng.integers(0, 5, n)}
+    )
+    y = rng.random(n) < 1 / (
+        1 + np.exp(3 - X["a"].to_numpy() * X["b"].to_numpy() + X["c"].to_numpy())
+    )
     return X, y, rng.integers(1, 4, n)
 
 
@@ -101,7 +105,8 @@ def test_weights_that_are_no_short_decimals(most):
     model.fit(X, y, weights)
     scores = model.predict_proba(X)[:, 1]
     area = partial_area(y, scores, weights, most or 1.0)
-    # The objective is that of the weights as they are, and a second search takes them as fine as need be.
+    # The objective is that of the weights as they are, and a second search takes them as fine as
+    # need be.
     assert model.objective_ == pytest.approx(1 - area + 0.005 * model.get_n_leaves(), abs=1e-12)
     assert model.status_ == "optimal" and model.gap_ <= 1e-9
     thirds = OptimalTreeClassifier(objective, **settings).fit(X, y, np.full(len(y), 1 / 3))

@@ -1,4 +1,5 @@
-"""Deviances and quantiles of `OptimalTreeRegressor`: against every tree there is, and scikit-learn's scores."""
+"""Deviances and quantiles of `OptimalTreeRegressor`: against every tree there is, and
+scikit-learn's scores."""
 
 import pickle
 
@@ -32,7 +33,9 @@ def drawn(kind, seed):
     y = rng.integers(0, 4, n).astype(float) if kind == "poisson" else rng.gamma(2.0, 3.0, n) + 0.1
     y[0] = 1.0
     exposure = [None, rng.random(n) + 0.1][seed % 2]
-    weights = [None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1][seed // 2 % 4]
+    weights = [
+        None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1
+    ][seed // 2 % 4]
     return rng, X, y, exposure, weights
 
 
@@ -62,7 +65,9 @@ def test_no_tree_of_rates_is_better(kind, seed):
         assert model.score(X, y, weights, exposure) == pytest.approx(1 - loss, rel=1e-8, abs=1e-8)
         if rates.min() > 0:
             power, by = {"poisson": (1, w * e), "gamma": (2, w)}[kind]
-            assert d2_tweedie_score(y / e, rates, sample_weight=by, power=power) == pytest.approx(1 - loss, rel=1e-8, abs=1e-8)
+            assert d2_tweedie_score(
+                y / e, rates, sample_weight=by, power=power
+            ) == pytest.approx(1 - loss, rel=1e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["absolute_error", "quantile"])
@@ -73,11 +78,15 @@ def test_no_tree_of_quantiles_is_better(kind, seed):
     share = 0.5 if kind == "absolute_error" else float(rng.choice([0.1, 0.5, 0.8]))
     penalty = float(rng.choice([0.0, 0.01, 0.1]))
     few = len(np.unique(y)) > 5 and seed % 2 == 1
-    model = OptimalTreeRegressor(kind, max_depth=2, leaf_penalty=penalty, quantile=share, levels=5 if few else 64).fit(X, y, weights)
+    model = OptimalTreeRegressor(
+        kind, max_depth=2, leaf_penalty=penalty, quantile=share, levels=5 if few else 64
+    ).fit(X, y, weights)
     assert len(model.levels_) <= 5 if few else set(model.levels_) == set(y)
 
     def losses(rows, level):
-        return (w * 2 * np.where(y >= level, share * (y - level), (1 - share) * (level - y)))[rows].sum()
+        return (
+            w * 2 * np.where(y >= level, share * (y - level), (1 - share) * (level - y))
+        )[rows].sum()
 
     def cost(rows):
         return min(losses(rows, level) for level in model.levels_)
@@ -88,13 +97,19 @@ def test_no_tree_of_quantiles_is_better(kind, seed):
     best = least_objective(X, cost, 2, penalty * whole) / whole
     assert model.objective_ == pytest.approx(best, rel=1e-9, abs=1e-9)
     assert model.status_ == "optimal" and set(model.predict(X)) <= set(model.levels_)
-    loss = sum(losses(np.array([row]), answer) for row, answer in enumerate(model.predict(X))) / whole
-    assert model.objective_ == pytest.approx(loss + penalty * model.get_n_leaves(), rel=1e-9, abs=1e-9)
+    loss = sum(
+        losses(np.array([row]), answer) for row, answer in enumerate(model.predict(X))
+    ) / whole
+    assert model.objective_ == pytest.approx(
+        loss + penalty * model.get_n_leaves(), rel=1e-9, abs=1e-9
+    )
     if len(np.unique(y)) > 1:
         theirs = d2_pinball_score(y, model.predict(X), sample_weight=weights, alpha=share)
         assert model.score(X, y, weights) == theirs
     if kind == "absolute_error" and weights is None and len(np.unique(y)) > 1:
-        assert 1 - loss == pytest.approx(d2_absolute_error_score(y, model.predict(X)), rel=1e-9, abs=1e-9)
+        assert 1 - loss == pytest.approx(
+            d2_absolute_error_score(y, model.predict(X)), rel=1e-9, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("kind", ["poisson", "gamma", "absolute_error", "quantile"])
@@ -105,11 +120,16 @@ def test_exports_and_containers(kind):
     e = pl.Series("years", rng.random(80) + 0.5) if kind in ("poisson", "gamma") else None
     model = OptimalTreeRegressor(kind, max_depth=2, leaf_penalty=0.0).fit(X, y, exposure=e)
     tree = model.tree_
-    assert tree.task == ("quantiles" if e is None else "rates") and model.target_names_ == ["claims"]
+    assert tree.task == (
+        "quantiles" if e is None else "rates"
+    ) and model.target_names_ == ["claims"]
     assert Tree.from_json(tree.to_json()) == tree == pickle.loads(pickle.dumps(tree))
     assert X.select(tree.to_polars())["label"].to_list() == model.predict(X).tolist()
-    assert tree.to_text().splitlines()[0].startswith(f"80 rows  {'quantile' if e is None else 'rate'} claims: ")
-    assert "digraph" in tree.to_dot() and "share of that of a single leaf" in model.certificate_.statement()
+    assert tree.to_text().splitlines()[0].startswith(
+        f"80 rows  {'quantile' if e is None else 'rate'} claims: "
+    )
+    assert "digraph" in tree.to_dot()
+    assert "share of that of a single leaf" in model.certificate_.statement()
     both = X.with_columns(y)
     named = {} if e is None else {"exposure": "years"}
     both = both if e is None else both.with_columns(e)
@@ -127,16 +147,30 @@ def test_what_rates_and_quantiles_refuse():
         with pytest.raises(ValueError, match=message):
             OptimalTreeRegressor(**parameters).fit(X, y, exposure=exposure)
 
-    refused("exposure must be above 0, but is not in 1 value, the least 0", exposure=[0, 1, 2], objective="poisson")
+    refused(
+        "exposure must be above 0, but is not in 1 value, the least 0",
+        exposure=[0, 1, 2],
+        objective="poisson",
+    )
     refused("exposure must be finite", exposure=[np.nan, 1, 2], objective="poisson")
     refused("X has 3 rows, exposure has 2", exposure=[1, 2], objective="gamma")
     refused("exposure is for objective='poisson' or 'gamma'", exposure=[1, 2, 3])
-    refused("targets must be at least 0 with objective='poisson', but 1 value", y=y - 2, objective="poisson")
-    refused("targets must be above 0 with objective='gamma', but 2 values", y=np.maximum(y - 2, 0), objective="gamma")
+    refused(
+        "targets must be at least 0 with objective='poisson', but 1 value",
+        y=y - 2,
+        objective="poisson",
+    )
+    refused(
+        "targets must be above 0 with objective='gamma', but 2 values",
+        y=np.maximum(y - 2, 0),
+        objective="gamma",
+    )
     refused("all targets are 0", y=y * 0, objective="poisson")
     refused("is for one target, but y has 2 columns", y=np.ones((3, 2)), objective="poisson")
     refused("is for one target, but y has 2 columns", y=np.ones((3, 2)), objective="quantile")
-    refused("quantile=0.9 is only for objective='quantile'", quantile=0.9, objective="absolute_error")
+    refused(
+        "quantile=0.9 is only for objective='quantile'", quantile=0.9, objective="absolute_error"
+    )
     refused("quantile=1.0 is not valid", quantile=1.0, objective="quantile")
     refused("levels=0 is not valid", levels=0, objective="quantile")
     refused("reference cannot be|objective='poisson'", reference="guess", objective="poisson")

@@ -1,4 +1,5 @@
-"""Guessed lower bounds in Python: what a reference may be, what is said of the tree, and going on to the proof."""
+"""Guessed lower bounds in Python: what a reference may be, what is said of the tree, and going on
+to the proof."""
 
 import pickle
 import warnings
@@ -10,7 +11,11 @@ import polars as pl
 import pytest
 import xgboost
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -174,7 +179,9 @@ def test_tables_and_weights_of_all_kinds():
     kept = frame.filter(pl.col("w") > 0)
     weights = kept["w"].to_numpy()
     alone = labels("guess").fit(kept.drop("y", "w"), kept["y"], sample_weight=weights)
-    pandas = labels("guess").fit(FRAME.to_pandas(), pd.Series(Y), sample_weight=frame["w"].to_numpy())
+    pandas = labels("guess").fit(
+        FRAME.to_pandas(), pd.Series(Y), sample_weight=frame["w"].to_numpy()
+    )
     for model in (other, alone, pandas):
         assert model.objective_ == pytest.approx(given.objective_, abs=1e-12)
         assert model.lower_bound_ == pytest.approx(given.lower_bound_, abs=1e-12)
@@ -198,14 +205,33 @@ def test_rows_that_no_cut_tells_apart_are_no_guess():
 
 
 REFUSED = [
-    (lambda: forest().fit(NUMBERS.to_pandas().rename(columns={"age": "years"}), Y), "other columns: X lacks 'years'"),
-    (lambda: forest().fit(NUMBERS.to_numpy()[:, :2].astype(float), Y), "fitted with 2 columns, but X has 3"),
-    (lambda: forest().fit(NUMBERS.to_pandas(), np.where(Y == "yes", "yes", "maybe")), "it knows \\['maybe', 'yes'\\], but not \\['no'\\]"),
-    (lambda: forest().fit(NUMBERS.to_pandas(), np.where(np.arange(N) < 120, "maybe", Y)), "the reference answers \\['maybe'\\], but the labels are \\['no', 'yes'\\]"),
+    (
+        lambda: forest().fit(NUMBERS.to_pandas().rename(columns={"age": "years"}), Y),
+        "other columns: X lacks 'years'",
+    ),
+    (
+        lambda: forest().fit(NUMBERS.to_numpy()[:, :2].astype(float), Y),
+        "fitted with 2 columns, but X has 3",
+    ),
+    (
+        lambda: forest().fit(NUMBERS.to_pandas(), np.where(Y == "yes", "yes", "maybe")),
+        "it knows \\['maybe', 'yes'\\], but not \\['no'\\]",
+    ),
+    (
+        lambda: forest().fit(NUMBERS.to_pandas(), np.where(np.arange(N) < 120, "maybe", Y)),
+        "the reference answers \\['maybe'\\], but the labels are \\['no', 'yes'\\]",
+    ),
     (lambda: ["yes"] * 7, "reference"),
     (lambda: ["si"] * N, "answers \\['si'\\]"),
     (lambda: RandomForestRegressor(2), "predicts numbers, but a classifier"),
-    (lambda: lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(NUMBERS.to_numpy(), Y).booster_, "Booster"),
+    (
+        lambda: (
+            lightgbm.LGBMClassifier(n_estimators=2, verbose=-1)
+            .fit(NUMBERS.to_numpy(), Y)
+            .booster_
+        ),
+        "Booster",
+    ),
     (lambda: "guesses", "reference='guesses' is not valid: it must be 'guess', a classifier"),
     (lambda: 3, "reference=3 is not valid"),
 ]  # fmt: skip

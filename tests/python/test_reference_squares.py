@@ -1,4 +1,5 @@
-"""Guessed lower bounds of squared errors in Python: what a reference may be, and that the guarantee holds."""
+"""Guessed lower bounds of squared errors in Python: what a reference may be, and that the guarantee
+holds."""
 
 import os
 import warnings
@@ -6,7 +7,11 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.model_selection import cross_val_score
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -77,7 +82,9 @@ def any_case(seed):
     n, n_outputs = int(rng.integers(8, 60)), int(rng.choice([1, 1, 2]))
     X = rng.integers(0, rng.choice([2, 4, 60]), (n, int(rng.integers(1, 4))))
     steps = (X[:, :1] > X[:, :1].mean()) * 2.0 + (X[:, -1:] > 1)
-    y = steps * rng.normal(size=n_outputs) + rng.normal(size=(n, n_outputs)) * rng.choice([0.1, 1.0])
+    y = steps * rng.normal(size=n_outputs) + rng.normal(
+        size=(n, n_outputs)
+    ) * rng.choice([0.1, 1.0])
     y = y * 10.0 ** rng.integers(-3, 4) + rng.choice([0.0, 1e6])
     truth = np.where(rng.random((n, 1)) < rng.random(), y, y.mean(axis=0))
     predicted = truth + y.std() * rng.normal(size=y.shape) * rng.choice([0.0, 0.3, 3.0])
@@ -117,8 +124,12 @@ def test_one_word_for_cuts_and_bounds_fits_one_reference(monkeypatch):
     assert len(fits) == model.guesser_.n_fits_
     own = model.certificate_
     assert model.status_ == "optimal_given_guess"
-    assert own.reference == "a GradientBoostingRegressor" and own.to_dict()["guarantee"] == own.gap > 0
-    assert "Guessed: no leaf of the best tree has a lower squared error than the reference" in str(own)
+    assert own.reference == "a GradientBoostingRegressor" and own.to_dict()[
+        "guarantee"
+    ] == own.gap > 0
+    assert "Guessed: no leaf of the best tree has a lower squared error than the reference" in str(
+        own
+    )
     cuts = own.cuts
     assert "Guessed" not in str(model.certify().certificate_) and model.certificate_.cuts == cuts
     # Whole numbers are numbers, too, and a fitted guesser brings its own reference.
@@ -134,7 +145,8 @@ def test_references_are_models_of_any_kind_or_their_numbers():
         warnings.simplefilter("ignore")
         own = fitted.predict(renamed.to_pandas())
     wanted = guessed(own).fit(NUMBERS, Y)
-    assert wanted.certificate_.guarantee > 0 and wanted.certificate_.reference == "given predictions"
+    assert wanted.certificate_.guarantee > 0
+    assert wanted.certificate_.reference == "given predictions"
     for reference in (fitted, list(own), pl.Series(own), pl.DataFrame({"y": own}), own[:, None]):
         found = guessed(reference).fit(NUMBERS, Y)
         assert (found.objective_, found.lower_bound_) == (wanted.objective_, wanted.lower_bound_)
@@ -153,7 +165,9 @@ def test_several_outputs_and_weights():
     predicted = np.where(weights > 0, Y, np.nan)
     model = guessed(predicted).fit(FRAME, Y, sample_weight=weights)
     kept = weights > 0
-    alone = guessed(Y[kept]).fit(FRAME.filter(pl.Series(kept)), Y[kept], sample_weight=weights[kept])
+    alone = guessed(Y[kept]).fit(
+        FRAME.filter(pl.Series(kept)), Y[kept], sample_weight=weights[kept]
+    )
     assert model.objective_ == pytest.approx(alone.objective_, abs=1e-12)
 
 
@@ -173,9 +187,18 @@ def test_what_points_cannot_have_less_of_is_no_guess():
 
 
 REFUSED = [
-    (lambda: forest().fit(NUMBERS.to_pandas().rename(columns={"age": "years"}), Y), "other columns: X lacks 'years'"),
-    (lambda: forest().fit(NUMBERS.to_numpy()[:, :2].astype(float), Y), "fitted with 2 columns, but X has 3"),
-    (lambda: forest().fit(NUMBERS.to_numpy().astype(float), np.column_stack([Y, Y])), "predicts 2 numbers for each row, but y has 1"),
+    (
+        lambda: forest().fit(NUMBERS.to_pandas().rename(columns={"age": "years"}), Y),
+        "other columns: X lacks 'years'",
+    ),
+    (
+        lambda: forest().fit(NUMBERS.to_numpy()[:, :2].astype(float), Y),
+        "fitted with 2 columns, but X has 3",
+    ),
+    (
+        lambda: forest().fit(NUMBERS.to_numpy().astype(float), np.column_stack([Y, Y])),
+        "predicts 2 numbers for each row, but y has 1",
+    ),
     (lambda: np.column_stack([Y, Y]), "predicts 2 numbers for each row, but y has 1"),
     (lambda: Y[:7], "reference"),
     (lambda: np.where(np.arange(N) < 3, np.nan, Y), "missing or infinite for 3 of 160 rows"),
@@ -201,7 +224,9 @@ def test_a_guesser_that_learnt_labels_has_no_numbers():
 def test_the_command_line_guesses_too(tmp_path, capsys):
     table = tmp_path / "flats.csv"
     FRAME.with_columns(rent=pl.Series(Y)).write_csv(table)
-    fit = ["fit", str(table), "--target", "rent", "--task", "regression", "--quiet", "--max-depth", "3"]
+    fit = [
+        "fit", str(table), "--target", "rent", "--task", "regression", "--quiet", "--max-depth", "3"
+    ]
     assert main([*fit, "--thresholds", "guess", "--reference", "guess"]) == 0
     out = capsys.readouterr().out
     assert "optimal_given_guess" in out and "Guessed: no leaf of the best tree" in out

@@ -1,4 +1,5 @@
-"""`OptimalSurvivalTree`: against every tree there is, against STreeD, and against scikit-survival's estimates."""
+"""`OptimalSurvivalTree`: against every tree there is, against STreeD, and against scikit-survival's
+estimates."""
 
 import pickle
 
@@ -46,10 +47,14 @@ def deviance(event, exposure, w):
 def test_no_tree_is_better(seed):
     rng, X, time, event = drawn(seed)
     n = len(time)
-    weights = [None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1][seed // 2 % 4]
+    weights = [
+        None, rng.integers(1, 4, n), rng.choice([0.5, 1.0, 0.1], n), rng.random(n) + 0.1
+    ][seed // 2 % 4]
     w = np.ones(n) if weights is None else weights
     penalty = float(rng.choice([0.0, 0.01, 0.1]))
-    model = OptimalSurvivalTree(max_depth=2, leaf_penalty=penalty, n_jobs=1 + seed % 2).fit(X, time, event, weights)
+    model = OptimalSurvivalTree(
+        max_depth=2, leaf_penalty=penalty, n_jobs=1 + seed % 2
+    ).fit(X, time, event, weights)
     exposure = exposure_by_hand(time, event, w)
     whole = deviance(event, exposure, w)
 
@@ -95,14 +100,18 @@ def test_never_worse_than_streed(seed):
     whole = deviance(event, exposure, np.ones(n))
     assert ours.objective_ == pytest.approx(loss(ours.apply(X)) / whole, rel=1e-9)
     assert ours.objective_ * whole <= loss(streed_leaves(theirs.get_tree(), X)) + 1e-7
-    assert ours.objective_ * whole == pytest.approx(loss(streed_leaves(theirs.get_tree(), X)), rel=1e-6)
+    assert ours.objective_ * whole == pytest.approx(
+        loss(streed_leaves(theirs.get_tree(), X)), rel=1e-6
+    )
 
 
 def streed_leaves(node, X, at=1):
     if node.is_leaf_node():
         return np.full(len(X), at)
     right = X[:, node.feature] == 1
-    left_leaves, right_leaves = streed_leaves(node.left_child, X, 2 * at), streed_leaves(node.right_child, X, 2 * at + 1)
+    left_leaves, right_leaves = streed_leaves(node.left_child, X, 2 * at), streed_leaves(
+        node.right_child, X, 2 * at + 1
+    )
     return np.where(right, right_leaves, left_leaves)
 
 
@@ -143,7 +152,9 @@ def test_weights_are_copies():
     again = OptimalSurvivalTree(max_depth=2).fit(*copied)
     assert model.objective_ == pytest.approx(again.objective_, rel=1e-12)
     assert np.allclose(model.predict(X), again.predict(X))
-    assert np.allclose(model.predict_survival_function(X, [1, 2]), again.predict_survival_function(X, [1, 2]))
+    assert np.allclose(
+        model.predict_survival_function(X, [1, 2]), again.predict_survival_function(X, [1, 2])
+    )
 
 
 def test_exports_and_containers():
@@ -157,7 +168,9 @@ def test_exports_and_containers():
     both = X.with_columns(t=time, e=event)
     for x in (both, both.lazy(), both.to_pandas(), both.to_arrow()):
         again = clone(model).fit(x, "t", "e")
-        assert again.predict(X).tolist() == model.predict(X).tolist() and again.n_features_in_ == X.width
+        assert again.predict(
+            X
+        ).tolist() == model.predict(X).tolist() and again.n_features_in_ == X.width
     assert clone(model).fit(X, time, event.astype(int)).tree_ == tree
     loaded = pickle.loads(pickle.dumps(model))
     assert np.array_equal(loaded.predict_survival_function(X), model.predict_survival_function(X))
@@ -170,7 +183,9 @@ def test_certify_goes_on():
     X = rng.random((2000, 40)) < 0.5
     time, event = rng.exponential(1, 2000), rng.random(2000) < 0.8
     with pytest.warns(Warning, match="before the tree was proved"):
-        model = OptimalSurvivalTree(max_depth=3, leaf_penalty=0.0, time_limit=0.01).fit(X, time, event)
+        model = OptimalSurvivalTree(
+            max_depth=3, leaf_penalty=0.0, time_limit=0.01
+        ).fit(X, time, event)
     model.set_params(time_limit=60.0).certify()
     assert model.status_ == "optimal"
     again = OptimalSurvivalTree(max_depth=3, leaf_penalty=0.0).fit(X, time, event)

@@ -1,5 +1,6 @@
-"""A fitted tree sends every training row where the search put it, whatever the values are: what it predicts for them has the
-loss that its certificate says, and the loss is that of the same table with dense ranks for values."""
+"""A fitted tree sends every training row where the search put it, whatever the values are: what it
+predicts for them has the loss that its certificate says, and the loss is that of the same table
+with dense ranks for values."""
 
 import datetime as dt
 
@@ -17,7 +18,11 @@ def ties(rng):
 
 
 def zeros(rng):
-    return {"a": rng.choice([-0.0, 0.0, -1.0, 5e-324], N), "b": np.copysign(0.0, rng.normal(size=N)), "c": rng.normal(size=N)}
+    return {
+        "a": rng.choice([-0.0, 0.0, -1.0, 5e-324], N),
+        "b": np.copysign(0.0, rng.normal(size=N)),
+        "c": rng.normal(size=N),
+    }
 
 
 def subnormal(rng):
@@ -25,22 +30,37 @@ def subnormal(rng):
 
 
 def huge(rng):
-    return {"a": rng.choice([-1, 1], N) * rng.uniform(0.9, 1.0, N) * 1.79e308, "b": 10.0 ** rng.uniform(-308, 308, N)}
+    return {
+        "a": rng.choice([-1, 1], N) * rng.uniform(0.9, 1.0, N) * 1.79e308,
+        "b": 10.0 ** rng.uniform(-308, 308, N),
+    }
 
 
 def large_integers(rng):
     signed = 2**53 + rng.integers(0, 350, N)
-    return {"a": signed, "b": -(2**62) - rng.integers(0, 350, N), "c": np.uint64(2**62) + rng.integers(0, 350, N).astype(np.uint64)}
+    return {
+        "a": signed,
+        "b": -(2**62) - rng.integers(0, 350, N),
+        "c": np.uint64(2**62) + rng.integers(0, 350, N).astype(np.uint64),
+    }
 
 
 def few_values(rng):
-    return {"one": np.full(N, 7.5), "two": rng.choice([0.1, np.nextafter(0.1, 1)], N), "c": rng.normal(size=N)}
+    return {
+        "one": np.full(N, 7.5),
+        "two": rng.choice([0.1, np.nextafter(0.1, 1)], N),
+        "c": rng.normal(size=N),
+    }
 
 
 def neighbours_in_float32(rng):
     # A midpoint of neighbours is no number of the type: it rounds to one of them.
     steps = np.float32(1).view(np.int32) + rng.integers(0, 340, N).astype(np.int32)
-    return {"a": steps.view(np.float32), "b": (-steps.view(np.float32)), "c": rng.normal(size=N).astype(np.float32)}
+    return {
+        "a": steps.view(np.float32),
+        "b": (-steps.view(np.float32)),
+        "c": rng.normal(size=N).astype(np.float32),
+    }
 
 
 def neighbours_in_float64(rng):
@@ -54,7 +74,17 @@ def dates(rng):
     return {"day": days, "tick": ticks}
 
 
-TABLES = [ties, zeros, subnormal, huge, large_integers, few_values, neighbours_in_float32, neighbours_in_float64, dates]
+TABLES = [
+    ties,
+    zeros,
+    subnormal,
+    huge,
+    large_integers,
+    few_values,
+    neighbours_in_float32,
+    neighbours_in_float64,
+    dates,
+]
 
 
 def table(make):

@@ -16,7 +16,8 @@ def prepare(table, job):
         leaf_penalty=job["leaf_penalty"],
         max_depth=job["max_depth"],
         time_limit=float(job["limit"]),
-        # The bench stops the process at this size, libraries and data included: leave room for them.
+        # The bench stops the process at this size, libraries and data included: leave room for
+        # them.
         memory_limit=0.9 * job["memory"],
         **job["options"],
     )
@@ -32,15 +33,23 @@ def prepare(table, job):
 
 
 def estimator_of(table, task):
-    """The estimator, whose first parameter is the task if it has several, and what it is fitted to."""
-    from certree import OptimalPolicyTree, OptimalSurvivalTree, OptimalTreeClassifier, OptimalTreeRegressor
+    """The estimator, whose first parameter is the task if it has several, and what it is fitted
+    to."""
+    from certree import (
+    OptimalPolicyTree,
+    OptimalSurvivalTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+)
 
     if task == "survival":
         return OptimalSurvivalTree, [table["time"], table["event"]]
     if task == "squared_error":
         return OptimalTreeRegressor, [table["y"]]
     if task in ("dm", "ipw", "dr"):
-        return OptimalPolicyTree, [table[name] for name in ("y", "outcome", "propensity", "predicted")]
+        return OptimalPolicyTree, [
+            table[name] for name in ("y", "outcome", "propensity", "predicted")
+        ]
     return OptimalTreeClassifier, [table["y"]]
 
 
@@ -51,7 +60,9 @@ def feature_costs(table):
     for test, (full, discounted) in enumerate(table["prices"].tolist()):
         columns = tuple(name for name, of in zip(table["names"], table["test_of"]) if of == test)
         group = int(table["group"][test])
-        costs[columns] = FeatureCost(full) if group < 0 else FeatureCost(full, str(group), discounted)
+        costs[columns] = FeatureCost(full) if group < 0 else FeatureCost(
+            full, str(group), discounted
+        )
     return costs
 
 
@@ -59,7 +70,9 @@ def as_lists(tree, at):
     node = tree.nodes[at]
     if node.split is None:
         return None if tree.task == "survival" else list(tree.labels).index(node.label)
-    return [node.split.column_index, as_lists(tree, node.split.left), as_lists(tree, node.split.right)]
+    return [
+        node.split.column_index, as_lists(tree, node.split.left), as_lists(tree, node.split.right)
+    ]
 
 
 def constraint(task):
@@ -83,7 +96,9 @@ def answer(model, prepared):
         "predictions": model.predict(X),
         "leaves": int(model.get_n_leaves()),
         # Test costs are read off it, and which rows share a leaf; means are no labels.
-        "tree": as_lists(model.tree_, 0) if model.tree_.task in ("classification", "costs", "survival") else None,
+        "tree": as_lists(model.tree_, 0) if model.tree_.task in (
+            "classification", "costs", "survival"
+        ) else None,
         "optimal": model.status_ in ("optimal", "optimal_given_guess"),
         "detail": {
             "status": model.status_,

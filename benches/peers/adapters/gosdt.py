@@ -11,7 +11,8 @@ def prepare(table, job):
 
     model = GOSDTClassifier(
         regularization=job["leaf_penalty"],
-        # Without it a penalty below 1/rows is raised to 1/rows: another problem than the one asked for.
+        # Without it a penalty below 1/rows is raised to 1/rows: another problem than the one asked
+        # for.
         allow_small_reg=True,
         depth_budget=job["max_depth"],
         time_limit=int(job["limit"]),

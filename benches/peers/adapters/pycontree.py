@@ -1,4 +1,5 @@
-"""ConTree (Briţa et al.), in C++. Its defaults have its bounds and the depth-two solver on; a minimum of rows it has not."""
+"""ConTree (Briţa et al.), in C++. Its defaults have its bounds and the depth-two solver on; a
+minimum of rows it has not."""
 
 PACKAGES = ("pycontree==1.0.8",)
 PYTHONS = ("3.12", "3.11", "3.10")

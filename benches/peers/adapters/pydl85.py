@@ -1,4 +1,5 @@
-"""PyDL8.5 (Aglin et al.). Its defaults have the cache, the depth-two solver and the similarity bound on."""
+"""PyDL8.5 (Aglin et al.). Its defaults have the cache, the depth-two solver and the similarity
+bound on."""
 
 PACKAGES = ("pydl8.5==0.1.8", "scikit-learn==1.6.1")
 PYTHONS = ("3.9", "3.8")

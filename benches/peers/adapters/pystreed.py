@@ -35,7 +35,8 @@ def prepare(table, job):
         model = STreeDCostSensitiveClassifier(**limits)
         more = (cost_specifier(table, job["task"]),)
     elif job["task"] in ("dm", "ipw", "dr"):
-        # Known to return trees that are not the best, and to call them optimal, where scores are not 0 or 1.
+        # Known to return trees that are not the best, and to call them optimal, where scores are
+        # not 0 or 1.
         model = STreeDPrescriptivePolicyGenerator(teacher_method=job["task"].upper(), **limits)
         y = numpy.column_stack([y, table["outcome"], table["propensity"], table["predicted"]])
     elif job["task"] == "survival":
@@ -43,12 +44,17 @@ def prepare(table, job):
         outcomes = zip(table["event"].astype(bool).tolist(), table["time"].tolist())
         y = numpy.array(list(outcomes), dtype=[("event", bool), ("time", float)])
     elif job["task"] in IMPURITIES:
-        # Known to return trees that are not of the least entropy, unless `use_terminal_solver` is off.
-        model = STreeDClassifier("accuracy-flex", accuracy_objective=IMPURITIES[job["task"]], **limits)
+        # Known to return trees that are not of the least entropy, unless `use_terminal_solver` is
+        # off.
+        model = STreeDClassifier(
+            "accuracy-flex", accuracy_objective=IMPURITIES[job["task"]], **limits
+        )
     elif job["task"] in FAIRNESS:
         # The first column is the sensitive one; it does not split on it.
         X = numpy.column_stack([table["sensitive"], X]).astype("int32")
-        model = STreeDGroupFairnessClassifier(FAIRNESS[job["task"]], discrimination_limit=MOST_DIFFERENCE, **limits)
+        model = STreeDGroupFairnessClassifier(
+            FAIRNESS[job["task"]], discrimination_limit=MOST_DIFFERENCE, **limits
+        )
     else:
         task = {"f1": "f1-score"}.get(job["task"], job["task"])
         model = STreeDClassifier(optimization_task=task, **limits)
@@ -73,7 +79,8 @@ def cost_specifier(table, task):
     for test, (full, discounted) in enumerate(table["prices"].tolist()):
         columns = [column for column, of in enumerate(table["test_of"].tolist()) if of == test]
         group = int(table["group"][test])
-        # A test alone is a group of its own. Its columns stand together: the first and the last are named.
+        # A test alone is a group of its own. Its columns stand together: the first and the last are
+        # named.
         name = "test %d" % test if group < 0 else "group %d" % group
         assert columns == list(range(columns[0], columns[-1] + 1))
         tests.append(FeatureCostSpecifier(full, discounted, name, columns[0], columns[-1]))
@@ -93,7 +100,9 @@ def answer(model, prepared):
         return {"predictions": None, "leaves": None, "optimal": False, "detail": {}}
     return {
         # Curves of all rows at all times would take long, and nobody reads them.
-        "predictions": numpy.zeros(len(X)) if hasattr(model, "predict_survival_function") else model.predict(X),
+        "predictions": numpy.zeros(len(X)) if hasattr(
+            model, "predict_survival_function"
+        ) else model.predict(X),
         "leaves": count_leaves(model.get_tree()),
         "tree": as_lists(model.get_tree()),
         "optimal": bool(model.fit_result.is_optimal()),

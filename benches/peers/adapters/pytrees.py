@@ -1,4 +1,5 @@
-"""pytrees-rs (Kiossou et al.): DL8.5 in Rust, with the depth-two solver and the similarity bound on."""
+"""pytrees-rs (Kiossou et al.): DL8.5 in Rust, with the depth-two solver and the similarity bound
+on."""
 
 PACKAGES = ("pytrees-rs==2.0.0",)
 PYTHONS = ("3.12", "3.11", "3.10")
@@ -26,7 +27,11 @@ def fit(prepared):
 def answer(model, prepared):
     _, X, _ = prepared
     found = model.tree_ is not None
-    statistics = {key: float(value) for key, value in model.statistics_.items() if isinstance(value, (int, float))}
+    statistics = {
+        key: float(value)
+        for key, value in model.statistics_.items()
+        if isinstance(value, (int, float))
+    }
     return {
         "predictions": model.predict(X) if found else None,
         "leaves": count_leaves(model.tree_) if found else None,

@@ -102,8 +102,11 @@ class TreeEstimator(BaseEstimator, ABC):
         """The problem of these data, which are what ``fit`` was given. ``known``: the thresholds of
         the fit, where the problem is posed again; lower bounds are not guessed then."""
 
-    def _shape(self) -> _core.Shape:
-        depth = None if self.max_depth is None else min(int(self.max_depth), MOST)
+    def _shape(self, points: ingest.Points) -> _core.Shape:
+        """The limits on the tree. No tree of n points is deeper than n − 1, and some searches go
+        from depth to depth, so a larger limit is taken as that one."""
+        deepest = min(MOST, max(points.n_points - 1, 0))
+        depth = None if self.max_depth is None else min(int(self.max_depth), deepest)
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
@@ -160,18 +163,17 @@ class TreeEstimator(BaseEstimator, ABC):
     def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
-        with self._budget(started) as left:
+        with self._budget(started) as left, Held() as held:
             posed = self._pose(data)
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
-            with Held() as held:
-                pulse = progress.pulse(self.callback, bool(self.verbose), held)
-                answer = self._search(posed, left, pulse)
-                # Without cuts that were to be guessed there is no problem to go on with.
-                fitted = replace(
-                    fitted, adds_up=answer.is_of_nodes and not (posed.cut_short and self._is_to_guess())
-                )
-                self._keep(answer, posed, fitted, data)
+            held.search()
+            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            answer = self._search(posed, left, pulse)
+            # Without cuts that were to be guessed there is no problem to go on with.
+            lacks_cuts = posed.cut_short and self._is_to_guess()
+            fitted = replace(fitted, adds_up=answer.is_of_nodes and not lacks_cuts)
+            self._keep(answer, posed, fitted, data)
         return self
 
     def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
@@ -338,8 +340,8 @@ class TreeEstimator(BaseEstimator, ABC):
         >>> from certree import OptimalTreeClassifier
         >>> from sklearn.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = OptimalTreeClassifier(max_depth=3, thresholds="guess", reference="guess").fit(X, y)
-        >>> model.status_, model.certify().status_
+        >>> model = OptimalTreeClassifier(max_depth=3, thresholds="guess", reference="guess")
+        >>> model.fit(X, y).status_, model.certify().status_
         ('optimal_given_guess', 'optimal')
         """
         return self._go_on(None if X is None else (X, y, sample_weight))
@@ -353,17 +355,17 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows, and for cuts that "
-                "were guessed in time; fit again, with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows, and for "
+                "cuts that were guessed in time; fit again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
-                "certify() cannot go on from here without the data: a model that was pickled or copied "
-                "has left them behind; pass them, as they were given to fit"
+                "certify() cannot go on from here without the data: a model that was pickled or "
+                "copied has left them behind; pass them, as they were given to fit"
             )
         given = data is not None
         data = data if given else earlier[2]
-        with self._budget(monotonic()) as left:
+        with self._budget(monotonic()) as left, Held() as held:
             # All rows have to be read, or nobody knows whether they are those of the fit.
             with left.patient():
                 posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
@@ -377,16 +379,16 @@ class TreeEstimator(BaseEstimator, ABC):
                 reference_loss=before.reference_loss,
                 cuts_reference=before.cuts_reference,
             )
-            with Held() as held:
-                pulse = progress.pulse(self.callback, bool(self.verbose), held)
-                limits = self._limits(left)
-                if earlier is not None and earlier[0] is not None:
-                    answer = earlier[0].go_on(limits, pulse)
-                else:
-                    incumbent = self.tree_._core, self.lower_bound_
-                    saved = getattr(self, "_saved_search", None)
-                    answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
-                self._keep(answer, posed, fitted, data, before)
+            held.search()
+            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            limits = self._limits(left)
+            if earlier is not None and earlier[0] is not None:
+                answer = earlier[0].go_on(limits, pulse)
+            else:
+                incumbent = self.tree_._core, self.lower_bound_
+                saved = getattr(self, "_saved_search", None)
+                answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
+            self._keep(answer, posed, fitted, data, before)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
@@ -398,6 +400,7 @@ class TreeEstimator(BaseEstimator, ABC):
             return None
         smaller = copy(self).set_params(max_leaf_nodes=most)
         with Held() as held, smaller._budget(monotonic()) as left:
+            held.search()
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
             answer = answer.with_most_leaves(most, smaller._limits(left), pulse)
             smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
@@ -517,7 +520,8 @@ def thresholds_in_words(thresholds: Any) -> str:
         return "thresholds given by the user where named, else all midpoints"
     if parameters.is_guesser(thresholds):
         return (
-            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these cuts only"
+            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these "
+            "cuts only"
         )
     if hasattr(thresholds, "thresholds_"):
         return "the thresholds of a fitted binarizer"

@@ -18,7 +18,8 @@ from certree.constraints import (
     Met,
 )
 from certree.estimators import _metrics
-from certree.estimators.parameters import Rule, is_number, shown
+from certree.estimators.parameters import Rule
+from certree.scalars import is_number, shown
 
 #: What the limit of a constraint is called, if it is no difference.
 NAMES: dict[type, str] = {Capacity: "max_fraction", FalsePositiveRate: "max_rate"}
@@ -45,7 +46,7 @@ def place(
     label = constraint.label
     if label not in known:
         name = type(constraint).__name__
-        raise ValueError(f"{name} names the label {label!r}, but the {named} {known!r}")
+        raise ValueError(f"{name} names the label {shown(label)}, but the {named} {shown(known)}")
     return known.index(label)
 
 
@@ -94,7 +95,8 @@ def sensitive_columns(constraints: Sequence[Constraint]) -> dict[str, bool]:
         if not isinstance(each, (Capacity, FalsePositiveRate)):
             if not isinstance(each.sensitive, str):
                 raise ValueError(
-                    f"sensitive={each.sensitive!r} is not valid: it must be the name of a column of X"
+                    f"sensitive={shown(each.sensitive)} is not valid: it must be the name of a "
+                    "column of X"
                 )
             found[each.sensitive] = found.get(each.sensitive, False) or each.use_as_feature
     return found
@@ -120,18 +122,19 @@ def _limit(
     classes = np.arange(len(known) * read.n_groups)
     if isinstance(constraint, Capacity):
         label = place(constraint, known, "classes in y are")
-        return _core.ShareLimit(repr(constraint), label, classes.tolist(), [], most)
+        return _core.ShareLimit(shown(constraint, most=200), label, classes.tolist(), [], most)
     named = None if isinstance(constraint, FalsePositiveRate) else constraint.label
     if named is None and len(known) != 2:
         raise ValueError(
-            f"{type(constraint).__name__} is about how often one of two classes is given, but y has "
-            f"{len(known)} classes: {known!r}"
+            f"{type(constraint).__name__} is about how often one of two classes is given, but y "
+            f"has {len(known)} classes: {shown(known)}"
             + ("" if isinstance(constraint, FalsePositiveRate) else "; name one with label=")
         )
     if isinstance(constraint, FalsePositiveRate):
         positive = _metrics.positive_of(model, known)
         negatives = classes[classes // read.n_groups != positive]
-        return _core.ShareLimit(repr(constraint), positive, negatives.tolist(), [], most, is_strict)
+        name = shown(constraint, most=200)
+        return _core.ShareLimit(name, positive, negatives.tolist(), [], most, is_strict)
     if named is None:
         positive = _metrics.positive_of(model, known)
     else:
@@ -142,14 +145,15 @@ def _limit(
         counts = classes // read.n_groups == positive
     for value in (0, 1):
         if weights[:, counts & (side == value)].sum() == 0:
-            raise ValueError(nobody(constraint, f"whose label is {known[positive]!r}"))
+            raise ValueError(nobody(constraint, f"whose label is {shown(known[positive])}"))
     groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
-    return _core.ShareLimit(repr(constraint), positive, groups[0], groups[1], most, is_strict)
+    name = shown(constraint, most=200)
+    return _core.ShareLimit(name, positive, groups[0], groups[1], most, is_strict)
 
 
 def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:
     """An error of a group without rows that count."""
     return (
-        f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no row {which}, so "
-        "it has no rate to compare"
+        f"{type(constraint).__name__}: one of the two groups of {constraint.sensitive!r} has no "
+        f"row {which}, so it has no rate to compare"
     )

@@ -13,6 +13,7 @@ from certree import _core, ingest
 from certree.constraints import Capacity, Constraint, DemographicParity, EqualOpportunity, Met
 from certree.estimators._constrained import most_of, nobody, place, rule_of
 from certree.ingest.weights import are_short, shortened
+from certree.scalars import shown
 
 #: The core takes no more.
 MOST_LIMITS = 8
@@ -27,8 +28,8 @@ OF_COSTS = rule_of(
 #: Of estimated rewards, which do not tell the right one.
 OF_REWARDS = rule_of(
     (Capacity, DemographicParity),
-    ": the other constraints are about rows whose right label is known, which OptimalTreeClassifier and "
-    "OptimalCostTree have",
+    ": the other constraints are about rows whose right label is known, which "
+    "OptimalTreeClassifier and OptimalCostTree have",
 )
 
 
@@ -47,8 +48,8 @@ def core(
     n_limits = [len(limits) for limits in limited]
     if sum(n_limits) > MOST_LIMITS:
         raise ValueError(
-            f"constraints set {sum(n_limits)} limits, one for each label where none is named, but at most "
-            f"{MOST_LIMITS} are possible: name labels with label="
+            f"constraints set {sum(n_limits)} limits, one for each label where none is named, but "
+            f"at most {MOST_LIMITS} are possible: name labels with label="
         )
     counted = np.column_stack(counts.weights)
     if located.weights is None or are_short(located.weights):
@@ -84,7 +85,7 @@ class Counts:
             everybody = np.ones(len(self.row_costs), dtype=bool)
             among = self._place((), everybody)
             label = place(constraint, known, "labels are")
-            return [_core.ShareLimit(repr(constraint), label, [among], [], most)]
+            return [_core.ShareLimit(shown(constraint, most=200), label, [among], [], most)]
         if constraint.label is not None:
             return [self._apart(constraint, known, place(constraint, known, "labels are"), most)]
         # Of two labels both shares are equally far apart.
@@ -92,7 +93,9 @@ class Counts:
         labels: Sequence[int] = [1] if parity and len(known) == 2 else range(len(known))
         return [self._apart(constraint, known, label, most) for label in labels]
 
-    def _apart(self, constraint: Any, known: list[Any], label: int, most: float) -> _core.ShareLimit:
+    def _apart(
+        self, constraint: Any, known: list[Any], label: int, most: float
+    ) -> _core.ShareLimit:
         side = self.sides[constraint.sensitive]
         counts, of = np.ones(len(side), dtype=bool), None
         if isinstance(constraint, EqualOpportunity):
@@ -102,9 +105,9 @@ class Counts:
             rows = counts & (side == value)
             at = self._place((constraint.sensitive, value, of), rows)
             if self.weights[at].sum() == 0:
-                raise ValueError(nobody(constraint, f"that {known[label]!r} costs least for"))
+                raise ValueError(nobody(constraint, f"that {shown(known[label])} costs least for"))
             places.append(at)
-        name = f"{constraint!r} of {known[label]!r}"
+        name = f"{shown(constraint, most=200)} of {shown(known[label])}"
         return _core.ShareLimit(name, label, places[:1], places[1:], most)
 
     def _place(self, key: tuple[Any, ...], rows: NDArray[np.bool_]) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.estimators import _impurity, _metrics
+from certree.estimators._class_costs import class_factors, cost_list
 from certree.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -132,8 +133,8 @@ def _weights(tree: Tree) -> Floats:
 
 
 def _sums(tree: Tree) -> Floats:
-    """The contents of each node, as sums that add up over leaves: weights by class, or costs or rewards
-    by label; of regression the weight, and the sums of the means and of their squares."""
+    """The contents of each node, as sums that add up over leaves: weights by class, or costs or
+    rewards by label; of regression the weight, and the sums of the means and of their squares."""
     values = np.array([node.value for node in tree.nodes])
     if tree.task == "classification":
         return values
@@ -169,7 +170,6 @@ def _loss(model: Any, tree: Tree) -> Loss:
         return _metric(model, known, answers)
     if model.objective in ("auc", "partial_auc"):
         return _area(model, tree, known)
-    from certree.estimators.classifier import class_factors, cost_list
 
     costs = np.array(cost_list(model.cost_matrix, tree.labels)).reshape(len(known), -1)
     factors = np.array(class_factors(model.class_weight, tree.labels))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, combinations
+from certree.scalars import shown
 from certree.tree import Tree
 
 LOSSES = {
@@ -33,8 +34,8 @@ def check(model: Any) -> None:
     combinations.check(model, "ClassShares", objective)
     if model.objective == "mdl" and model.leaf_penalty not in _UNSET:
         raise ValueError(
-            f"leaf_penalty={model.leaf_penalty!r} cannot be combined with {objective}, where a leaf costs what its "
-            f"description takes; leave it at {_UNSET[0]!r}"
+            f"leaf_penalty={shown(model.leaf_penalty)} cannot be combined with {objective}, where "
+            f"a leaf costs what its description takes; leave it at {_UNSET[0]!r}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.scalars import shown
 
 #: What the core calls them.
 NAMES = {"f1": "fbeta", "fbeta": "fbeta", "jaccard": "jaccard", "mcc": "mcc"}
@@ -26,7 +27,8 @@ def goal(
     known = labels.tolist()
     if len(known) != 2:
         raise ValueError(
-            f"objective={model.objective!r} needs two classes, but y has {len(known)}: {known[:10]!r}"
+            f"objective={model.objective!r} needs two classes, but y has {len(known)}: "
+            f"{shown(known[:10])}"
         )
     beta = float(model.beta) if model.objective == "fbeta" else 1.0
     return _core.Metric(
@@ -46,7 +48,8 @@ def positive_of(model: Any, known: list[Any]) -> int:
         return 1
     if model.positive_label not in known:
         raise ValueError(
-            f"positive_label={model.positive_label!r} is not one of the classes in y, {known!r}"
+            f"positive_label={shown(model.positive_label)} is not one of the classes in y, "
+            f"{shown(known)}"
         )
     return known.index(model.positive_label)
 
@@ -70,11 +73,13 @@ def in_words(model: Any, labels: NDArray[Any]) -> str:
     """The loss, for the certificate."""
     name = {
         "f1": "F1",
-        "fbeta": f"F-beta (beta {model.beta:g})",
+        "fbeta": f"F-beta (beta {float(model.beta):g})",
         "jaccard": "Jaccard index",
         "mcc": "Matthews correlation coefficient",
     }[model.objective]
-    positive = labels[-1] if model.positive_label is None else model.positive_label
+    known = labels.tolist()
+    # Of one class alone, whose goal will be refused, there is no second one.
+    positive = known[min(positive_of(model, known), len(known) - 1)]
     whose = "" if model.objective == "mcc" else f" of {str(positive)!r}"
     weighted = ", class weights applied" if model.class_weight else ""
     return f"1 minus the {name}{whose}{weighted}"

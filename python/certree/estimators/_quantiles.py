@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.scalars import shown
 from certree.tree import Tree
 
 OBJECTIVES = ("absolute_error", "quantile")
@@ -22,12 +23,15 @@ def check(model: Any) -> None:
     """An error for a quantile that the objective does not use."""
     if model.objective != "quantile" and model.quantile != 0.5:
         raise ValueError(
-            f"quantile={model.quantile!r} is only for objective='quantile', not {model.objective!r}"
+            f"quantile={shown(model.quantile)} is only for objective='quantile', not "
+            f"{model.objective!r}"
         )
 
 
 def in_words(model: Any, levels: NDArray[np.float64], every: bool) -> str:
-    what = "absolute error" if model.objective == "absolute_error" else f"pinball loss at {alpha(model):g}"
+    what = f"pinball loss at {alpha(model):g}"
+    if model.objective == "absolute_error":
+        what = "absolute error"
     of = "all targets" if every else f"{len(levels)} levels"
     return f"{what} as a share of that of a single leaf, with answers among {of},"
 
@@ -37,15 +41,17 @@ def pinball(
 ) -> NDArray[np.float64]:
     """The loss of each row; twice that of the usual definition, so that at one half it is the
     absolute error."""
-    return 2.0 * np.where(targets >= answers, share * (targets - answers), (1 - share) * (answers - targets))
+    return 2.0 * np.where(
+        targets >= answers, share * (targets - answers), (1 - share) * (answers - targets)
+    )
 
 
 def choose_levels(
     targets: NDArray[np.float64], weights: NDArray[np.float64] | None, share: float, most: int
 ) -> tuple[NDArray[np.float64], bool]:
-    """The answers that leaves may give, and whether that is every target. Otherwise so many quantiles of the
-    targets, each at the middle of an equal share of the row weight, and the quantile of all
-    rows."""
+    """The answers that leaves may give, and whether that is every target. Otherwise so many
+    quantiles of the targets, each at the middle of an equal share of the row weight, and the
+    quantile of all rows."""
     distinct, place = np.unique(targets, return_inverse=True)
     if len(distinct) <= most:
         return distinct, True
@@ -80,7 +86,9 @@ def goal(
     """The goal of the search: the costs of each level for each row."""
     share = alpha(model)
     weights, points = located.weights, located.points
-    costs = np.column_stack([pinball(targets, np.full(len(targets), level), share) for level in levels])
+    costs = np.column_stack(
+        [pinball(targets, np.full(len(targets), level), share) for level in levels]
+    )
     sizes = costs.sum(axis=1)
     size = float((sizes if weights is None else sizes * weights).sum())
     summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)

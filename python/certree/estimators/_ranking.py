@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,25 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest
 from certree.estimators._metrics import positive_of
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule
+from certree.scalars import is_number, shown
 
 LOSSES = {
     "auc": "1 − area under the ROC curve",
     "partial_auc": "1 − mean height of the ROC curve",
 }
 
-RULE = Rule(
-    lambda value: is_number(value) and 0 < value <= 1, "a number above 0 and at most 1"
-)
+#: Areas are compared as fractions of 64-bit integers.
+_DECIMALS = 18
+
+
+def _is_rate(value: Any) -> bool:
+    if not is_number(value) or not 0 < value <= 1:
+        return False
+    return -int(Decimal(repr(float(value))).as_tuple().exponent) <= _DECIMALS
+
+
+RULE = Rule(_is_rate, f"a number above 0 and at most 1, of at most {_DECIMALS} decimals")
 
 
 def check(model: Any) -> None:
@@ -29,7 +39,8 @@ def check(model: Any) -> None:
         )
     if model.objective != "partial_auc" and model.max_fpr is not None:
         raise ValueError(
-            f"max_fpr={model.max_fpr!r} is only for objective='partial_auc', not {model.objective!r}"
+            f"max_fpr={shown(model.max_fpr)} is only for objective='partial_auc', not "
+            f"{model.objective!r}"
         )
 
 
@@ -39,7 +50,7 @@ def goal(model: Any, labels: NDArray[Any], points: ingest.Points) -> _core.Ranki
     if len(known) != 2:
         raise ValueError(
             f"objective={model.objective!r} ranks the rows of two classes, but y has "
-            f"{len(known)}: {known[:10]!r}"
+            f"{len(known)}: {shown(known[:10])}"
         )
     most = 1.0 if model.max_fpr is None else float(model.max_fpr)
     positive = positive_of(model, known)

@@ -23,8 +23,8 @@ def read_exposure(X: Any, exposure: Any) -> NDArray[np.float64] | None:
     found = ingest.read_vector(X, exposure, "exposure")
     if bad := int((found <= 0).sum()):
         raise ValueError(
-            f"exposure must be above 0, but is not in {ingest.values(bad)}, the least {found.min():g}: drop those rows, "
-            "or give them what they were exposed to"
+            f"exposure must be above 0, but is not in {ingest.values(bad)}, the least "
+            f"{found.min():g}: drop those rows, or give them what they were exposed to"
         )
     return found
 
@@ -39,7 +39,8 @@ def check_targets(objective: str, targets: NDArray[np.float64]) -> None:
     bad = int((targets <= 0).sum() if objective == "gamma" else (targets < 0).sum())
     if bad:
         raise ValueError(
-            f"targets must be {least} with objective={objective!r}, but {ingest.values(bad)} of y are not"
+            f"targets must be {least} with objective={objective!r}, but {ingest.values(bad)} of y "
+            "are not"
         )
     if not targets.any():
         raise ValueError("all targets are 0, so there is no rate to explain")

@@ -51,7 +51,8 @@ class RowTreeEstimator(TreeEstimator):
             ingest.check_sensitive(name, X)
             if name in [other for other in taken if isinstance(other, str)]:
                 raise ValueError(
-                    f"sensitive={name!r} is also a column of targets or weights; it must be another one"
+                    f"sensitive={name!r} is also a column of targets or weights; it must be "
+                    "another one"
                 )
         return [name for name, used in columns.items() if not used]
 
@@ -91,7 +92,7 @@ class RowTreeEstimator(TreeEstimator):
         problem = _core.Problem(
             *as_core_takes(located.cuts, points),
             goal,
-            self._shape(),
+            self._shape(points),
             constraints,
             None if column_costs is None else column_costs.core(),
             found.regrets,

@@ -56,7 +56,10 @@ def read(X: Any, y: Any) -> Targets | None:
         for k, (name, series) in enumerate(columns.items())
     ]
     return Targets(
-        list(map(str, columns)), [labels for labels, _ in found], [codes for _, codes in found], named
+        list(map(str, columns)),
+        [labels for labels, _ in found],
+        [codes for _, codes in found],
+        named,
     )
 
 
@@ -82,7 +85,9 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "_feature_costs": None,
     }
     return Posed(
-        _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape()),
+        _core.Problem(
+            *as_core_takes(located.cuts, located.points), goal, model._shape(located.points)
+        ),
         training,
         located.cuts,
         located.points,
@@ -107,7 +112,9 @@ def _counted(
     parts = []
     for own, size in zip(codes, sizes):
         # Sums of whole units in floats are exact up to 2^53, and rounded once for each row beyond.
-        found = np.bincount(point_of * size + own, weights=training.weights, minlength=n_points * size)
+        found = np.bincount(
+            point_of * size + own, weights=training.weights, minlength=n_points * size
+        )
         parts.append(found.reshape(n_points, size))
     whole = np.hstack(parts)
     if training.unit is not None:
@@ -119,8 +126,8 @@ def check(model: Any) -> None:
     """An error for parameters that do not go with several targets."""
     if model.objective != "accuracy":
         raise ValueError(
-            f"objective={model.objective!r} is for one target, but y has several columns: take 'accuracy', the mean over "
-            "them, or fit one tree for each"
+            f"objective={model.objective!r} is for one target, but y has several columns: take "
+            "'accuracy', the mean over them, or fit one tree for each"
         )
     combinations.check(model, "Targets", "several targets")
     given = model.thresholds
@@ -128,7 +135,8 @@ def check(model: Any) -> None:
         is_guesser(given) and not hasattr(given, "thresholds_")
     ):
         raise ValueError(
-            "thresholds='guess' cannot be combined with several targets: give all cuts, quantiles, or a fitted guesser"
+            "thresholds='guess' cannot be combined with several targets: give all cuts, quantiles, "
+            "or a fitted guesser"
         )
 
 

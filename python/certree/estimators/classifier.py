@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from math import inf
 from time import monotonic
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
@@ -26,8 +25,9 @@ from certree.estimators import (
     parameters,
 )
 from certree.estimators._base import Posed, as_core_takes, room_for_goal
+from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
 from certree.options import ClassifierObjective, GuessedThresholds
 from certree.tree import Tree
@@ -100,7 +100,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         ``classes_``, ``predict_proba`` and ``cost_matrix`` then have a place for each of them. Of
         several targets a list with such a vector for each. Objectives of two classes need rows of
         both. None: the labels in y.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep
         all midpoints): a list of thresholds, an int or "all". Thresholds that separate no rows, or
@@ -188,8 +188,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     --------
     >>> import polars as pl
     >>> from certree import OptimalTreeClassifier
-    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": ["m", "f", "f", "f", "m", "m"]})
-    >>> model = OptimalTreeClassifier(max_depth=2).fit(frame, ["no", "yes", "yes", "yes", "no", "no"])
+    >>> sexes = ["m", "f", "f", "f", "m", "m"]
+    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": sexes})
+    >>> ill = ["no", "yes", "yes", "yes", "no", "no"]
+    >>> model = OptimalTreeClassifier(max_depth=2).fit(frame, ill)
     >>> model.predict(pl.DataFrame({"age": [30, 30], "sex": ["f", "m"]}))
     array(['yes', 'no'], dtype='<U3')
     >>> model.objective_, model.status_
@@ -210,6 +212,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             lambda value: value is None
             or (hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))),
             "a vector of all labels, or None",
+        ),
+        "positive_label": parameters.or_none(
+            Rule(lambda value: isinstance(value, Hashable), "a label")
         ),
         "class_weight": Rule(
             lambda value: (
@@ -363,7 +368,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
         core_costs = None if column_costs is None else column_costs.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, core_costs, found.regrets
+            *as_core_takes(cuts, points), goal, self._shape(points), None, core_costs, found.regrets
         )
         posed = Posed(
             problem,
@@ -397,7 +402,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
-        problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)
+        problem = _core.Problem(
+            *as_core_takes(cuts, points), goal, self._shape(points), constraints
+        )
         return Posed(
             problem,
             read.training,
@@ -475,45 +482,6 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             mean = "mean cost"
             return f"{mean} of the classes" if self.objective == "balanced_accuracy" else mean
         if self.objective == "partial_auc":
-            return f"{LOSSES[self.objective]} up to a false positive rate of {self.max_fpr:g}"
+            most = float(self.max_fpr)
+            return f"{LOSSES[self.objective]} up to a false positive rate of {most:g}"
         return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
-
-
-def class_factors(class_weight: Any, labels: NDArray[Any]) -> list[float]:
-    """The factor of each class."""
-    known = labels.tolist()
-    if not isinstance(class_weight, Mapping):
-        return [1.0] * len(known)
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        raise ValueError(
-            f"class_weight names the labels {unknown!r}, but the classes in y are {known!r}"
-        )
-    for label, weight in class_weight.items():
-        if not is_number(weight) or weight < 0:
-            raise ValueError(
-                f"class_weight[{label!r}]={parameters.shown(weight)} is not valid: weights are "
-                "finite and at least 0"
-            )
-    return [float(class_weight.get(label, 1.0)) for label in known]
-
-
-def cost_list(cost_matrix: Any, labels: NDArray[Any]) -> list[float]:
-    """Costs by class and label, row after row; 1 for each error by default."""
-    n = len(labels)
-    if cost_matrix is None:
-        return (1.0 - np.eye(n)).ravel().tolist()
-    try:
-        costs = np.asarray(cost_matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("cost_matrix must be a square table of numbers") from None
-    if costs.shape != (n, n):
-        raise ValueError(
-            f"cost_matrix has the shape {costs.shape}, but must be ({n}, {n}): one row for each true class "
-            f"and one column for each label, in the order {labels.tolist()!r}"
-        )
-    if not np.isfinite(costs).all():
-        raise ValueError(
-            f"cost_matrix has {int((~np.isfinite(costs)).sum())} values that are not finite"
-        )
-    return costs.ravel().tolist()

@@ -22,6 +22,7 @@ from certree.estimators._rows import (
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
 from certree.options import GuessedThresholds
+from certree.scalars import shown
 
 
 class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
@@ -226,8 +227,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         check_same_length(len(labels), len(read.values), "costs")
         if set(read.labels.tolist()) != set(self.labels_.tolist()):
             raise ValueError(
-                f"costs has the columns {read.labels.tolist()!r}, but the tree was fitted with "
-                f"{self.labels_.tolist()!r}"
+                f"costs has the columns {shown(read.labels.tolist())}, but the tree was fitted "
+                f"with {shown(self.labels_.tolist())}"
             )
         paid = of_chosen(read.values, read.labels, labels)
         return paid, row_weights(sample_weight, X, len(labels))

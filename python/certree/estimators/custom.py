@@ -17,7 +17,9 @@ from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
+from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
+from certree.scalars import is_number, shown
 from certree.schema import Task
 from certree.options import Thresholds
 from certree.tree import Tree
@@ -115,7 +117,8 @@ class OptimalTree(TreeEstimator):
     ...         return 2 * (rest - claims * np.log(np.maximum(claims, 1e-300) / years))
     ...     def answer(self, sums):
     ...         return sums[0] / sums[1]
-    >>> X = pl.DataFrame({"age": [19, 21, 30, 42, 55, 68], "town": [True, False, True, False, True, False]})
+    >>> town = [True, False, True, False, True, False]
+    >>> X = pl.DataFrame({"age": [19, 21, 30, 42, 55, 68], "town": town})
     >>> claims, years = np.array([2, 1, 0, 1, 0, 0]), np.array([1.0, 0.5, 4.0, 5.0, 3.0, 6.0])
     >>> rest = claims * np.log(np.maximum(claims, 1) / years)
     >>> model = OptimalTree(Poisson(), max_depth=1).fit(X, np.column_stack([claims, years, rest]))
@@ -211,7 +214,9 @@ class OptimalTree(TreeEstimator):
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(
-            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            _core.Problem(
+                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
+            ),
             training,
             located.cuts,
             located.points,
@@ -223,7 +228,9 @@ class OptimalTree(TreeEstimator):
             least_loss=-inf if hasattr(self.task, "least") else 0.0,
         )
 
-    def certify(self, X: Any = None, statistics: Any = None, sample_weight: Any = None) -> OptimalTree:
+    def certify(
+        self, X: Any = None, statistics: Any = None, sample_weight: Any = None
+    ) -> OptimalTree:
         """Search on until the tree is proved to be the best, as ``OptimalTreeClassifier.certify``
         does; the data are as ``fit`` takes them."""
         return self._go_on(None if X is None else (X, statistics, sample_weight))
@@ -270,14 +277,17 @@ def with_least(
     if not hasattr(task, "least"):
         return in_units
     least = np.asarray(task.least(values))
-    if least.shape != (len(values),) or least.dtype.kind not in "biuf" or not np.isfinite(least).all():
+    numbers = least.dtype.kind in "biuf"
+    if least.shape != (len(values),) or not numbers or not np.isfinite(least).all():
         raise ValueError(
-            f"{_CONTRACT} least gives one finite number for each row, an array of the shape ({len(values)},), and "
-            f"not {least.dtype} numbers of the shape {least.shape}"
+            f"{_CONTRACT} least gives one finite number for each row, an array of the shape "
+            f"({len(values)},), and not {least.dtype} numbers of the shape {least.shape}"
         )
     if weights is not None:
         least = least * weights
-    own = ingest.in_units(ingest.Statistics(least[:, None].astype(np.float64), ["least"]), None, None)
+    own = ingest.in_units(
+        ingest.Statistics(least[:, None].astype(np.float64), ["least"]), None, None
+    )
     return ingest.InUnits(
         np.column_stack([in_units.units, own.units]), [*in_units.per_one, *own.per_one], False
     )
@@ -288,8 +298,10 @@ def core_task(
 ) -> tuple[Any, int | None, list[float], bool, bool, float | None]:
     """The task as the core takes it."""
     rounding = getattr(task, "rounding", None)
-    if rounding is not None and not (parameters.is_number(rounding) and rounding >= 0):
-        raise ValueError(f"{_CONTRACT} rounding is a finite number of at least 0, and not {rounding!r}")
+    if rounding is not None and not (is_number(rounding) and rounding >= 0):
+        raise ValueError(
+            f"{_CONTRACT} rounding is a finite number of at least 0, and not {shown(rounding)}"
+        )
     rounding = None if rounding is None else float(rounding)
     has_least = given is not in_units
     address = address_of(task.leaf_cost)
@@ -300,8 +312,8 @@ def core_task(
         costs = np.asarray(task.leaf_cost(sums))
         if costs.shape != (len(sums),) or costs.dtype.kind not in "biuf":
             raise ValueError(
-                f"{_CONTRACT} leaf_cost gives one number for each leaf, an array of the shape ({len(sums)},), and not "
-                f"{costs.dtype} values of the shape {costs.shape}"
+                f"{_CONTRACT} leaf_cost gives one number for each leaf, an array of the shape "
+                f"({len(sums)},), and not {costs.dtype} values of the shape {costs.shape}"
             )
         return np.ascontiguousarray(costs, dtype=np.float64)
 
@@ -340,24 +352,34 @@ def _answers(
     if len({array.shape for array in arrays}) > 1 or arrays[0].ndim > 1:
         shapes = sorted({array.shape for array in arrays})
         raise ValueError(
-            f"{_CONTRACT} answer gives every leaf a label, a number, or equally many numbers, and not arrays of the "
-            f"shapes {', '.join(map(str, shapes))}"
+            f"{_CONTRACT} answer gives every leaf a label, a number, or equally many numbers, and "
+            f"not arrays of the shapes {', '.join(map(str, shapes))}"
         )
     kinds = {array.dtype.kind for array in arrays}
     if not arrays[0].ndim and not kinds & set("fc"):
-        answers = np.array([array.item() for array in arrays], dtype=None if len(kinds) == 1 else object)
-        distinct = list(dict.fromkeys(answers.tolist()))
+        # An array would drop zero characters at the end of a text.
+        answers = [
+            each if isinstance(each, (str, bytes)) else array.item()
+            for each, array in zip(given, arrays)
+        ]
+        distinct = list(dict.fromkeys(answers))
         if len({type(answer) for answer in distinct}) == 1:
             distinct.sort()
-        labels = np.array(distinct, dtype=answers.dtype)
-        chosen = [distinct.index(answer) for answer in answers.tolist()]
+        if len(kinds) == 1:
+            labels = label_array(distinct)
+        else:
+            labels = np.empty(len(distinct), dtype=object)
+            labels[:] = distinct
+        chosen = [distinct.index(answer) for answer in answers]
         return "labels", labels, chosen, sums.astype(np.float64).tolist()
     try:
         numbers = np.array(arrays, dtype=np.float64).reshape(len(arrays), -1)
     except (TypeError, ValueError):
-        raise ValueError(f"{_CONTRACT} answer gives a label or numbers, and not {given[0]!r}") from None
+        raise ValueError(
+            f"{_CONTRACT} answer gives a label or numbers, and not {shown(given[0])}"
+        ) from None
     if not np.isfinite(numbers).all() or not numbers.shape[1]:
         where = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1)).min(initial=0))
-        raise ValueError(f"{_CONTRACT} answer gives finite numbers, and not {given[where]!r}")
+        raise ValueError(f"{_CONTRACT} answer gives finite numbers, and not {shown(given[where])}")
     names = ["answer"] if numbers.shape[1] == 1 else [f"answer{k}" for k in range(numbers.shape[1])]
     return "numbers", np.array(names), [0] * len(arrays), numbers.tolist()

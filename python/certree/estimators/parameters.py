@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from certree import feature_costs
+from certree.scalars import BEYOND, is_integer, is_number, shown
 
 
 @dataclass(frozen=True)
@@ -26,31 +25,12 @@ def check(estimator: Any, rules: Mapping[str, Rule]) -> None:
     """One ValueError for the first parameter that breaks its rule."""
     for name, rule in rules.items():
         value = getattr(estimator, name)
+        if is_integer(value) and abs(value) >= BEYOND:
+            raise ValueError(
+                f"{name}={shown(value)} is not valid: it must lie between -10**300 and 10**300"
+            )
         if not rule.holds(value):
             raise ValueError(f"{name}={shown(value)} is not valid: it must be {rule.allowed}")
-
-
-def shown(value: Any) -> str:
-    """A value for an error message: not all of its digits, if there are hundreds."""
-    try:
-        text = repr(value)
-    except ValueError:
-        # Python writes no integer of more than some thousand digits.
-        return f"an integer of {value.bit_length():,} bits"
-    return text if len(text) <= 100 else f"{text[:80]}… ({len(text):,} characters)"
-
-
-def is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-
-
-def is_number(value: Any) -> bool:
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    try:
-        return real and math.isfinite(value)
-    except OverflowError:
-        # Larger than a float holds.
-        return False
 
 
 def one_of(*choices: str) -> Rule:
@@ -91,7 +71,7 @@ def _column_holds(value: Any) -> bool:
         return value == "all"
     if isinstance(value, Iterable):
         return True
-    return is_integer(value) and value >= 1
+    return is_integer(value) and 1 <= value < BEYOND
 
 
 def is_guesser(value: Any) -> bool:
@@ -101,8 +81,8 @@ def is_guesser(value: Any) -> bool:
 
 THRESHOLDS = Rule(
     _thresholds_hold,
-    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these or "
-    "to a list of thresholds, or a fitted ThresholdBinarizer",
+    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these "
+    "or to a list of thresholds, or a fitted ThresholdBinarizer",
 )
 
 #: Of estimators whose target a reference can be fitted to.
@@ -130,17 +110,32 @@ RANDOM_STATE = or_none(
 FEATURE_COSTS = or_none(
     Rule(
         feature_costs.holds,
-        "a dict of column names, or tuples of the names of columns that one test measures, to costs: numbers or "
-        "FeatureCost(...) objects",
+        "a dict of column names, or tuples of the names of columns that one test measures, to "
+        "costs: numbers or FeatureCost(...) objects",
     )
 )
 
 #: More than any machine has; each of them takes memory.
 MOST_THREADS = 4096
 
+RANDOM_STATE = Rule(
+    lambda value: (
+        value is None
+        or isinstance(value, np.random.RandomState)
+        or (is_integer(value) and 0 <= value < 2**32)
+    ),
+    "an integer from 0 to 2**32 - 1, a numpy.random.RandomState, or None",
+)
+
+#: Far above any loss, and small enough that its products with losses are finite.
+MOST_PENALTY = 1e200
+
 #: Parameters that every kind of tree has.
 COMMON = {
-    "leaf_penalty": at_least_zero(),
+    "leaf_penalty": Rule(
+        lambda value: is_number(value) and 0 <= value <= MOST_PENALTY,
+        "a finite number of at least 0 and at most 1e200",
+    ),
     "max_depth": or_none(integer(0)),
     "max_leaf_nodes": or_none(integer(1)),
     "min_samples_leaf": integer(1),

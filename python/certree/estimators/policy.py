@@ -3,7 +3,7 @@ what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
@@ -26,12 +26,21 @@ from certree.estimators._rows import (
     open_rows,
     row_weights,
 )
-from certree.estimators.parameters import Rule, is_number
+from certree.estimators.parameters import Rule
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.fitted import columns_named
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
 from certree.options import GuessedThresholds
+from certree.scalars import is_number, shown
+
+
+def _is_model(of_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Whether something can be fitted and is of the kind, which scikit-learn asks of models only.
+    """
+    return lambda value: (
+        hasattr(value, "fit") and not isinstance(value, type) and bool(of_kind(value))
+    )
 
 
 class PolicyValue(NamedTuple):
@@ -214,7 +223,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     >>> X = pl.DataFrame({"age": [20, 25, 30, 35, 60, 65, 70, 75]})
     >>> treatment = ["drug", "none"] * 4
     >>> outcome = [1.0, 5.0, 1.0, 4.0, 9.0, 2.0, 8.0, 3.0]
-    >>> model = OptimalPolicyTree("ipw", max_depth=1).fit(X, treatment, outcome, propensity=[0.5] * 8)
+    >>> model = OptimalPolicyTree("ipw", max_depth=1)
+    >>> model = model.fit(X, treatment, outcome, propensity=[0.5] * 8)
     >>> model.predict(pl.DataFrame({"age": [22, 66]}))
     array(['none', 'drug'], dtype='<U4')
     >>> value, standard_error = model.policy_value(X, treatment, outcome, propensity=[0.5] * 8)
@@ -228,10 +238,10 @@ class OptimalPolicyTree(RowTreeEstimator):
         "teacher": parameters.one_of(*teachers.NAMES),
         "maximize": Rule(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
         "propensity_model": parameters.or_none(
-            Rule(is_classifier, "a scikit-learn classifier, not yet fitted")
+            Rule(_is_model(is_classifier), "a scikit-learn classifier, not yet fitted")
         ),
         "outcome_model": parameters.or_none(
-            Rule(is_regressor, "a scikit-learn regressor, not yet fitted")
+            Rule(_is_model(is_regressor), "a scikit-learn regressor, not yet fitted")
         ),
         "n_folds": parameters.integer(2),
         "random_state": parameters.RANDOM_STATE,
@@ -372,7 +382,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         seen = read_seen(X, treatment, outcome)
         if len(seen.treatments) < 2:
             raise ValueError(
-                f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose from"
+                f"every row was given the treatment {seen.names[0]!r}: there is nothing to choose "
+                "from"
             )
         others = names_in((treatment, outcome, propensity), (propensity, predicted))
         training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
@@ -437,7 +448,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         known = set(labels.tolist())
         unknown = [label for label in self.labels_.tolist() if label not in known]
         if unknown:
-            raise ValueError(f"rewards has no column for {unknown!r}, which the tree may choose")
+            raise ValueError(
+                f"rewards has no column for {shown(unknown)}, which the tree may choose"
+            )
         got = of_chosen(scores, labels, chosen)
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
@@ -524,7 +537,8 @@ def read_seen(
     unknown = [label for label in labels.tolist() if label not in places]
     if unknown:
         raise ValueError(
-            f"treatment holds {unknown!r}, but the tree was fitted with {known.tolist()!r}"
+            f"treatment holds {shown(unknown)}, but the tree was fitted with "
+            f"{shown(known.tolist())}"
         )
     numbers = np.array([places[label] for label in labels.tolist()], dtype=np.uint32)
     return Seen(known, numbers[given], found)

@@ -21,6 +21,7 @@ from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.options import GuessedThresholds, RegressorObjective
+from certree.scalars import is_number
 from certree.tree import Tree
 
 
@@ -57,7 +58,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         For "absolute_error" and "quantile", how many different answers leaves choose from: all
         distinct targets if there are no more, and so the tree is the best there is; else quantiles
         of the targets, and the proof speaks of these.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
     reference : "guess", regressor, array of numbers or None, default=None
@@ -116,7 +117,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     --------
     >>> import polars as pl
     >>> from certree import OptimalTreeRegressor
-    >>> flats = pl.DataFrame({"size": [30, 45, 60, 80, 95], "old": [True, False, True, False, False]})
+    >>> old = [True, False, True, False, False]
+    >>> flats = pl.DataFrame({"size": [30, 45, 60, 80, 95], "old": old})
     >>> rents = [310.0, 560.0, 590.0, 980.0, 1010.0]
     >>> model = OptimalTreeRegressor(max_depth=2).fit(flats, rents)
     >>> model.predict(pl.DataFrame({"size": [50, 100], "old": [False, True]}))
@@ -134,7 +136,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "objective": parameters.one_of("squared_error", *_rates.LOSSES, *_quantiles.OBJECTIVES),
         **parameters.COMMON,
         "quantile": parameters.Rule(
-            lambda value: parameters.is_number(value) and 0 < value < 1, "a number above 0 and below 1"
+            lambda value: is_number(value) and 0 < value < 1, "a number above 0 and below 1"
         ),
         "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
@@ -297,7 +299,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         levels: NDArray[np.float64] | None = None,
     ) -> Posed:
         problem = _core.Problem(
-            *as_core_takes(located.cuts, located.points), goal, self._shape(), regrets=regrets
+            *as_core_takes(located.cuts, located.points),
+            goal,
+            self._shape(located.points),
+            regrets=regrets,
         )
         attributes: dict[str, Any] = {
             "target_names_": target_names,
@@ -321,7 +326,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     def _exposure(self, X: Any, exposure: Any, n_rows: int) -> NDArray[np.float64] | None:
         if exposure is not None and self.objective not in _rates.LOSSES:
             raise ValueError(
-                f"exposure is for objective='poisson' or 'gamma', not {self.objective!r}; leave it out"
+                f"exposure is for objective='poisson' or 'gamma', not {self.objective!r}; leave it "
+                "out"
             )
         found = _rates.read_exposure(X, exposure)
         if found is not None:
@@ -352,7 +358,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
 
         # The core's labels are numbers of levels, which no tree of the user's has.
         words = _quantiles.in_words(self, levels, every)
-        return _quantiles.goal(self, located, targets, levels), levels, words, show_levels, None, levels
+        goal = _quantiles.goal(self, located, targets, levels)
+        return goal, levels, words, show_levels, None, levels
 
     def certify(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, exposure: Any = None

@@ -81,7 +81,8 @@ class OptimalSurvivalTree(TreeEstimator):
     --------
     >>> import polars as pl
     >>> from certree import OptimalSurvivalTree
-    >>> X = pl.DataFrame({"stage": [1, 1, 2, 2, 3, 3], "treated": [True, False, True, False, True, False]})
+    >>> treated = [True, False, True, False, True, False]
+    >>> X = pl.DataFrame({"stage": [1, 1, 2, 2, 3, 3], "treated": treated})
     >>> months, died = [60, 48, 50, 22, 9, 4], [False, False, True, True, True, True]
     >>> model = OptimalSurvivalTree(max_depth=1).fit(X, time=months, event=died)
     >>> print(model.tree_.to_text())
@@ -191,7 +192,9 @@ class OptimalSurvivalTree(TreeEstimator):
             return Tree(tree._core, tree.columns, names, "survival")
 
         return Posed(
-            _core.Problem(*as_core_takes(located.cuts, located.points), goal, self._shape()),
+            _core.Problem(
+                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
+            ),
             training,
             located.cuts,
             located.points,
@@ -225,7 +228,9 @@ class OptimalSurvivalTree(TreeEstimator):
         (Nelson and Aalen's estimate of its leaf): rows × times, as for
         ``predict_survival_function``."""
         at = self._times(times)
-        return self._by_leaf(X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()})
+        return self._by_leaf(
+            X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()}
+        )
 
     def score(
         self, X: Any, time: Any = None, event: Any = None, sample_weight: Any = None
@@ -239,7 +244,9 @@ class OptimalSurvivalTree(TreeEstimator):
         times, events, weights = self._observed(X, time, event, sample_weight, len(risk))
         found = concordance(times, events, risk, weights)
         if np.isnan(found):
-            raise ValueError("no two rows can be compared: there is no event before another row's time")
+            raise ValueError(
+                "no two rows can be compared: there is no event before another row's time"
+            )
         return found
 
     def _held_out_loss(
@@ -294,8 +301,8 @@ def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], N
     times = ingest.read_vector(X, time, "time")
     if bad := int((times < 0).sum()):
         raise ValueError(
-            f"time must be at least 0, but has {ingest.values(bad)} below, the least {times.min():g}: count it from when each "
-            "row was first observed"
+            f"time must be at least 0, but has {ingest.values(bad)} below, the least "
+            f"{times.min():g}: count it from when each row was first observed"
         )
     events = ingest.read_vector(X, event, "event")
     if bad := int(((events != 0) & (events != 1)).sum()):

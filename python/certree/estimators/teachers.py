@@ -26,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from certree import ingest
 from certree.ingest.checks import check_same_length
+from certree.scalars import shown
 from certree.seeds import seeded
 
 #: What the scores of each teacher are called.
@@ -96,8 +97,9 @@ class Crossfit:
         if counts.min() < self.n_folds:
             rare = seen.names[counts.argmin()]
             raise ValueError(
-                f"treatment {rare!r} was given to {counts.min()} rows, too few to fit models in "
-                f"{self.n_folds} folds (n_folds); pass propensity= and predicted=, or leave it out"
+                f"treatment {shown(rare)} was given to {counts.min()} rows, too few to fit models "
+                f"in {self.n_folds} folds (n_folds); pass propensity= and predicted=, or leave it "
+                "out"
             )
         folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=self.random_state)
         return list(folds.split(np.zeros((seen.n_rows, 1)), seen.given))
@@ -141,9 +143,9 @@ def read_propensity(
     outside = ~((found > 0) & (found <= 1))
     if outside.any():
         raise ValueError(
-            f"propensities are probabilities of the treatment that was given, above 0 and at most 1, but "
-            f"{int(outside.sum()):,} of {len(found):,} are not, such as {found[outside][0]:g}; drop these "
-            "rows or correct the model"
+            "propensities are probabilities of the treatment that was given, above 0 and at most "
+            f"1, but {int(outside.sum()):,} of {len(found):,} are not, such as "
+            f"{found[outside][0]:g}; drop these rows or correct the model"
         )
     return found
 
@@ -159,7 +161,7 @@ def read_predicted(X: Any, predicted: Any, seen: Seen, features: Any) -> Matrix:
     if isinstance(predicted, Mapping):
         missing = [name for name in seen.names if name not in predicted]
         if missing:
-            raise ValueError(f"predicted has no model for the treatments {missing!r}")
+            raise ValueError(f"predicted has no model for the treatments {shown(missing)}")
         models = [predicted[name] for name in seen.names]
     elif isinstance(predicted, Sequence) and predicted and hasattr(predicted[0], "predict"):
         models = list(predicted)
@@ -175,7 +177,8 @@ def _by_classifier(model: Any, features: Any, seen: Seen) -> Matrix:
     missing = [name for name in seen.names if name not in places]
     if missing:
         raise ValueError(
-            f"the propensity model knows the treatments {list(places)!r}, but not {missing!r}"
+            f"the propensity model knows the treatments {shown(list(places))}, but not "
+            f"{shown(missing)}"
         )
     return np.asarray(model.predict_proba(features))[:, [places[name] for name in seen.names]]
 
@@ -202,7 +205,7 @@ def _by_treatment(X: Any, given: Any, role: str, seen: Seen) -> Matrix:
 def _check_width(width: int, role: str, seen: Seen) -> None:
     if width != len(seen.treatments):
         raise ValueError(
-            f"{role} has {width} columns or models, but the treatments are {seen.names!r}: one for each is "
-            "needed. What a treatment that was never given would bring cannot be read from outcomes; if you "
-            "know it, pass rewards="
+            f"{role} has {width} columns or models, but the treatments are {seen.names!r}: one for "
+            "each is needed. What a treatment that was never given would bring cannot be read "
+            "from outcomes; if you know it, pass rewards="
         )

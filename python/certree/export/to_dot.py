@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.conditions import plain
-from certree.export.to_text import answer_text, rows_text, value_texts
+from certree.export.node_words import answer_text, rows_text, value_texts
 from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ COLOURS = ("#cfe2f3", "#fce5cd", "#d9ead3", "#ead1dc", "#fff2cc", "#d9d2e9", "#d
 def to_dot(tree: Tree) -> str:
     lines = [
         "digraph tree {",
-        '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", ordering=out];',
+        '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", '
+        'ordering=out];',
         '  edge [fontname="Helvetica", fontsize=11];',
     ]
     # Numbers, and the answers to several targets, have no colours of their own.
@@ -28,7 +29,8 @@ def to_dot(tree: Tree) -> str:
     for node in tree.nodes:
         if node.split is None:
             lines.append(
-                f'  {node.id} [label={_leaf(tree, node)}, fillcolor="{colour.get(node.label, COLOURS[0])}"];'
+                f'  {node.id} [label={_leaf(tree, node)}, '
+                f'fillcolor="{colour.get(node.label, COLOURS[0])}"];'
             )
             continue
         lines.append(f"  {node.id} [label={quoted(plain(node.split.column.name))}];")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from certree.conditions import time_zone
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit
+from certree.scalars import shown
 from certree.schema import NUMBERS, Column
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def to_polars(tree: Tree, output: str = "label") -> pl.Expr:
                 [_shares(tree, own, shares).alias(str(name)) for name, own, shares in named]
             ).alias("proba")
         return _shares(tree, tree.labels, [tree.shares(node) for node in tree.nodes]).alias("proba")
-    raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
+    raise ValueError(f"output={shown(output)} must be one of {', '.join(get_args(Output))}")
 
 
 def _shares(
@@ -96,6 +97,11 @@ def _answers(tree: Tree) -> pl.Expr:
 def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
     """The label that is chosen at each node, in the polars type of the labels."""
     known = labels.tolist()
+    if len(types := sorted({type(label).__name__ for label in known})) > 1:
+        raise ValueError(
+            f"labels of the types {', '.join(types)} cannot be one column of a frame: score with "
+            "predict, or fit with labels of one type"
+        )
     dtype = pl.Series(known).dtype if labels.dtype == object else pl.Series(labels).dtype
     by_label = {label: pl.lit(label, dtype=dtype) for label in known}
     return [by_label[label] for label in chosen]

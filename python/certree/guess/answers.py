@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from sklearn.base import is_classifier, is_regressor
 
-from certree.guess import questions, references, splits
+from certree.guess import questions, read_model, references, splits
 from certree.guess.table import Goal, Table, read_table
 from certree.ingest import sources, vectors
+from certree.ingest.arrays import is_masked
 from certree.ingest.checks import check_same_length
 from certree.seeds import seed_of
 
@@ -46,18 +47,18 @@ def of_rows(
         references.check_model(model)
     if references.is_booster(model):
         raise ValueError(
-            "reference= cannot take a Booster: give the library's scikit-learn model, or what it predicts for the "
-            "training rows"
+            "reference= cannot take a Booster: give the library's scikit-learn model, or what it "
+            "predicts for the training rows"
         )
     if goal.classes is None and is_classifier(model):
         raise ValueError(
-            f"reference={type(model).__name__} predicts labels, but a regressor is needed, or its numbers for the "
-            "training rows"
+            f"reference={type(model).__name__} predicts labels, but a regressor is needed, or its "
+            "numbers for the training rows"
         )
     if goal.classes is not None and is_regressor(model):
         raise ValueError(
-            f"reference={type(model).__name__} predicts numbers, but a classifier is needed, or its labels for the "
-            "training rows"
+            f"reference={type(model).__name__} predicts numbers, but a classifier is needed, or "
+            "its labels for the training rows"
         )
     if references.is_fitted(model):
         return _of_fitted(model, X, kept, goal), named(model)
@@ -90,8 +91,10 @@ def _given(reference: Any, goal: Goal) -> np.ndarray:
     if isinstance(reference, pl.LazyFrame):
         reference = reference.collect()
     try:
-        return np.asarray(reference, dtype=np.float64)
-    except (TypeError, ValueError):
+        found = np.asanyarray(reference, dtype=np.float64)
+        # A masked number is missing, whatever lies behind the mask.
+        return np.ma.filled(found, np.nan) if is_masked(found) else np.asarray(found)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             "reference= must be numbers here: what a regressor predicts for the training rows"
         ) from None
@@ -109,8 +112,8 @@ def _read(predicted: np.ndarray, goal: Goal) -> np.ndarray:
         )
     if count := int((~np.isfinite(numbers)).any(axis=1).sum()):
         raise ValueError(
-            f"the reference predicts what is missing or infinite for {count} of {len(numbers)} rows: give one that "
-            "predicts a number for each"
+            f"the reference predicts what is missing or infinite for {count} of {len(numbers)} "
+            "rows: give one that predicts a number for each"
         )
     return numbers
 
@@ -137,9 +140,13 @@ def _of_guesser(guesser: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np
         # It was given fitted and kept as it was.
         return of_rows(guesser.reference_, X, kept, goal)[0]
     if goal.classes is not None and guesser.classes_ is None:
-        raise ValueError("the reference of thresholds= predicts numbers; give reference= a classifier")
+        raise ValueError(
+            "the reference of thresholds= predicts numbers; give reference= a classifier"
+        )
     if goal.classes is None and guesser.classes_ is not None:
-        raise ValueError("the reference of thresholds= predicts labels; give reference= a regressor")
+        raise ValueError(
+            "the reference of thresholds= predicts labels; give reference= a regressor"
+        )
     answers = np.asarray(guesser.transform(X), dtype=np.float32)
     predicted = references.predict(guesser.reference_, answers)
     if guesser.classes_ is not None:
@@ -155,8 +162,8 @@ def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.nd
         lacking = np.setdiff1d(goal.classes[np.unique(goal.y)], known).tolist()
     if lacking:
         raise ValueError(
-            f"the reference was fitted on other classes: it knows {_listed(np.asarray(known).tolist())}, but not "
-            f"{_listed(lacking)}"
+            "the reference was fitted on other classes: it knows "
+            f"{_listed(np.asarray(known).tolist())}, but not {_listed(lacking)}"
         )
     table = read_table(X)
     names = splits.names_of(model)

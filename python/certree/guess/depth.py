@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from certree.guess import references, splits
+from certree.guess import read_model, references
 
 
 def suggest_depth(ensemble: Any) -> int:
@@ -45,10 +45,11 @@ def suggest_depth(ensemble: Any) -> int:
     references.check_model(ensemble)
     if not references.is_fitted(ensemble):
         raise ValueError(f"the ensemble, a {type(ensemble).__name__}, is not fitted; fit it first")
-    found = splits.read(ensemble, 0.0)
+    found = read_model.read(ensemble, 0.0)
     if found.n_trees is None:
         raise ValueError(
-            f"a {type(ensemble).__name__} is no vote of a number of trees, so no depth follows from its size"
+            f"a {type(ensemble).__name__} is no vote of a number of trees, so no depth follows "
+            "from its size"
         )
     several = found.n_outputs > 1 and references.classifies(ensemble) is not False
     k = max(3, found.n_trees * (2 if several else 1))

@@ -32,5 +32,6 @@ def _check(node: dict[str, Any]) -> None:
         raise no_sets()
     if node["missing_type"] == "Zero":
         raise ValueError(
-            "the reference was fitted with zero_as_missing, so its splits are no thresholds; fit it without"
+            "the reference was fitted with zero_as_missing, so its splits are no thresholds; fit "
+            "it without"
         )

@@ -11,8 +11,8 @@ import numpy as np
 
 from certree.binarize import ThresholdBinarizer
 from certree.estimators import parameters
-from certree.estimators.classifier import class_factors
-from certree.guess import questions, references, splits
+from certree.estimators._class_costs import class_factors
+from certree.guess import questions, read_model, references, splits
 from certree.guess.eliminate import Fitted, eliminate
 from certree.guess.questions import Question
 from certree.guess.table import Goal, Table, read, read_table
@@ -91,7 +91,8 @@ class ThresholdGuesser(ThresholdBinarizer):
     --------
     >>> import polars as pl
     >>> from certree import ThresholdGuesser
-    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": ["m", "f", "f", "f", "m", "m"]})
+    >>> sexes = ["m", "f", "f", "f", "m", "m"]
+    >>> frame = pl.DataFrame({"age": [22, 38, 26, 35, 54, 2], "sex": sexes})
     >>> guesser = ThresholdGuesser().fit(frame, ["no", "yes", "yes", "yes", "no", "no"])
     >>> guesser.thresholds_
     {'age': [], 'sex': ['m']}
@@ -148,8 +149,8 @@ class ThresholdGuesser(ThresholdBinarizer):
         drop = self.tolerance is not None and not references.is_additive(reference)
         if fitted and drop and references.is_booster(reference):
             raise ValueError(
-                "a Booster cannot be fitted again to drop cuts: give tolerance=None to keep all of its cuts, or "
-                "the library's scikit-learn model"
+                "a Booster cannot be fitted again to drop cuts: give tolerance=None to keep all of "
+                "its cuts, or the library's scikit-learn model"
             )
         if y is None and fitted and not drop:
             table, goal = read_table(X), None
@@ -165,8 +166,8 @@ class ThresholdGuesser(ThresholdBinarizer):
     def _weighted(self, goal: Goal) -> Goal:
         if goal.classes is not None and len(goal.classes) == 1:
             raise ValueError(
-                f"y has 1 class, {goal.classes.tolist()[0]!r}: a reference cannot learn anything from it, so there "
-                "are no cuts to guess"
+                f"y has 1 class, {goal.classes.tolist()[0]!r}: a reference cannot learn anything "
+                "from it, so there are no cuts to guess"
             )
         if self.class_weight is None:
             return goal
@@ -193,8 +194,8 @@ class ThresholdGuesser(ThresholdBinarizer):
             found, predicted = self._of_unfitted(table, goal, reference, seed)
         if not found:
             raise ValueError(
-                f"the reference, a {type(reference).__name__}, tests nothing that separates these rows: "
-                "there are no cuts to guess"
+                f"the reference, a {type(reference).__name__}, tests nothing that separates these "
+                "rows: there are no cuts to guess"
             )
         kept, score, source = found, None, reference
         n_fits = 0 if fitted else 1
@@ -203,8 +204,9 @@ class ThresholdGuesser(ThresholdBinarizer):
             one_class = goal.classes is not None and len(np.unique(predicted)) == 1
             if one_class and drop:
                 warnings.warn(
-                    f"the reference predicts one class for all {table.n_rows:,} rows, so its score cannot say which "
-                    f"cuts to drop: all {len(found):,} are kept; give a stronger reference, or class_weight",
+                    f"the reference predicts one class for all {table.n_rows:,} rows, so its score "
+                    f"cannot say which cuts to drop: all {len(found):,} are kept; give a stronger "
+                    "reference, or class_weight",
                     stacklevel=3,
                 )
             answers = questions.answers(table, found)
@@ -213,7 +215,7 @@ class ThresholdGuesser(ThresholdBinarizer):
                 matrix = np.ascontiguousarray(answers[:, cuts])
                 model = references.fit(reference, matrix, goal, seed)
                 score = references.score(references.predict(model, matrix), goal)
-                return Fitted(score, splits.read(model, 0.0).importance(len(cuts)), model)
+                return Fitted(score, read_model.read(model, 0.0).importance(len(cuts)), model)
 
             if drop and not one_class:
                 best = references.score(predicted, goal)
@@ -247,7 +249,7 @@ class ThresholdGuesser(ThresholdBinarizer):
         """The cuts of a model that knows the columns of X, and what it predicts for the rows."""
         names = splits.names_of(model)
         places = questions.match(names, splits.n_features_of(model), table)
-        found = questions.of_values(splits.read(model, self.jump), table, places)
+        found = questions.of_values(read_model.read(model, self.jump), table, places)
         if goal is None or references.is_booster(model) or references.is_additive(model):
             return found, None
         predicted = references.predict(model, questions.by_value(table, places))
@@ -264,7 +266,7 @@ class ThresholdGuesser(ThresholdBinarizer):
             )
         matrix = questions.by_rank(table, axes)
         model = references.fit(model, matrix, goal, seed)
-        found = questions.of_ranks(splits.read(model, self.jump), table, axes)
+        found = questions.of_ranks(read_model.read(model, self.jump), table, axes)
         return found, references.predict(model, matrix)
 
     def __sklearn_tags__(self) -> Any:

@@ -95,8 +95,8 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
         column = table.columns[index]
         if column.kind in ("category", "date"):
             raise ValueError(
-                f"the reference compares column {column.name!r} with numbers, but here it is {column.dtype}; "
-                "give the reference unfitted, or a number in both places"
+                f"the reference compares column {column.name!r} with numbers, but here it is "
+                f"{column.dtype}; give the reference unfitted, or a number in both places"
             )
         values = table.values[index] if column.kind == "number" else np.array([0, 1])
         n = len(values)
@@ -105,8 +105,8 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
         if not inside:
             own = splits.thresholds[splits.features == feature]
             outside.append(
-                f"{column.name!r} is tested between {own.min():g} and {own.max():g}, but its values are from "
-                f"{values[0]:g} to {values[-1]:g}"
+                f"{column.name!r} is tested between {own.min():g} and {own.max():g}, but its "
+                f"values are from {values[0]:g} to {values[-1]:g}"
             )
     for feature, value in splits.values:
         index = places[feature]
@@ -130,7 +130,8 @@ def match(names: Sequence[str] | None, n_features: int, table: Table) -> list[in
     if names is None or not table.named:
         if n_features != len(own):
             raise ValueError(
-                f"the reference was fitted with {n_features} columns, but X has {len(own)}: {listed(own)}"
+                f"the reference was fitted with {n_features} columns, but X has {len(own)}: "
+                f"{listed(own)}"
             )
         return list(range(len(own)))
     if set(names) != set(own):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from certree import budget
 from certree.guess.splits import KNOWN
 from certree.guess.table import Goal
+from certree.scalars import shown
 from certree.seeds import seeded
 
 #: Guessing ends at this share of the time of a fit, so that there is some left for the search.
@@ -82,7 +83,7 @@ def classifies(model: Any) -> bool | None:
 def check_model(model: Any) -> None:
     """Refuse what is no model at all, before any work."""
     if not is_booster(model) and not (hasattr(model, "fit") and hasattr(model, "get_params")):
-        raise ValueError(f"reference={model!r} is not a model; give {KNOWN}, or None")
+        raise ValueError(f"reference={shown(model)} is not a model; give {KNOWN}, or None")
 
 
 def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
@@ -95,7 +96,8 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
     if goal.weight is not None:
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
-                f"reference={type(model).__name__} takes no sample_weight; give one that does, or no weights"
+                f"reference={type(model).__name__} takes no sample_weight; give one that does, or "
+                "no weights"
             )
         options["sample_weight"] = goal.weight
     if _is_staged(model) and budget.seconds_left() is not None:
@@ -139,7 +141,8 @@ def predicted_classes(predicted: np.ndarray, model: Any, goal: Goal) -> np.ndarr
     strange = [label for label in goal.classes.tolist() if label not in known]
     if strange:
         raise ValueError(
-            f"the reference was fitted on other classes: it knows {known[:10]!r}, but y has {strange[:10]!r}"
+            f"the reference was fitted on other classes: it knows {shown(known[:10])}, but y has "
+            f"{shown(strange[:10])}"
         )
     numbers = {label: number for number, label in enumerate(goal.classes.tolist())}
     return np.array([numbers.get(label, -1) for label in predicted.tolist()])

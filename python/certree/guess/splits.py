@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 KNOWN = (
-    "a decision tree, a random forest, extra trees, bagged or boosted trees of scikit-learn, LightGBM or XGBoost, or "
-    "an explainable boosting machine"
+    "a decision tree, a random forest, extra trees, bagged or boosted trees of scikit-learn, "
+    "LightGBM or XGBoost, or an explainable boosting machine"
 )
 
 
@@ -88,38 +88,17 @@ class Collector:
         )
 
 
-def read(model: Any, jump: float) -> Splits:
-    """The tests of a fitted model. ``jump`` is the tolerance for explainable boosting machines."""
-    # By module, so that no library is imported for a model of another.
-    home = type(model).__module__.partition(".")[0]
-    if home == "lightgbm":
-        from certree.guess import from_lightgbm
-
-        return from_lightgbm.read(model)
-    if home == "xgboost":
-        from certree.guess import from_xgboost
-
-        return from_xgboost.read(model)
-    if home == "interpret":
-        from certree.guess import from_interpret
-
-        return from_interpret.read(model, jump)
-    from certree.guess import from_sklearn
-
-    return from_sklearn.read(model)
-
-
 def refuse(model: Any) -> ValueError:
     return ValueError(
-        f"reference={type(model).__name__} has no trees that can be read; give {KNOWN}, or None for "
-        "gradient boosting"
+        f"reference={type(model).__name__} has no trees that can be read; give {KNOWN}, or None "
+        "for gradient boosting"
     )
 
 
 def no_sets() -> ValueError:
     return ValueError(
-        "the reference splits sets of categories, which are no cuts of certree's; fit it on columns of numbers, or "
-        "give it unfitted: then each value has a column"
+        "the reference splits sets of categories, which are no cuts of certree's; fit it on "
+        "columns of numbers, or give it unfitted: then each value has a column"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
@@ -86,6 +88,8 @@ CAST = "cast it to a number, a Boolean, a string or a date, or drop it"
 #: What a decimal of polars holds. Of values with more, it makes nulls without a word.
 _DIGITS = 38
 
+_MOMENTS = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
 _UNITS = {"s": 1000, "ms": 1, "us": 1, "ns": 1}
 
 
@@ -144,7 +148,12 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
     if types and types == numbers:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return pl.Series(name, _integers(name, values))
-        return pl.Series(name, [_float(v) for v in values], dtype=pl.Float64)
+        try:
+            return pl.Series(name, [_float(v) for v in values], dtype=pl.Float64)
+        except OverflowError:
+            raise ValueError(
+                f"column {name!r} has numbers beyond what a float holds; scale it"
+            ) from None
     # A missing string is often NaN in an object column.
     values = [None if isinstance(v, float) and v != v else v for v in values]
     types.discard(float)
@@ -154,11 +163,12 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Boolean)
     if all(issubclass(t, str) for t in types):
         return pl.Series(name, values, dtype=pl.String)
-    try:
-        found = pl.Series(name, values, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        found = pl.Series(name, [], dtype=pl.Object)
-    if not found.dtype.is_temporal():
+    found = None
+    # Of other objects polars would make structures, or fail in ways of its own.
+    if all(issubclass(t, _MOMENTS) for t in types):
+        with contextlib.suppress(TypeError, OverflowError, pl.exceptions.PolarsError):
+            found = pl.Series(name, values, strict=True)
+    if found is None or not found.dtype.is_temporal():
         names = ", ".join(sorted(t.__name__ for t in types))
         raise TypeError(
             f"column {name!r} holds values of the types {names}, but each "
@@ -198,11 +208,12 @@ def _decimals(name: str, values: Sequence[Decimal | None]) -> pl.Series:
 
 
 def _integers(name: str, values: Sequence[Any]) -> pl.Series:
-    known = [value for value in values if value is not None]
-    dtype = pl.UInt64 if max(known) >= 2**63 and min(known) >= 0 else pl.Int64
-    try:
-        return pl.Series(name, [None if v is None else int(v) for v in values], dtype=dtype)
-    except (OverflowError, TypeError, pl.exceptions.PolarsError):
+    known = [int(value) for value in values if value is not None]
+    unsigned = max(known) >= 2**63 and min(known) >= 0
+    # Checked here, because polars prints what it fails at.
+    if max(known) >= 2**63 * (1 + unsigned) or min(known) < -(2**63):
         raise ValueError(
             f"column {name!r} has integers beyond 64 bits; cast it to float or to strings"
-        ) from None
+        )
+    dtype = pl.UInt64 if unsigned else pl.Int64
+    return pl.Series(name, [None if v is None else int(v) for v in values], dtype=dtype)

@@ -26,7 +26,8 @@ def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
     counts = engine.collect(frame.select(wanted)).row(0, named=True)
     if counts["rows"] == 0:
         raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is required."
+            f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is "
+            "required."
         )
     found = []
     for index, name in enumerate(names):
@@ -37,8 +38,9 @@ def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
     if found:
         more = f" and {len(found) - 10} more columns" if len(found) > 10 else ""
         raise ValueError(
-            f"features must be complete and finite, but column {', column '.join(found[:10])}{more}; "
-            "fill the gaps (for example with polars' fill_null or scikit-learn's SimpleImputer) or drop them"
+            "features must be complete and finite, but column "
+            f"{', column '.join(found[:10])}{more}; fill the gaps (for example with polars' "
+            "fill_null or scikit-learn's SimpleImputer) or drop them"
         )
     return int(counts["rows"])
 

@@ -113,8 +113,8 @@ def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
     known = dict.fromkeys(names if fitted is None else [column.name for column in fitted])
     if added := [name for name in names if name not in known]:
         raise ValueError(
-            f"X has {listed(added)}, which the {type(thresholds).__name__} given as thresholds was not "
-            f"fitted with; its columns are {listed(list(known))}"
+            f"X has {listed(added)}, which the {type(thresholds).__name__} given as thresholds was "
+            f"not fitted with; its columns are {listed(list(known))}"
         )
     thresholds = getattr(thresholds, "thresholds_", thresholds)
     if not isinstance(thresholds, Mapping):
@@ -123,14 +123,15 @@ def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
     unknown = [name for name in thresholds if name not in present]
     if unknown:
         raise ValueError(
-            f"thresholds names {listed(unknown)}, which X does not have; its columns are {listed(names)}"
+            f"thresholds names {listed(unknown)}, which X does not have; its columns are "
+            f"{listed(names)}"
         )
     wishes = [thresholds.get(name, "all") for name in names]
     counted = [c.name for c, w in zip(columns, wishes) if _is_fixed(c) and isinstance(w, int)]
     if counted:
         raise ValueError(
-            f"thresholds asks for quantiles of {listed(counted)}, but only numbers and dates have them; give "
-            "a list of values, or leave it out"
+            f"thresholds asks for quantiles of {listed(counted)}, but only numbers and dates have "
+            "them; give a list of values, or leave it out"
         )
     return wishes
 

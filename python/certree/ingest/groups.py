@@ -108,11 +108,13 @@ def _sides(name: str, series: pl.Series, kept: np.ndarray | None) -> np.ndarray:
     known = series.unique().sort()
     if len(known) == 1:
         raise ValueError(
-            f"sensitive column {name!r} has one value, {known[0]!r}: there are no two groups to compare"
+            f"sensitive column {name!r} has one value, {known[0]!r}: there are no two groups to "
+            "compare"
         )
     if len(known) > 2:
         raise ValueError(
-            f"sensitive column {name!r} has {len(known)} values, such as {known[0]!r}, {known[1]!r} and "
-            f"{known[2]!r}, but two groups are compared: make it a column of two values"
+            f"sensitive column {name!r} has {len(known)} values, such as {known[0]!r}, "
+            f"{known[1]!r} and {known[2]!r}, but two groups are compared: make it a column of two "
+            "values"
         )
     return (series == known[1]).to_numpy().astype(np.uint32)

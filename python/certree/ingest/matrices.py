@@ -33,7 +33,8 @@ def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
     named: tuple[str, ...] = ()
     if isinstance(given, str):
         raise ValueError(
-            f"{role}={given!r} names one column, but there must be one for each {each}, and at least two"
+            f"{role}={given!r} names one column, but there must be one for each {each}, and at "
+            "least two"
         )
     if _are_names(given):
         named = tuple(given)
@@ -51,11 +52,14 @@ def read_matrix(X: Any, given: Any, role: str, each: str) -> Matrix:
     found, labels = _numbers(given, role)
     if found.shape[1] < 2:
         raise ValueError(
-            f"{role} must have one column for each {each}, and at least two, but has the shape {found.shape}"
+            f"{role} must have one column for each {each}, and at least two, but has the shape "
+            f"{found.shape}"
         )
     _check_finite(found, labels, role)
     if len(set(labels.tolist())) < len(labels):
-        raise ValueError(f"the columns of {role} must have different names, but are {labels.tolist()!r}")
+        raise ValueError(
+            f"the columns of {role} must have different names, but are {labels.tolist()!r}"
+        )
     return Matrix(found, labels, named)
 
 
@@ -107,7 +111,8 @@ def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
     for column in frame.get_columns():
         if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
             raise ValueError(
-                f"{role} must be numbers, but column {column.name!r} has the type {column.dtype}; cast it"
+                f"{role} must be numbers, but column {column.name!r} has the type {column.dtype}; "
+                "cast it"
             )
     # Missing values become NaN, and are counted below.
     floats = [engine.unnamed(column).cast(pl.Float64).to_numpy() for column in frame.get_columns()]
@@ -119,7 +124,7 @@ def _array(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"requires {role} to be passed, but it is None")
     try:
         found = np.asanyarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{role} must be a table of numbers, rows × columns") from None
     if found.ndim != 2:
         raise ValueError(
@@ -137,4 +142,6 @@ def _check_finite(found: np.ndarray, labels: np.ndarray, role: str) -> None:
             if count := int(where(column).sum()):
                 bad.append(f"column {label!r} has {values(count)} {what}")
     if bad:
-        raise ValueError(f"{role} must be finite, but {', '.join(bad[:10])}; fill them or drop those rows")
+        raise ValueError(
+            f"{role} must be finite, but {', '.join(bad[:10])}; fill them or drop those rows"
+        )

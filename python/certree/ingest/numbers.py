@@ -28,8 +28,8 @@ def read_targets(X: Any, y: Any) -> Targets:
     """The numbers: a vector, a table, the name of a column of X, or a list of such names."""
     if y is None:
         raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: pass the numbers, or the "
-            "names of their columns in X"
+            "This estimator requires y to be passed, but the target y is None: pass the numbers, "
+            "or the names of their columns in X"
         )
     named = _names(y)
     if named:
@@ -74,7 +74,9 @@ def _columns(y: Any) -> list[pl.Series]:
         try:
             y = np.asanyarray(y)
         except ValueError:
-            raise ValueError("y holds rows of different lengths; each must have as many numbers") from None
+            raise ValueError(
+                "y holds rows of different lengths; each must have as many numbers"
+            ) from None
         if y.ndim not in (1, 2):
             raise ValueError(f"y must have one or two dimensions, but its shape is {y.shape}")
         if y.ndim == 2:
@@ -97,8 +99,8 @@ def _floats(column: pl.Series) -> np.ndarray:
     dtype = column.dtype
     if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
         raise ValueError(
-            f"target {column.name!r} has the type {dtype}, but a regression tree needs numbers: cast it, or use "
-            "OptimalTreeClassifier to predict labels"
+            f"target {column.name!r} has the type {dtype}, but a regression tree needs numbers: "
+            "cast it, or use OptimalTreeClassifier to predict labels"
         )
     return engine.unnamed(column).cast(pl.Float64).to_numpy()
 
@@ -110,4 +112,6 @@ def _check_finite(columns: list[pl.Series], found: list[np.ndarray]) -> None:
             if count := int(where(numbers).sum()):
                 bad.append(f"target {column.name!r} has {values(count)} {what}")
     if bad:
-        raise ValueError(f"targets must be finite, but {', '.join(bad[:10])}; fill them or drop those rows")
+        raise ValueError(
+            f"targets must be finite, but {', '.join(bad[:10])}; fill them or drop those rows"
+        )

@@ -57,8 +57,8 @@ def match(source: sources.Source, columns: Sequence[Column]) -> list[int]:
         if len(source.names) != len(names):
             # scikit-learn's words.
             raise ValueError(
-                f"X has {len(source.names)} features, but Tree is expecting {len(names)} features as "
-                "input"
+                f"X has {len(source.names)} features, but Tree is expecting {len(names)} features "
+                "as input"
             )
         return list(range(len(names)))
     if missing:
@@ -107,8 +107,8 @@ def _booleans(column: Column, series: pl.Series) -> np.ndarray:
     bad = int(((series != 0) & (series != 1)).sum())
     if bad:
         raise ValueError(
-            f"column {column.name!r} was Boolean when the tree was fitted, but has {bad} values here "
-            "that are neither 0 nor 1"
+            f"column {column.name!r} was Boolean when the tree was fitted, but has {bad} values "
+            "here that are neither 0 nor 1"
         )
     return _contiguous(series == 1)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from certree.ingest import sources
+from certree.ingest import arrays, sources
 from certree.ingest.checks import values
 from certree.ingest.training import column_named
 from certree.ingest.weights import Unit
@@ -69,7 +69,9 @@ def read_statistics(X: Any, given: Any) -> Statistics:
         given = source.frame([source.names.index(name) for name in named])
     names, columns = _columns(given)
     if not columns:
-        raise ValueError("statistics have no columns; there must be at least one number for each row")
+        raise ValueError(
+            "statistics have no columns; there must be at least one number for each row"
+        )
     _check(names, columns)
     kind = np.int64 if all(column.dtype.kind in "biu" for column in columns) else np.float64
     return Statistics(np.column_stack([column.astype(kind) for column in columns]), names, named)
@@ -88,7 +90,7 @@ def _columns(given: Any) -> tuple[list[str], list[np.ndarray]]:
         frame = source.frame(range(len(source.names)))
         return frame.columns, [column.to_numpy() for column in frame.get_columns()]
     try:
-        found = np.asarray(given)
+        found = np.asanyarray(given)
     except ValueError:
         raise ValueError("statistics hold rows of different lengths") from None
     if found.ndim == 1:
@@ -97,17 +99,31 @@ def _columns(given: Any) -> tuple[list[str], list[np.ndarray]]:
         raise ValueError(
             f"statistics must be an array of rows × statistics, but their shape is {found.shape}"
         )
-    return [f"s{k}" for k in range(found.shape[1])], list(found.T)
+    names = [f"s{k}" for k in range(found.shape[1])]
+    if found.dtype.kind == "O" or arrays.is_masked(found):
+        return names, [_plain(name, column) for name, column in zip(names, found.T)]
+    return names, list(np.asarray(found).T)
+
+
+def _plain(name: str, column: np.ndarray) -> np.ndarray:
+    """A column of objects, such as decimals, or one with masked values, which become NaN."""
+    series = arrays.series(name, column)
+    if series.dtype.is_decimal() or series.dtype.is_numeric() and series.null_count():
+        series = series.cast(pl.Float64)
+    return series.to_numpy()
 
 
 def _check(names: list[str], columns: list[np.ndarray]) -> None:
     for name, column in zip(names, columns):
         if column.dtype.kind not in "biuf":
             raise ValueError(
-                f"statistics must be numbers, but column {name!r} has the type {column.dtype}; cast it"
+                f"statistics must be numbers, but column {name!r} has the type {column.dtype}; "
+                "cast it"
             )
         if column.dtype.kind == "f" and (bad := int((~np.isfinite(column)).sum())):
-            raise ValueError(f"statistics must be finite, but column {name!r} has {values(bad)} that are not")
+            raise ValueError(
+                f"statistics must be finite, but column {name!r} has {values(bad)} that are not"
+            )
         if column.dtype.kind == "u" and len(column) and column.max() >= 2**63:
             raise ValueError(f"statistics overflow: column {name!r} has a number of at least 2^63")
 
@@ -131,7 +147,8 @@ def in_units(given: Statistics, weights: np.ndarray | None, unit: Unit | None) -
             return InUnits(units, [float(denominator)] * found.shape[1], denominator == 1)
         if most / denominator >= MOST_UNITS:
             raise ValueError(
-                "statistics overflow: the sizes of one of them add up to more than 2^60 over all rows; scale them"
+                "statistics overflow: the sizes of one of them add up to more than 2^60 over all "
+                "rows; scale them"
             )
     floats = found.astype(np.float64)
     if weights is not None and unit is not None:

@@ -56,7 +56,7 @@ def columns(X: Any, y: Any) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
     if not (rows or isinstance(y, np.ndarray)):
         return {}, ()
     try:
-        array = np.asarray(y)
+        array = np.asanyarray(y)
     except ValueError:
         return {}, ()
     if array.ndim != 2 or array.shape[1] < 2:
@@ -168,11 +168,11 @@ def _check_values(name: str, counts: pl.DataFrame) -> None:
     if floats and (label != label.floor()).any():
         fraction = label.filter(label != label.floor())[0]
         raise ValueError(
-            f"Unknown label type: continuous. The target {name!r} has values with a fraction, such as "
-            f"{fraction}; a classifier needs classes: bin or cast it"
+            f"Unknown label type: continuous. The target {name!r} has values with a fraction, such "
+            f"as {fraction}; a classifier needs classes: bin or cast it"
         )
     if len(label) > MOST_CLASSES:
         raise ValueError(
-            f"Unknown label type: the target {name!r} has {len(label):,} distinct values, too many to be "
-            f"classes (at most {MOST_CLASSES:,})"
+            f"Unknown label type: the target {name!r} has {len(label):,} distinct values, too many "
+            f"to be classes (at most {MOST_CLASSES:,})"
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from certree.ingest import midpoints
 from certree.ingest.kinds import TICKS, time_unit
+from certree.scalars import is_number, shown
 from certree.schema import Column
 
 
@@ -30,7 +31,7 @@ def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
     for item in wish:
         if not isinstance(item, kind) or item is False:
             raise ValueError(
-                f"thresholds of column {column.name!r} has {item!r}, which is not {what}"
+                f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}"
             )
     if column.kind == "boolean":
         return [True] if wish else []
@@ -43,10 +44,11 @@ def _number(column: Column, item: Any) -> float | int:
         item = item.item()
     if column.kind == "date" and isinstance(item, dt.date):
         return _ticks(column, item)
-    good = isinstance(item, (int, float)) and not isinstance(item, bool)
-    if not good or (isinstance(item, float) and not math.isfinite(item)):
+    if not (isinstance(item, (int, float)) and is_number(item)):
         what = "a date or an integer" if column.kind == "date" else "a finite number"
-        raise ValueError(f"thresholds of column {column.name!r} has {item!r}, which is not {what}")
+        raise ValueError(
+            f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}"
+        )
     return item
 
 
@@ -57,8 +59,8 @@ def _ticks(column: Column, moment: dt.date) -> int:
         moment = dt.datetime(moment.year, moment.month, moment.day)
     if (moment.tzinfo is not None) != zoned:
         raise ValueError(
-            f"thresholds of column {column.name!r}: {moment!r} must "
-            f"{'' if zoned else 'not '}have a time zone, as the column does{'' if zoned else ' not'}"
+            f"thresholds of column {column.name!r}: {moment!r} must {'' if zoned else 'not '}have "
+            f"a time zone, as the column does{'' if zoned else ' not'}"
         )
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc if zoned else None)
     micros = (moment - epoch) // dt.timedelta(microseconds=1)

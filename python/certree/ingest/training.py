@@ -85,7 +85,9 @@ def assign_rows(source: sources.Source, others: Sequence[str], sample_weight: An
     """Find the weights, where the target is not one column of labels. ``others`` are no features.
     """
     columns_named("a target", others, source)
-    return _assign(source, {} if sample_weight is None else {"sample_weight": sample_weight}, others)
+    return _assign(
+        source, {} if sample_weight is None else {"sample_weight": sample_weight}, others
+    )
 
 
 def _assign(source: sources.Source, given: Mapping[str, Any], others: Sequence[str]) -> Roles:
@@ -162,8 +164,8 @@ def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, l
 def check_some(source: sources.Source, features: Sequence[str]) -> None:
     if not features:
         raise ValueError(
-            f"Found array with 0 feature(s) (shape=({sources.height(source)}, 0)) while a minimum of 1 "
-            "is required."
+            f"Found array with 0 feature(s) (shape=({sources.height(source)}, 0)) while a minimum "
+            "of 1 is required."
         )
 
 

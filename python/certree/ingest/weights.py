@@ -145,7 +145,8 @@ def _unit(found: Mapping[str, Any], name: str) -> Unit:
     for what, note in (("missing", "null or NaN"), ("infinite", "inf")):
         if found[what]:
             raise ValueError(
-                f"sample weights must be finite, but {name!r} has {values(found[what])} {what} ({note})"
+                f"sample weights must be finite, but {name!r} has {values(found[what])} {what} "
+                f"({note})"
             )
     if found["negative"]:
         raise ValueError(
