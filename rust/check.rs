@@ -69,18 +69,18 @@ pub fn bought(
 /// An error if the tree asks for a column where its context forbids it, by the statement of the
 /// context alone: from the columns of each path, and without the states that searches carry.
 pub fn allowed(tree: &Tree, context: &dyn Context) -> Result<()> {
-    // Nodes to look at, with the columns that were asked above, each once.
+    // Nodes to look at, with the columns of the path to them, each once.
     let mut open: Vec<(usize, Vec<ColumnId>)> = vec![(0, Vec::new())];
-    while let Some((node, mut asked)) = open.pop() {
+    while let Some((node, mut path)) = open.pop() {
         let Some(split) = &tree.nodes[node].split else { continue };
-        if context.price_after(&asked, split.column).is_none() {
+        if context.price_after(&path, split.column).is_none() {
             return Err(Error::Forbidden { node, column: split.column.index() });
         }
-        if !asked.contains(&split.column) {
-            asked.push(split.column);
+        if !path.contains(&split.column) {
+            path.push(split.column);
         }
-        open.push((split.left.index(), asked.clone()));
-        open.push((split.right.index(), asked));
+        open.push((split.left.index(), path.clone()));
+        open.push((split.right.index(), path));
     }
     Ok(())
 }

@@ -4,6 +4,17 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Bytes in words.
+pub fn in_words(bytes: u64) -> String {
+    let (mut size, mut unit) = (bytes as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB"] {
+        if size >= 1000.0 {
+            (size, unit) = (size / 1000.0, larger);
+        }
+    }
+    if unit == "bytes" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The caller's data or parameters do not make a problem. The text names what and what to do.

@@ -32,21 +32,40 @@
 //! under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee
 //! is no more than above.
 
+use crate::answer::exactly::settle;
+use crate::answer::{Answer, Incumbent, conclude, confirm};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
+use crate::finish::grow;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
-use crate::run::{Progress, Run, Status};
-use crate::solve::exactly::settle;
-use crate::solve::{
-    Answer, Known, conclude, confirm, grow, on_deep_stack, search, takes_best_first,
-};
+use crate::route::Route;
+use crate::run::{Progress, Run, Status, on_deep_stack};
 use crate::task::{RowCosts, Scaled, Task};
 use crate::tree::Plan;
 
 /// Guesses are about what a reference answers: labels or means.
 const UNKNOWN: &str = "guessed lower bounds are for tasks that answer with labels or means";
+
+/// Where a tree is taken not to be better than the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuessedBy {
+    /// In no leaf: floors.
+    Leaf,
+    /// At no point, which is more, because a leaf may lose less than the reference on some of its
+    /// points, and more on others.
+    Point,
+}
+
+impl GuessedBy {
+    /// The guess that a search of this problem makes.
+    pub fn of(problem: &Problem) -> GuessedBy {
+        let structure = problem.task.structure();
+        let one_by_one = structure.classes().is_some() && Route::of(problem) == Route::CutByCut;
+        if structure.squares().is_some() || one_by_one { GuessedBy::Leaf } else { GuessedBy::Point }
+    }
+}
 
 /// A problem whose points have floors, or are forgiven what the reference does badly there.
 struct Guess {
@@ -58,13 +77,14 @@ struct Guess {
 
 /// The best tree if the guess is right. `regrets`: by point, how much more the reference loses
 /// there than the best label or mean, as a share of the objective.
-pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Known)> {
+pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Incumbent)> {
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
         let leaf = problem.as_one_leaf();
         let pulse = |p: &Progress| run.report(guess.proved(p.lower_cost, leaf), leaf).is_none();
         let part = run.part(problem.scale, Box::new(pulse));
-        let found = search(&guess.problem, &part, INFINITE)?;
+        let route = Route::of(&guess.problem);
+        let (found, _) = route.search(&guess.problem, &part, INFINITE, None)?;
         run.absorb(&part);
         let solved = found.lower == found.upper;
         let claimed = found.upper;
@@ -79,9 +99,9 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, K
         if solved && lower < upper {
             run.stop(Status::OptimalGivenGuess);
         }
-        let answer = conclude(tree.clone(), (lower, upper), problem.scale, run);
-        let answer = settle(problem, answer);
-        Ok((answer, Known::new(tree, (lower, upper), None)))
+        let answer = conclude(tree.clone(), route, (lower, upper), problem.scale, run);
+        let answer = settle(problem, answer, run);
+        Ok((answer, Incumbent::new(tree, (lower, upper), None)))
     })
 }
 
@@ -91,12 +111,11 @@ impl Guess {
             return Err(Error::invalid("guessed lower bounds do not know what tests cost"));
         }
         let regrets = in_units(of, regrets)?;
-        let task: Box<dyn Task> =
-            match (of.task.structure().squares(), of.task.structure().classes()) {
-                (Some(squares), _) => Box::new(squares.with_floors(&regrets)),
-                (_, Some(classes)) if takes_best_first(of) => {
-                    Box::new(classes.with_floors(&regrets))
-                }
+        let structure = of.task.structure();
+        let task: Box<dyn Task> = match (GuessedBy::of(of), structure.squares()) {
+            (GuessedBy::Leaf, Some(squares)) => Box::new(squares.with_floors(&regrets)),
+            (by, _) => match (by, structure.classes()) {
+                (GuessedBy::Leaf, Some(classes)) => Box::new(classes.with_floors(&regrets)),
                 (_, classes) => match classes.and_then(|classes| classes.forgiving(&regrets)) {
                     Some(left) => Box::new(left),
                     None => match of.labelled() {
@@ -104,7 +123,8 @@ impl Guess {
                         None => return Err(Error::invalid(UNKNOWN)),
                     },
                 },
-            };
+            },
+        };
         let least = |task: &dyn Task| (0..of.points.len()).map(|p| task.least(p)).sum::<Cost>();
         let more = least(of.task.as_ref()) - least(task.as_ref());
         let scaled = Scaled {

@@ -1,8 +1,9 @@
 //! certree: decision trees that are provably the best there are, with a certificate.
 //!
 //! Reading order: [`data`] (columns, cuts, points) → [`task`] (what a leaf costs) → [`context`]
-//! (what a path may ask) → [`problem`] → [`search`] → [`tree`] → [`solve`](mod@solve), and
-//! [`check`], which trusts none of them. [`own_task`] says how to add a task.
+//! (what a path may ask) → [`problem`] → [`search`] → [`tree`] → [`route`] (which search takes a
+//! problem) → [`answer`] ([`solve`]), and [`check`], which trusts none of them. [`own_task`] says
+//! how to add a task.
 //!
 //! ```
 //! use certree::data::{Column, ColumnKind, Points};
@@ -27,7 +28,7 @@
 //! .build()?;
 //! let problem = Problem::new(columns, points, task, Shape::default())?;
 //! let run = Run::new(Limits::default(), problem.scale, None);
-//! let answer = certree::solve::solve(&problem, &run)?;
+//! let answer = certree::solve(&problem, &run)?;
 //! assert_eq!(answer.tree.n_leaves(), 4);
 //! assert_eq!(answer.objective, 0.04);
 //! # Ok::<(), certree::error::Error>(())
@@ -65,7 +66,10 @@ pub mod kernel;
 pub mod search;
 
 pub mod check;
-pub mod solve;
+pub mod finish;
+pub mod route;
+
+pub mod answer;
 
 pub mod guess;
 
@@ -77,3 +81,5 @@ pub mod posed;
 
 #[cfg(feature = "python")]
 mod python;
+
+pub use answer::solve;

@@ -78,13 +78,13 @@ def convert_regression(features, target, name, folder):
     columns = {}
     for column in features.iter_columns():
         if column.dtype == polars.String:
-            asked = {f"{column.name} = {value}": column == value for value in column.unique().sort()}
+            tests = {f"{column.name} = {value}": column == value for value in column.unique().sort()}
         elif column.dtype == polars.Boolean:
-            asked = {column.name: column}
+            tests = {column.name: column}
         else:
             quantiles = numpy.quantile(column, numpy.arange(1, REGRESSION_CUTS + 1) / (REGRESSION_CUTS + 1))
-            asked = {f"{column.name} > {cut:.17g}": column > cut for cut in numpy.unique(quantiles)}
-        columns.update(asked)
+            tests = {f"{column.name} > {cut:.17g}": column > cut for cut in numpy.unique(quantiles)}
+        columns.update(tests)
     X = numpy.column_stack([answers.to_numpy() for answers in columns.values()])
     return save(name, list(columns), folder, X=X, y=target.to_numpy().astype("float64"))
 

@@ -1,5 +1,6 @@
 """Provably optimal decision trees, with a certificate."""
 
+from certree import scorers
 from certree._core import __version__
 from certree.binarize import ThresholdBinarizer
 from certree.certificate import Certificate
@@ -45,5 +46,6 @@ __all__ = [
     "__version__",
     "depth_gap",
     "frontier",
+    "scorers",
     "suggest_depth",
 ]

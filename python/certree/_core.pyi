@@ -1,10 +1,10 @@
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.options import Status
+from certree.options import Route, Status
 
 __all__ = [
     "APART",
@@ -58,7 +58,14 @@ class Tree:
 
 @final
 class Table:
-    def __new__(cls, arrays: Sequence[NDArray[Any]]) -> Table: ...
+    def __new__(
+        cls,
+        arrays: Sequence[NDArray[Any]],
+        bytes: int | None = None,
+        seconds: float | None = None,
+    ) -> Table: ...
+    @property
+    def n_ranked(self) -> int: ...
     def values(self, column: int) -> NDArray[Any]: ...
     def ranks(self, column: int) -> NDArray[np.uint32]: ...
     def amounts(
@@ -71,10 +78,16 @@ class Table:
         classes: NDArray[np.uint32],
         n_classes: int,
         weights: NDArray[np.int64] | None = None,
-    ) -> tuple[Points, NDArray[np.int64]]: ...
+        bytes: int | None = None,
+        seconds: float | None = None,
+    ) -> tuple[Points, NDArray[np.int64]] | None: ...
     def locate(
-        self, codes: Sequence[NDArray[np.uint32] | None], n_codes: Sequence[int]
-    ) -> tuple[Points, NDArray[np.uint32]]: ...
+        self,
+        codes: Sequence[NDArray[np.uint32] | None],
+        n_codes: Sequence[int],
+        bytes: int | None = None,
+        seconds: float | None = None,
+    ) -> tuple[Points, NDArray[np.uint32]] | None: ...
 
 @final
 class Points:
@@ -96,6 +109,8 @@ class Answer:
     def lower_bound(self) -> float: ...
     @property
     def status(self) -> Status: ...
+    @property
+    def route(self) -> Route: ...
     @property
     def seconds(self) -> float: ...
     @property
@@ -235,6 +250,7 @@ class Limits:
         memory: int | None = None,
         gap: float = 0.0,
         threads: int = 1,
+        held: int = 0,
     ) -> Limits: ...
 
 @final
@@ -246,6 +262,7 @@ class ShareLimit:
         among: Sequence[int],
         against: Sequence[int],
         most: float,
+        is_strict: bool = False,
     ) -> ShareLimit: ...
 
 @final
@@ -292,6 +309,8 @@ class Problem:
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Problem: ...
+    @property
+    def guessed_by(self) -> Literal["leaf", "point"] | None: ...
 
 def solve(
     problem: Problem,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from certree.constraints import Met
-from certree.options import Status
+from certree.options import Route, Status
 
 #: What each status means, as the end of a sentence.
 ENDINGS = {
@@ -21,6 +21,41 @@ ENDINGS = {
     "rounding_limit": "the search is complete, but numbers are too far apart to be told apart any better",
 }
 
+#: What each route does, in brackets behind its name.
+ROUTES: dict[Route, str] = {
+    "greedy separation": "leaves cost nothing and nothing limits the tree, so there is nothing to search",
+    "one split": "no tree has more than one, so that each cut is looked at once",
+    "intervals of cuts": "neighbouring cuts of a column are bounded together",
+    "relaxation, then cut by cut": "first without the limits on leaves, over intervals of cuts",
+    "cut by cut": "each cut is looked at by itself, the most promising first",
+    "relaxations, then fronts": "sums over rows bound the objective, then all trees that may be best are listed",
+    "weighted errors": "sums of two kinds of errors bound the metric",
+}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A tree that answers each training row as a reference does. It was grown greedily, so that a
+    smaller one may exist."""
+
+    n_leaves: int
+    depth: int
+    #: Of its smallest leaf.
+    least_rows: int
+
+
+@dataclass(frozen=True)
+class CutsReference:
+    """The reference that the cuts were guessed from, as it is when it knows the answers to these
+    cuts alone."""
+
+    #: In words.
+    name: str
+    #: Its loss on the training rows, as the objective counts it.
+    loss: float
+    #: None where no tree over the cuts is known that answers as it does.
+    copy: Copy | None
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -32,6 +67,8 @@ class Certificate:
     """
 
     status: Status
+    #: How the problem was searched.
+    route: Route
     #: Loss plus ``leaf_penalty`` for each leaf.
     objective: float
     #: No tree has a lower objective.
@@ -69,6 +106,44 @@ class Certificate:
     #: What was taken for granted then, as a sentence's part; None where the search with the guess
     #: is not complete.
     guessed: str | None = None
+    #: Where a tree was taken not to be better than the reference: in no "leaf", or at no "point",
+    #: which is a group of rows that the cuts cannot tell apart.
+    guessed_by: Literal["leaf", "point"] | None = None
+    #: The loss of the reference on the training rows, as the objective counts it.
+    reference_loss: float | None = None
+    #: Where the cuts were guessed from a reference whose loss on these rows is known.
+    cuts_reference: CutsReference | None = None
+
+    @property
+    def training_loss(self) -> float:
+        """The objective less what the leaves cost."""
+        return self.objective - self.leaf_penalty * self.n_leaves
+
+    @property
+    def copy_objective(self) -> float | None:
+        """The objective of a tree that answers as the reference of the cuts does: the loss of that
+        reference, and ``leaf_penalty`` for each leaf of the smallest such tree that is known.
+
+        The best tree over the guessed cuts is at least as good, if the limits allow a tree of that
+        size (theorem 4.1 of McTavish et al., AAAI 2022); ``copy_is_allowed`` says whether they do.
+        None where no such tree is known.
+        """
+        known = self.cuts_reference
+        if known is None or known.copy is None:
+            return None
+        return known.loss + self.leaf_penalty * known.copy.n_leaves
+
+    @property
+    def copy_is_allowed(self) -> bool | None:
+        """True if that tree is one of those that were searched; None where none is known."""
+        copy = None if self.cuts_reference is None else self.cuts_reference.copy
+        if copy is None:
+            return None
+        return (
+            (self.max_depth is None or copy.depth <= self.max_depth)
+            and (self.max_leaf_nodes is None or copy.n_leaves <= self.max_leaf_nodes)
+            and (copy.n_leaves == 1 or copy.least_rows >= self.min_samples_leaf)
+        )
 
     @property
     def gap(self) -> float:
@@ -77,11 +152,12 @@ class Certificate:
 
     @property
     def guarantee(self) -> float | None:
-        """What the guess of a reference can have cost: no tree has an objective that is lower by
-        more. None where nothing was guessed.
+        """The most by which any tree can be better than this one, although lower bounds were
+        guessed. None where nothing was guessed.
 
-        It is the distance to the proved lower bound, and no more than what the reference loses
-        beyond the best label, or the mean, of each group of rows that the cuts cannot tell apart.
+        It is the distance from the objective to the proved lower bound. It is never more than the
+        regret of the reference: the sum of its losses less the sum of the least losses that any
+        tree has, over the groups of rows that the cuts cannot tell apart.
         """
         return None if self.reference is None else self.gap
 
@@ -113,13 +189,20 @@ class Certificate:
             proof = (
                 f"Guessed: {self.guessed}. If that is so, none has a lower objective.\n{proof}"
             )
+        kept += [f"Reference: {words}." for words in self._references()]
+        route = f"Route: {self.route} ({ROUTES[self.route]})."
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
-        return "\n".join([searched, measure, *kept, proof, work])
+        return "\n".join([searched, measure, *kept, proof, route, work])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""
-        derived = {"gap": self.gap, "guarantee": self.guarantee}
+        derived = {
+            "gap": self.gap,
+            "guarantee": self.guarantee,
+            "copy_objective": self.copy_objective,
+            "copy_is_allowed": self.copy_is_allowed,
+        }
         return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
 
     def after(self, before: Certificate) -> Certificate:
@@ -133,6 +216,7 @@ class Certificate:
             self,
             lower_bound=lower_bound,
             guessed=self.guessed or before.guessed,
+            guessed_by=self.guessed_by or before.guessed_by,
             seconds=before.seconds + self.seconds,
             nodes=before.nodes + self.nodes,
             kernel_calls=before.kernel_calls + self.kernel_calls,
@@ -147,6 +231,45 @@ class Certificate:
 
     def __str__(self) -> str:
         return self.statement()
+
+    def _references(self) -> list[str]:
+        """What is known of the references of a guess, as sentences without their ends."""
+        found = []
+        cuts = self.cuts_reference
+        own = self.reference, self.reference_loss
+        is_one = cuts is not None and (cuts.name, cuts.loss) == own
+        if self.reference is not None and self.reference_loss is not None:
+            if self.status != "optimal" and not is_one:
+                found.append(self._beside(self.reference, self.reference_loss))
+        if cuts is not None:
+            words = self._beside(f"{cuts.name} with the guessed cuts", cuts.loss)
+            found.append(words + self._copy_in_words(cuts.copy))
+        return found
+
+    def _beside(self, name: str, loss: float) -> str:
+        """A reference and its loss, beside that of the tree."""
+        own = self.training_loss
+        words = f"{name} has a loss of {_number(loss)} on those rows"
+        close = 1e-12 * max(1.0, abs(loss))
+        if own < loss - close:
+            return f"{words}, and this tree, which is better than it already, {_number(own)}"
+        if own <= loss + close:
+            return f"{words}, and this tree just as much"
+        return f"{words}, and this tree {_number(own)}"
+
+    def _copy_in_words(self, copy: Copy | None) -> str:
+        """The theorem about a tree that answers as the reference of the cuts does."""
+        if copy is None or self.copy_objective is None:
+            return ""
+        size = f"{_count(copy.n_leaves, 'leaf', 'leaves')} and depth {copy.depth}"
+        answers = f". A tree of {size} answers all rows as it does"
+        bound = (
+            f"an objective of at most {_number(self.copy_objective)} "
+            "(theorem 4.1 of McTavish et al., 2022)"
+        )
+        if self.copy_is_allowed:
+            return f"{answers}, so that the best one has {bound}"
+        return f"{answers}, but is beyond the limits; without them, the best one has {bound}"
 
     def _shape(self) -> str:
         limits = [

@@ -146,6 +146,25 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         choices=("guess",),
         help="guess lower bounds from gradient boosting: faster, and the certificate says what that can cost",
     )
+    search.add_argument(
+        "--guess-trees",
+        type=int,
+        metavar="N",
+        help="how many trees the gradient boosting of a guess has, for each class or target (50)",
+    )
+    search.add_argument(
+        "--guess-depth", type=int, metavar="N", help="how deep these trees are (2)"
+    )
+    search.add_argument(
+        "--guess-tolerance",
+        type=or_none(float),
+        metavar="X",
+        help="how much worse the boosting's training score may get while --thresholds guess drops "
+        "cuts (0); none keeps all",
+    )
+    search.add_argument(
+        "--random-state", type=int, metavar="N", help="the seed of the gradient boosting (0)"
+    )
     search.add_argument("--time-limit", type=or_none(float), metavar="SECONDS", help="or none")
     search.add_argument("--gap-limit", type=float, metavar="X", help="stop at this gap")
     search.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all cores")
@@ -159,10 +178,50 @@ SEARCH = (
     "min_samples_leaf",
     "thresholds",
     "reference",
+    "random_state",
     "time_limit",
     "gap_limit",
     "n_jobs",
 )
+
+
+#: Parameters of the gradient boosting of a guess, by option.
+BOOSTING = {"guess_trees": "n_estimators", "guess_depth": "max_depth"}
+
+
+def guesses(given: dict[str, Any], task: str, n_targets: int) -> dict[str, Any]:
+    """What the words "guess" stand for where options say more of the guess."""
+    cuts, bounds = given.get("thresholds") == "guess", given.get("reference") == "guess"
+    boosting = {name: given[option] for option, name in BOOSTING.items() if option in given}
+    for option in (*BOOSTING, "guess_tolerance"):
+        shown = f"--{option.replace('_', '-')}"
+        if option in given and not (cuts or bounds and option in BOOSTING):
+            words = "--thresholds guess"
+            if option in BOOSTING:
+                words += " or --reference guess"
+            raise ValueError(f"{shown} is for {words}")
+        if option in BOOSTING and given.get(option, 1) < 1:
+            raise ValueError(f"{shown}={given[option]} is not valid: it must be at least 1")
+    if not boosting and "guess_tolerance" not in given:
+        return {}
+    # Imports scikit-learn's ensembles.
+    from certree.guess import ThresholdGuesser, references
+
+    model = (
+        references.regression(n_targets, **boosting)
+        if task == "regression"
+        else references.classification(**boosting)
+    )
+    if not cuts:
+        return {"reference": model}
+    guesser = ThresholdGuesser(
+        model,
+        tolerance=given.get("guess_tolerance", 0.0),
+        class_weight="balanced" if given.get("objective") == "balanced_accuracy" else None,
+        random_state=given.get("random_state", 0),
+    )
+    # A reference that is guessed, too, is then the one that the cuts are from.
+    return {"thresholds": guesser}
 
 
 def add_predict(predict: argparse.ArgumentParser) -> None:
@@ -231,6 +290,7 @@ def fit(options: argparse.Namespace) -> None:
     dropped = set(drop)
     kept = [name for name in columns if name not in dropped]
     search = {name: given[name] for name in SEARCH if name in given}
+    search.update(guesses(given, task, len(named)))
     estimators: dict[str, Any] = {
         "classification": OptimalTreeClassifier,
         "regression": OptimalTreeRegressor,

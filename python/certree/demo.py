@@ -1,5 +1,5 @@
-"""What ``certree demo`` does: the best tree for a data set that comes with scikit-learn, beside
-CART's."""
+"""The command ``certree demo``: it fits the best tree to a data set that comes with scikit-learn,
+and prints it beside the tree that CART finds."""
 
 from __future__ import annotations
 

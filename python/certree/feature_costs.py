@@ -15,8 +15,8 @@ from certree import _core
 from certree.schema import Column
 from certree.tree import Tree
 
-#: By test: its price, its discounted price, and the number of its group; and by column: its test.
-PriceParts = tuple[list[tuple[float, float, int | None]], list[int | None]]
+#: By test: its cost, its discounted cost, and the number of its group; and by column: its test.
+CostParts = tuple[list[tuple[float, float, int | None]], list[int | None]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FeatureCost:
     >>> X = pl.DataFrame({"iron": [3, 3, 9, 9, 9, 9], "sugar": [5, 9, 5, 9, 5, 9]})
     >>> costs = {name: FeatureCost(0.05, group="blood", discounted=0.01) for name in X.columns}
     >>> model = OptimalTreeClassifier(leaf_penalty=0, feature_costs=costs)
-    >>> model.fit(X, ["well", "well", "well", "ill", "well", "ill"]).test_costs(X)
+    >>> model.fit(X, ["well", "well", "well", "ill", "well", "ill"]).feature_costs_paid(X)
     array([0.05, 0.06, 0.05, 0.06, 0.05, 0.06])
     """
 
@@ -44,14 +44,14 @@ class FeatureCost:
 
 
 @dataclass(frozen=True)
-class Prices:
-    """The prices of all tests, as they were given."""
+class FeatureCosts:
+    """The costs of all tests, as they were given."""
 
     tests: tuple[FeatureCost, ...]
     #: By column: the number of its test.
     test_of: tuple[int | None, ...]
 
-    def parts(self) -> PriceParts:
+    def parts(self) -> CostParts:
         """By number instead of name."""
         groups = list(dict.fromkeys(test.group for test in self.tests if test.group is not None))
         return [
@@ -74,20 +74,20 @@ class Prices:
         for node in tree.nodes:
             if node.split is None:
                 continue
-            before, price = bought[node.id], 0.0
+            before, cost = bought[node.id], 0.0
             test = test_of[node.split.column_index]
             if test is not None and test not in before:
                 full, discounted, group = tests[test]
                 known = group is not None and any(tests[other][2] == group for other in before)
-                price = discounted if known else full
+                cost = discounted if known else full
                 before = (*before, test)
             for child in (node.split.left, node.split.right):
-                spent[child], bought[child] = spent[node.id] + price, before
+                spent[child], bought[child] = spent[node.id] + cost, before
         return spent
 
 
-def read(given: Any, columns: Sequence[Column]) -> Prices | None:
-    """The prices of these columns; None if nothing is priced."""
+def read(given: Any, columns: Sequence[Column]) -> FeatureCosts | None:
+    """The costs of these columns; None if all are free."""
     if not given:
         return None
     names = [column.name for column in columns]
@@ -104,20 +104,20 @@ def read(given: Any, columns: Sequence[Column]) -> Prices | None:
                 raise ValueError(f"feature_costs names the column {name!r} twice")
             test_of[names.index(name)] = len(tests)
         tests.append(_read_one(key, value))
-    return Prices(tuple(tests), tuple(test_of))
+    return FeatureCosts(tuple(tests), tuple(test_of))
 
 
 def _read_one(key: Any, value: Any) -> FeatureCost:
     test = value if isinstance(value, FeatureCost) else FeatureCost(value)
     here = f"feature_costs[{key!r}]"
-    for role, price in (("cost", test.cost), ("discounted cost", test.discounted)):
-        if price is None and role == "discounted cost":
+    for role, cost in (("cost", test.cost), ("discounted cost", test.discounted)):
+        if cost is None and role == "discounted cost":
             continue
-        if not isinstance(price, Real) or isinstance(price, (bool, np.bool_)) or not (
-            math.isfinite(price) and price >= 0
+        if not isinstance(cost, Real) or isinstance(cost, (bool, np.bool_)) or not (
+            math.isfinite(cost) and cost >= 0
         ):
             raise ValueError(
-                f"{here} has the {role} {price!r}, but costs must be finite numbers of at least 0"
+                f"{here} has the {role} {cost!r}, but costs must be finite numbers of at least 0"
             )
     if test.group is not None and not isinstance(test.group, str):
         raise ValueError(f"{here} has the group {test.group!r}, but a group is a name")

@@ -31,9 +31,12 @@ class Fitted:
     min_samples_leaf: int
     #: True if its loss adds up over rows, so that a search can go on from a tree.
     adds_up: bool = False
+    #: By argument of ``fit``: the column of X that it named, or a tuple of several.
+    named: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, model: Any, digest: str) -> Fitted:
+    def of(cls, model: Any, digest: str, named: Mapping[str, Any]) -> Fitted:
+        """``named``: by argument of ``fit``, the columns of X that it named."""
         return cls(
             _defining(model),
             digest,
@@ -41,7 +44,16 @@ class Fitted:
             model.max_depth,
             model.max_leaf_nodes,
             model.min_samples_leaf,
+            named=tuple(named.items()),
         )
+
+    def recalled(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """These arguments, and in place of those that are None the columns that ``fit`` was given
+        by name."""
+        named = dict(self.named)
+        return {
+            role: named.get(role) if value is None else value for role, value in given.items()
+        }
 
     def with_most_leaves(self, most: int) -> Fitted:
         """This problem for smaller trees."""
@@ -109,6 +121,21 @@ def frozen(value: Any) -> Any:
         # A value, such as a constraint or a date.
         return value
     return _Same(value)
+
+
+def columns_named(vectors: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of X that arguments of ``fit`` name: a vector is named by a string, and a table
+    by a list of strings. Arguments that hold values are left out."""
+    found: dict[str, Any] = {
+        role: value for role, value in vectors.items() if isinstance(value, str)
+    }
+    for role, value in tables.items():
+        several = isinstance(value, (list, tuple)) and len(value) > 0
+        if several and all(isinstance(name, str) for name in value):
+            found[role] = tuple(value)
+        elif isinstance(value, str):
+            found[role] = value
+    return found
 
 
 @dataclass(frozen=True)

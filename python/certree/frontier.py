@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -26,11 +26,11 @@ Row = tuple[float, float, Any]
 def frontier(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     axes: tuple[str, str] = ("loss", "leaves"),
-    sample_weight: Any = None,
     time_limit: float | None = None,
+    **fit_params: Any,
 ) -> pl.DataFrame:
     """Every tree that no other one is better than on both axes.
 
@@ -38,12 +38,18 @@ def frontier(
     ----------
     estimator : an estimator of certree
         What is searched: its limits on size, cuts and objective. Its ``leaf_penalty`` is not used.
-    X, y, sample_weight
-        As for its ``fit``.
+    X : frame, array or list of rows
+        The features.
+    y : default=None
+        The second argument of the estimator's ``fit``: labels, numbers, costs, treatments, times or
+        statistics. None where ``fit`` needs none, as with ``rewards=``.
+    **fit_params
+        Further arguments of its ``fit``, such as ``sample_weight``, ``exposure``, ``event``,
+        ``outcome``, ``propensity`` or ``rewards``.
     axes : tuple of two str, default=("loss", "leaves")
         - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that limits
-          ``max_depth`` or ``max_leaf_nodes``. For every ``leaf_penalty``, the best tree is among
-          them.
+          ``max_depth`` or ``max_leaf_nodes``, but for a classifier by "mdl", whose leaves have a
+          cost of their own. For every ``leaf_penalty``, the best tree is among them.
         - ``("false_negatives", "false_positives")``: row weights of the two errors of a classifier of two classes.
           The best tree by any metric that falls with both is among them, and of trees that keep to
           ``constraints`` if there are any.
@@ -63,8 +69,9 @@ def frontier(
 
     Notes
     -----
-    Each row has a limit on the second axis just below what the last tree had, and the estimator's
-    time limit for itself. For leaves, and losses that add up over rows, it goes on from what was
+    Each row has a limit on the second axis that excludes what the last tree had, and the
+    estimator's time limit for itself. Shares of real-valued weights are compared in units of
+    2⁻⁴⁰, so that trees which are closer than that count as one. For leaves, and losses that add up over rows, it goes on from what was
     proved of nodes for the rows before, so that all of them take little more than one. Else it is a
     search of its own.
 
@@ -89,11 +96,16 @@ def frontier(
         raise ValueError(
             f"time_limit={time_limit!r} is not valid: it must be a positive number of seconds, or None"
         )
+    if getattr(estimator, "objective", None) == "mdl":
+        raise ValueError(
+            "objective='mdl' sets what a leaf costs, so that there is no trade to choose: fit it alone, or take "
+            "'log_loss', which is the same loss without that cost"
+        )
     model = clone(estimator).set_params(leaf_penalty=0)
     search = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}[axes[1]]
     rows: list[Row] = []
     clock = Clock(time_limit, model.time_limit)
-    for row in search(model, X, y, sample_weight, clock):
+    for row in search(model, Data(X, y, fit_params), clock):
         # As good on the first axis, and better on the second: the last one is not among the best.
         while rows and rows[-1][0] >= row[0]:
             rows.pop()
@@ -136,26 +148,42 @@ class Clock:
         return True
 
 
-def _fit(model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, **parameters: Any) -> Any:
+@dataclass(frozen=True)
+class Data:
+    """The arguments of ``fit``."""
+
+    X: Any
+    y: Any
+    more: Mapping[str, Any]
+
+    def fit(self, model: Any) -> Any:
+        """The model, fitted to them."""
+        data = (self.X,) if self.y is None else (self.X, self.y)
+        return model.fit(*data, **self.more)
+
+
+def _fit(
+    model: Any, data: Data, clock: Clock, strict: int | None = None, **parameters: Any
+) -> Any:
+    """A fit with other parameters. ``strict``: the constraint whose limit is excluded itself."""
     model = clone(model).set_params(time_limit=clock.limit(), **parameters)
-    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+    model._strict_constraint = strict
+    return data.fit(model)
 
 
 def _fit_within(
-    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock, tightened: bool, **parameters: Any
+    model: Any, data: Data, clock: Clock, strict: int | None, **parameters: Any
 ) -> Any | None:
-    """A fit, or ``None`` where a limit that was tightened leaves no tree."""
+    """A fit, or ``None`` where a strict limit leaves no tree."""
     try:
-        return _fit(model, X, y, sample_weight, clock, **parameters)
+        return _fit(model, data, clock, strict, **parameters)
     except ValueError as error:
-        if tightened and str(error).startswith(NO_TREE):
+        if strict is not None and str(error).startswith(NO_TREE):
             return None
         raise
 
 
-def _by_leaves(
-    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
-) -> Iterator[Row]:
+def _by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
             "loss against leaves needs a limit on the size of trees: set max_depth or max_leaf_nodes"
@@ -163,7 +191,7 @@ def _by_leaves(
     model = clone(model)
     model._keeps_search = True
     model.set_params(time_limit=clock.limit())
-    found = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+    found = data.fit(model)
     while True:
         leaves = found.get_n_leaves()
         yield found.objective_, leaves, found
@@ -171,20 +199,16 @@ def _by_leaves(
             return
         found.set_params(time_limit=clock.limit())
         smaller = found._with_most_leaves(leaves - 1)
-        found = smaller or _fit(model, X, y, sample_weight, clock, max_leaf_nodes=leaves - 1)
+        found = smaller or _fit(model, data, clock, max_leaf_nodes=leaves - 1)
 
 
-def _by_errors(
-    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
-) -> Iterator[Row]:
+def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     _classifier(model, "false_negatives against false_positives")
     if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(
             "false_negatives against false_positives is for a classifier without cost_matrix and class_weight"
         )
-    least = _fit(
-        model, X, y, sample_weight, clock, objective="accuracy", max_depth=0, constraints=()
-    )
+    least = _fit(model, data, clock, objective="accuracy", max_depth=0, constraints=())
     labels = least.classes_.tolist()
     if len(labels) != 2:
         raise ValueError(
@@ -195,16 +219,14 @@ def _by_errors(
     costs[1 - positive, positive] = 1
     # False negatives come first: false positives only decide among as many of them.
     costs[positive, 1 - positive] = 1e9
-    limit = 1.0
-    while limit >= 0:
+    limit, strict = 1.0, None
+    while True:
         constraints = (FalsePositiveRate(limit), *model.constraints)
         found = _fit_within(
             model,
-            X,
-            y,
-            sample_weight,
+            data,
             clock,
-            limit < 1,
+            strict,
             objective="accuracy",
             cost_matrix=costs,
             constraints=constraints,
@@ -212,14 +234,13 @@ def _by_errors(
         if found is None:
             return
         yield *_errors(found.tree_, labels, positive), found
-        if clock.is_over(found):
+        attained = found.certificate_.constraints[0].attained
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(found.certificate_.constraints[0].attained)
+        limit, strict = min(attained, 1.0), 0
 
 
-def _by_disparity(
-    model: Any, X: Any, y: Any, sample_weight: Any, clock: Clock
-) -> Iterator[Row]:
+def _by_disparity(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     _classifier(model, "loss against disparity")
     kinds = (DemographicParity, EqualOpportunity)
     first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
@@ -229,31 +250,23 @@ def _by_disparity(
             "names the sensitive column"
         )
     own = model.constraints[first]
-    limit = own.max_difference
-    while limit >= 0:
+    limit, strict = own.max_difference, None
+    while True:
         constraints = list(model.constraints)
         constraints[first] = replace(own, max_difference=limit)
-        tightened = limit < own.max_difference
-        found = _fit_within(
-            model, X, y, sample_weight, clock, tightened, constraints=tuple(constraints)
-        )
+        found = _fit_within(model, data, clock, strict, constraints=tuple(constraints))
         if found is None:
             return
         attained = found.certificate_.constraints[first].attained
         yield found.objective_, attained, found
-        if clock.is_over(found):
+        if attained == 0 or clock.is_over(found):
             return
-        limit = _below(attained)
+        limit, strict = min(attained, 1.0), first
 
 
 def _classifier(model: Any, what: str) -> None:
     if not hasattr(model, "cost_matrix"):
         raise ValueError(f"{what} is for OptimalTreeClassifier, not {type(model).__name__}")
-
-
-def _below(value: float) -> float:
-    """The next smaller number; below zero there is nothing more to find."""
-    return float(np.nextafter(value, -1.0)) if value > 0 else -1.0
 
 
 def _errors(tree: Tree, labels: list[Any], positive: int) -> tuple[float, float]:

@@ -11,7 +11,14 @@ if TYPE_CHECKING:
 
 #: How a search ended: ``certificate_.status`` and ``status_``.
 Status = Literal[
-    "optimal", "optimal_given_guess", "gap_limit", "time_limit", "memory_limit", "interrupted"
+    "optimal", "optimal_given_guess", "gap_limit", "time_limit", "memory_limit", "interrupted",
+    "rounding_limit",
+]
+
+#: How a problem was searched: ``certificate_.route``.
+Route = Literal[
+    "greedy separation", "one split", "intervals of cuts", "relaxation, then cut by cut",
+    "cut by cut", "relaxations, then fronts", "weighted errors",
 ]
 
 #: Of ``OptimalTreeClassifier``.

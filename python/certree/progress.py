@@ -65,9 +65,9 @@ class _Line:
         print(line(now), end=self.end, file=sys.stderr, flush=True)
 
 
-def finish(now: Progress, status: str) -> None:
+def finish(now: Progress, status: str, route: str) -> None:
     """The last line, which stays."""
-    print(f"{line(now)}  {status}", file=sys.stderr, flush=True)
+    print(f"{line(now)}  {status} ({route})", file=sys.stderr, flush=True)
 
 
 def line(now: Progress) -> str:

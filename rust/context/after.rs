@@ -57,9 +57,9 @@ impl After {
 }
 
 impl Context for After {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         let mut needs = self.pairs.iter().filter(|(below, _)| *below == column);
-        needs.all(|(_, above)| asked.contains(above)).then_some(0)
+        needs.all(|(_, above)| path.contains(above)).then_some(0)
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {

@@ -20,9 +20,9 @@ use crate::ids::ColumnId;
 /// A leaf is always allowed, wherever it is.
 pub trait Context: Debug + Send + Sync {
     /// What each row pays, for a unit of its mass, for the question about `column` after questions
-    /// about `asked`: each column of the path once, in the order in which they were first asked.
+    /// about `path`: each column of the path once, in the order in which they were first asked.
     /// `None` if the question is forbidden.
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost>;
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost>;
 
     /// Complaints about columns that are not there, and about contexts that contradict themselves.
     fn validate(&self, n_columns: usize) -> Result<()>;

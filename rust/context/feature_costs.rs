@@ -37,20 +37,20 @@ impl TestPrices {
         let tests: Vec<FeatureCost> = (costs.tests.iter())
             .map(|price| FeatureCost { group: price.group.map(number), ..*price })
             .collect();
-        let mut asked = vec![0; tests.len()];
+        let mut n_questions = vec![0; tests.len()];
         for (test, questions) in costs.of_column.iter().zip(questions) {
             if let Some(test) = test {
-                asked[*test as usize] += questions;
+                n_questions[*test as usize] += questions;
             }
         }
         let mut shared = vec![false; names.len()];
-        for (price, &asked) in tests.iter().zip(&asked) {
+        for (price, &questions) in tests.iter().zip(&n_questions) {
             if let Some(group) = price.group {
-                shared[group as usize] |= asked > 0 && price.discounted < price.full;
+                shared[group as usize] |= questions > 0 && price.discounted < price.full;
             }
         }
-        let lasts = |(price, &asked): (&FeatureCost, &u32)| asked > 1 && price.full > 0;
-        let lasting = tests.iter().zip(&asked).map(lasts).collect();
+        let lasts = |(price, &questions): (&FeatureCost, &u32)| questions > 1 && price.full > 0;
+        let lasting = tests.iter().zip(&n_questions).map(lasts).collect();
         TestPrices { of_column: costs.of_column.clone(), tests, lasting, shared }
     }
 
@@ -81,9 +81,9 @@ impl TestPrices {
 }
 
 impl Context for TestPrices {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         let Some((test, price)) = self.test(column) else { return Some(0) };
-        let mut bought = asked.iter().filter_map(|&column| self.test(column));
+        let mut bought = path.iter().filter_map(|&column| self.test(column));
         if bought.clone().any(|(other, _)| other == test) {
             return Some(0);
         }

@@ -20,8 +20,8 @@ impl FirstColumn {
 }
 
 impl Context for FirstColumn {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        (!asked.is_empty() || column == self.first).then_some(0)
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        (!path.is_empty() || column == self.first).then_some(0)
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {

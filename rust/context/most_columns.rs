@@ -29,8 +29,8 @@ impl MostColumns {
 }
 
 impl Context for MostColumns {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        (asked.contains(&column) || asked.len() < self.most as usize).then_some(0)
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        (path.contains(&column) || path.len() < self.most as usize).then_some(0)
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {

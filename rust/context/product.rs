@@ -40,8 +40,8 @@ impl Product {
 }
 
 impl Context for Product {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        self.parts.iter().map(|part| part.price_after(asked, column)).sum()
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        self.parts.iter().map(|part| part.price_after(path, column)).sum()
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {

@@ -18,25 +18,23 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
     // Two paths that ask for the same columns from different beginnings.
     let mut ends = Vec::new();
     for _ in 0..2 {
-        let (mut state, mut asked) = (walk.start(), Vec::new());
+        let (mut state, mut path) = (walk.start(), Vec::new());
         for _ in 0..below(7) {
-            let open = |column: &ColumnId| questions[column.index()] > 1 || !asked.contains(column);
+            let open = |column: &ColumnId| questions[column.index()] > 1 || !path.contains(column);
             for column in all().filter(open) {
                 let (stated, told) =
-                    (context.price_after(&asked, column), walk.price(&state, column));
+                    (context.price_after(&path, column), walk.price(&state, column));
                 if stated != told {
                     return Err(format!(
-                        "after {asked:?}, {column:?} costs {stated:?}, but its state says {told:?}"
+                        "after {path:?}, {column:?} costs {stated:?}, but its state says {told:?}"
                     ));
                 }
                 for other in all().filter(|&other| context.kind(other) == context.kind(column)) {
-                    if !asked.contains(&other)
-                        && !asked.contains(&column)
-                        && context.price_after(&asked, other) != stated
+                    if !path.contains(&other)
+                        && !path.contains(&column)
+                        && context.price_after(&path, other) != stated
                     {
-                        return Err(format!(
-                            "{column:?} and {other:?} are no kind after {asked:?}"
-                        ));
+                        return Err(format!("{column:?} and {other:?} are no kind after {path:?}"));
                     }
                 }
             }
@@ -51,30 +49,28 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
                 let (here, there) = (walk.price(&state, then), walk.price(&next, then));
                 let dearer = there.is_some_and(|there| here.is_none_or(|here| here > there));
                 if walk.sheds(&state) && dearer {
-                    return Err(format!(
-                        "after {asked:?} and {column:?}, {then:?} is shed in vain"
-                    ));
+                    return Err(format!("after {path:?} and {column:?}, {then:?} is shed in vain"));
                 }
                 if walk.is_open(&state) && (here.is_none() || there.is_none()) {
-                    return Err(format!("after {asked:?} it is not open: {then:?} is forbidden"));
+                    return Err(format!("after {path:?} it is not open: {then:?} is forbidden"));
                 }
             }
             if walk.sheds(&state) && !(walk.sheds(&next) && walk.covers(&state, &next)) {
                 return Err(format!(
-                    "after {asked:?} rows may move up from below {column:?}, not on"
+                    "after {path:?} rows may move up from below {column:?}, not on"
                 ));
             }
-            if !asked.contains(&column) {
-                asked.push(column);
+            if !path.contains(&column) {
+                path.push(column);
             }
             state = next;
         }
-        ends.push((state, asked));
+        ends.push((state, path));
     }
     let [(one, a), (other, b)] = &ends[..] else { unreachable!("there are two paths") };
     if walk.covers(one, other) {
-        let asked = |column: &ColumnId| a.contains(column) || b.contains(column);
-        for column in all().filter(|column| questions[column.index()] > 1 || !asked(column)) {
+        let is_above = |column: &ColumnId| a.contains(column) || b.contains(column);
+        for column in all().filter(|column| questions[column.index()] > 1 || !is_above(column)) {
             let (here, there) = (walk.price(one, column), walk.price(other, column));
             let dearer = there.is_some_and(|there| here.is_none_or(|here| here > there));
             let still = there.is_none()

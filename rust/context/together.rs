@@ -32,9 +32,9 @@ impl Together {
 }
 
 impl Context for Together {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         let fits = |set: &Vec<ColumnId>| {
-            set.contains(&column) && asked.iter().all(|other| set.contains(other))
+            set.contains(&column) && path.iter().all(|other| set.contains(other))
         };
         self.sets.iter().any(fits).then_some(0)
     }

@@ -32,6 +32,14 @@ impl Codes {
         self.len() == 0
     }
 
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Codes::Narrow(codes) => codes.capacity(),
+            Codes::Wide(codes) => codes.capacity() * size_of::<u32>(),
+        }
+    }
+
     #[inline]
     pub fn get(&self, index: usize) -> u32 {
         match self {

@@ -86,10 +86,14 @@ impl Feature {
                     *out = u8::from(code > cut);
                 }
             }
-            (codes, Some(_)) => {
-                debug_assert_eq!(codes.len(), points.len());
-                for (out, point) in out.iter_mut().zip(range) {
-                    *out = u8::from(!self.goes_left(points, point, cut));
+            (Codes::Narrow(codes), Some(value)) => {
+                for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                    *out = u8::from(u32::from(u32::from(code) == value) > cut);
+                }
+            }
+            (Codes::Wide(codes), Some(value)) => {
+                for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                    *out = u8::from(u32::from(code == value) > cut);
                 }
             }
         }

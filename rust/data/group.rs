@@ -4,11 +4,13 @@
 //! have equal numbers and points come in the order of their codes, whatever the order of rows.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use hashbrown::HashTable;
 
 use super::codes::Codes;
 use super::points::Points;
+use super::room::Room;
 use super::sort::sort;
 use crate::bits::Level;
 use crate::error::{Error, Result};
@@ -32,25 +34,34 @@ pub struct Grouped {
     pub weights: Vec<i64>,
 }
 
-/// `classes` and `weights` are by row.
+/// Points with their weights. `classes` and `weights` are by row. An error if there is no room for
+/// them, and `None` if the time is over.
 pub fn group(
     digits: &[Digit<'_>],
     classes: &[u32],
     n_classes: usize,
     weights: Option<&[i64]>,
-) -> Result<Grouped> {
+    room: &Room,
+) -> Result<Option<Grouped>> {
     if weights.is_some_and(|weights| weights.len() != classes.len()) {
         return Err(Error::invalid("classes and weights have different numbers of rows"));
     }
     if classes.iter().any(|&class| class as usize >= n_classes) {
         return Err(Error::invalid(format!("a class is not below {n_classes}")));
     }
-    let Located { points, point_of } = locate(digits, classes.len())?;
+    let Some(Located { points, point_of }) = locate(digits, classes.len(), room)? else {
+        return Ok(None);
+    };
+    // The sums, and the copies of them in which weights are handed on.
+    let bytes = 3 * points.len() * n_classes * size_of::<i64>() + classes.len() * size_of::<u32>();
+    room.require(bytes, || {
+        format!("the weight of {n_classes} classes in {} groups of equal rows", points.len())
+    })?;
     let mut sums = vec![0i64; points.len() * n_classes];
     for (row, (&point, &class)) in point_of.iter().zip(classes).enumerate() {
         sums[point as usize * n_classes + class as usize] += weights.map_or(1, |w| w[row]);
     }
-    Ok(Grouped { points, weights: sums })
+    Ok(Some(Grouped { points, weights: sums }))
 }
 
 #[derive(Debug, Clone)]
@@ -60,17 +71,29 @@ pub struct Located {
     pub point_of: Vec<u32>,
 }
 
-/// The points, and which of them each row belongs to.
-pub fn locate(digits: &[Digit<'_>], n_rows: usize) -> Result<Located> {
+/// The points, and which of them each row belongs to. An error if there is no room for them, and
+/// `None` if the time is over.
+pub fn locate(digits: &[Digit<'_>], n_rows: usize, room: &Room) -> Result<Option<Located>> {
     check(digits, n_rows)?;
     let (places, words) = places(digits);
     let level = Level::detect();
+    let by_row = n_rows * (words * size_of::<u64>() + 2 * size_of::<u32>());
+    room.require(by_row, || format!("grouping {n_rows} rows by {} columns", digits.len()))?;
     let of = level.run(
         #[inline(always)]
-        || numbers(digits, &places, words, n_rows),
+        || numbers(digits, &places, words, n_rows, room),
     );
+    let Some(of) = of else { return Ok(None) };
     let numbers = Numbers { words, of };
-    let (point_of, first) = numbers.marked(bits(digits)).unwrap_or_else(|| numbers.hashed(n_rows));
+    let found = match words {
+        // No column tells rows apart.
+        0 => Some((vec![0; n_rows], vec![0; n_rows.min(1)])),
+        _ => numbers.marked(bits(digits)).or_else(|| numbers.hashed(n_rows, room)),
+    };
+    let Some((point_of, first)) = found else { return Ok(None) };
+    let code = |digit: &Digit<'_>| if Codes::is_narrow(digit.n_codes) { 1 } else { 4 };
+    let by_point = first.len() * (12 + digits.iter().map(code).sum::<usize>());
+    room.require(by_row + by_point, || format!("{} groups of equal rows", first.len()))?;
     let mut rows = vec![0u64; first.len()];
     for &point in &point_of {
         rows[point as usize] += 1;
@@ -79,7 +102,7 @@ pub fn locate(digits: &[Digit<'_>], n_rows: usize) -> Result<Located> {
         #[inline(always)]
         || numbers.codes(digits, &places, &first),
     );
-    Ok(Located { points: Points::grouped(codes, rows), point_of })
+    Ok(Some(Located { points: Points::grouped(codes, rows), point_of }))
 }
 
 fn check(digits: &[Digit<'_>], n_rows: usize) -> Result<()> {
@@ -140,17 +163,21 @@ fn width(n_codes: usize) -> u32 {
     usize::BITS - n_codes.saturating_sub(1).leading_zeros()
 }
 
-/// The number of each row: `words` words, the most significant first.
+/// The number of each row: `words` words, the most significant first; nothing if the time is over.
 #[inline(always)]
 fn numbers(
     digits: &[Digit<'_>],
     places: &[Option<Place>],
     words: usize,
     n_rows: usize,
-) -> Vec<u64> {
+    room: &Room,
+) -> Option<Vec<u64>> {
     let mut numbers = vec![0u64; words * n_rows];
     let mut word = [0u64; BLOCK];
     for start in (0..n_rows).step_by(BLOCK) {
+        if room.is_over_in(Duration::ZERO) {
+            return None;
+        }
         let rows = start..n_rows.min(start + BLOCK);
         let mut placed = digits.iter().zip(places).peekable();
         for at in 0..words {
@@ -165,7 +192,7 @@ fn numbers(
             }
         }
     }
-    numbers
+    Some(numbers)
 }
 
 #[inline(always)]
@@ -232,9 +259,9 @@ impl Numbers {
         Some((point_of, first))
     }
 
-    /// The same by a table of those that there are.
-    fn hashed(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
-        let (mut point_of, first) = self.distinct(n_rows);
+    /// The same by a table of those that there are; nothing if the time is over.
+    fn hashed(&self, n_rows: usize, room: &Room) -> Option<(Vec<u32>, Vec<u32>)> {
+        let (mut point_of, first) = self.distinct(n_rows, room)?;
         let order = self.order(&first);
         let mut place_of = vec![0; order.len()];
         for (place, &point) in order.iter().enumerate() {
@@ -243,32 +270,34 @@ impl Numbers {
         for point in &mut point_of {
             *point = place_of[*point as usize];
         }
-        (point_of, order.iter().map(|&point| first[point as usize]).collect())
+        Some((point_of, order.iter().map(|&point| first[point as usize]).collect()))
     }
 
     /// The distinct numbers in the order of appearance: which of them each row has, and the first
     /// row of each.
-    fn distinct(&self, n_rows: usize) -> (Vec<u32>, Vec<u32>) {
+    fn distinct(&self, n_rows: usize, room: &Room) -> Option<(Vec<u32>, Vec<u32>)> {
         // Growing would hash again; beyond this it hardly matters.
         let mut table: HashTable<u32> = HashTable::with_capacity(n_rows.min(1 << 16));
         let mut first: Vec<u32> = Vec::new();
-        let point_of = (0..n_rows as u32)
+        let point_of: Option<Vec<u32>> = (0..n_rows as u32)
             .map(|row| {
+                if (row as usize).is_multiple_of(BLOCK) && room.is_over_in(Duration::ZERO) {
+                    return None;
+                }
                 let number = self.row(row);
                 let found = table.entry(
                     hash(number),
                     |&point| self.row(first[point as usize]) == number,
                     |&point| hash(self.row(first[point as usize])),
                 );
-                *found
-                    .or_insert_with(|| {
-                        first.push(row);
-                        first.len() as u32 - 1
-                    })
-                    .get()
+                let point = found.or_insert_with(|| {
+                    first.push(row);
+                    first.len() as u32 - 1
+                });
+                Some(*point.get())
             })
             .collect();
-        (point_of, first)
+        Some((point_of?, first))
     }
 
     /// The points, given their first rows, in the order of their numbers.
@@ -401,14 +430,16 @@ mod tests {
                     .map(|(ranks, &n_codes)| Digit { ranks, code_of: None, n_codes })
                     .collect();
                 let (places, words) = places(&digits);
-                let numbers = Numbers { words, of: numbers(&digits, &places, words, n_rows) };
+                let room = Room::default();
+                let of = numbers(&digits, &places, words, n_rows, &room).unwrap();
+                let numbers = Numbers { words, of };
                 if let Some((point_of, first)) = numbers.marked(bits(&digits)) {
-                    let (wanted, rows) = numbers.hashed(n_rows);
+                    let (wanted, rows) = numbers.hashed(n_rows, &room).unwrap();
                     assert_eq!(point_of, wanted);
                     let of = |rows: Vec<u32>| rows.into_iter().map(|row| numbers.of[row as usize]);
                     assert!(of(first).eq(of(rows)));
                 }
-                let found = group(&digits, &classes, 3, Some(&weights)).unwrap();
+                let found = group(&digits, &classes, 3, Some(&weights), &room).unwrap().unwrap();
                 assert_eq!(found.points.len(), wanted.len());
                 for (point, (codes, (rows, sums))) in wanted.iter().enumerate() {
                     let own: Vec<u32> =
@@ -425,22 +456,25 @@ mod tests {
     fn ranks_are_read_through_their_codes() {
         let ranks = Codes::new(vec![0, 1, 2, 3]);
         let digit = Digit { ranks: &ranks, code_of: Some(&[0, 0, 1, 1]), n_codes: 2 };
-        let found = group(&[digit], &[0, 0, 0, 1], 2, None).unwrap();
+        let found = group(&[digit], &[0, 0, 0, 1], 2, None, &Room::default()).unwrap().unwrap();
         assert_eq!(found.points.codes(0), &Codes::Narrow(vec![0, 1]));
         assert_eq!(found.weights, [2, 0, 1, 1]);
-        assert_eq!(locate(&[digit], 4).unwrap().point_of, [0, 0, 1, 1]);
+        assert_eq!(locate(&[digit], 4, &Room::default()).unwrap().unwrap().point_of, [0, 0, 1, 1]);
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let ranks = Codes::new(vec![0, 1, 2]);
         let digit = Digit { ranks: &ranks, code_of: None, n_codes: 3 };
-        assert!(group(&[digit], &[0, 0, 0], 1, None).is_ok());
-        assert!(group(&[digit], &[0, 0], 1, None).is_err());
-        assert!(group(&[digit], &[0, 0, 1], 1, None).is_err());
-        assert!(group(&[digit], &[0, 0, 0], 1, Some(&[1])).is_err());
-        assert!(group(&[Digit { n_codes: 2, ..digit }], &[0, 0, 0], 1, None).is_err());
-        assert!(group(&[Digit { code_of: Some(&[0, 0]), ..digit }], &[0, 0, 0], 1, None).is_err());
-        assert!(group(&[Digit { code_of: Some(&[0, 0, 3]), ..digit }], &[0; 3], 1, None).is_err());
+        let refused = |digit: Digit, classes: &[u32], weights: Option<&[i64]>| {
+            group(&[digit], classes, 1, weights, &Room::default()).is_err()
+        };
+        assert!(!refused(digit, &[0, 0, 0], None));
+        assert!(refused(digit, &[0, 0], None));
+        assert!(refused(digit, &[0, 0, 1], None));
+        assert!(refused(digit, &[0, 0, 0], Some(&[1])));
+        assert!(refused(Digit { n_codes: 2, ..digit }, &[0, 0, 0], None));
+        assert!(refused(Digit { code_of: Some(&[0, 0]), ..digit }, &[0, 0, 0], None));
+        assert!(refused(Digit { code_of: Some(&[0, 0, 3]), ..digit }, &[0, 0, 0], None));
     }
 }

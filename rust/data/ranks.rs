@@ -2,9 +2,12 @@
 //!
 //! Values of all types are compared through keys, 64-bit numbers in the same order.
 
+use std::time::{Duration, Instant};
+
 use hashbrown::HashMap;
 
 use super::codes::Codes;
+use super::room::Room;
 use super::sort::sort;
 use crate::error::{Error, Result};
 
@@ -80,11 +83,45 @@ pub struct Ranked {
 
 impl Ranked {
     pub fn of<T: Value>(values: &[T]) -> Ranked {
+        Self::within(values, 0, &Room::default()).expect("there is room for anything")
+    }
+
+    /// The ranks, beside so many bytes that are held already; an error if there is no room.
+    fn within<T: Value>(values: &[T], held: usize, room: &Room) -> Result<Ranked> {
+        let n = values.len();
+        let require = |bytes| room.require(held + n * bytes, || format!("ranking {n} rows"));
+        // A byte for each row, at least.
+        require(1)?;
         if !T::ALL.is_empty() {
             let ranks = values.iter().map(|value| value.key() as u8).collect();
-            return Ranked { keys: T::ALL.to_vec(), ranks: Codes::Narrow(ranks) };
+            return Ok(Ranked { keys: T::ALL.to_vec(), ranks: Codes::Narrow(ranks) });
         }
-        two_valued(values).unwrap_or_else(|| many_valued(values))
+        if let Some(found) = two_valued(values) {
+            return Ok(found);
+        }
+        require(size_of::<u32>())?;
+        if let Some(found) = close(values) {
+            return Ok(found);
+        }
+        // Numbers by row, and the ranks that come of them.
+        require(2 * size_of::<u32>())?;
+        if let Some(found) = few_valued(values) {
+            return Ok(found);
+        }
+        // Sorting takes two copies of the keys with their rows; afterwards there is one key for
+        // each distinct value, and its rank for each row.
+        require(2 * size_of::<(u64, u32)>() + size_of::<u64>())?;
+        Ok(sorted(values))
+    }
+
+    /// A column that is not told apart: one value, of which nothing is known.
+    pub fn unread(n_rows: usize) -> Ranked {
+        Ranked { keys: Vec::new(), ranks: Codes::Narrow(vec![0; n_rows]) }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.keys.capacity() * size_of::<u64>() + self.ranks.bytes()
     }
 
     /// The weight of the rows of each rank; how many they are, without weights.
@@ -105,11 +142,51 @@ impl Ranked {
     }
 }
 
-/// The columns of a row-major table, read a few at a time: one at a time would fetch each piece of
-/// memory once for every column that has a value in it.
-pub fn rank_row_major<T: Value>(values: &[T], n_columns: usize) -> Vec<Ranked> {
+/// The columns of a table that lies in one piece, by row or by column, beside so many bytes that
+/// are held already. Where the time would be over before the next column is ranked, those that are
+/// there; an error if there is no room for them.
+pub fn rank_columns<T: Value>(
+    values: &[T],
+    (n_columns, row_major): (usize, bool),
+    held: usize,
+    room: &Room,
+) -> Result<Vec<Ranked>> {
+    let n_rows = (values.len() / n_columns.max(1)).max(1);
+    let (mut found, mut held) = (Vec::with_capacity(n_columns), held);
+    let mut last = Duration::ZERO;
+    let mut rank = |column: &[T], beside: usize| {
+        // A column takes about as long as the one before it.
+        if room.is_over_in(last) {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        let ranked = Ranked::within(column, held + beside, room)?;
+        held += ranked.bytes();
+        found.push(ranked);
+        last = start.elapsed();
+        Ok(true)
+    };
+    if row_major {
+        by_block(values, n_columns, &mut rank)?;
+    } else {
+        for column in values.chunks_exact(n_rows).take(n_columns) {
+            if !rank(column, 0)? {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The columns of a row-major table, a few at a time, until `rank` says that it is enough: one at a
+/// time would fetch each piece of memory once for every column that has a value in it. `rank` is
+/// also told how many bytes the columns take.
+fn by_block<T: Value>(
+    values: &[T],
+    n_columns: usize,
+    rank: &mut impl FnMut(&[T], usize) -> Result<bool>,
+) -> Result<()> {
     const WIDTH: usize = 16;
-    let mut found = Vec::with_capacity(n_columns);
     let mut buffers: [Vec<T>; WIDTH] = std::array::from_fn(|_| Vec::new());
     for first in (0..n_columns).step_by(WIDTH) {
         let width = WIDTH.min(n_columns - first);
@@ -119,9 +196,14 @@ pub fn rank_row_major<T: Value>(values: &[T], n_columns: usize) -> Vec<Ranked> {
                 buffer.push(value);
             }
         }
-        found.extend(buffers[..width].iter().map(|buffer| Ranked::of(buffer)));
+        let bytes = buffers.iter().map(|buffer| buffer.capacity() * size_of::<T>()).sum();
+        for buffer in &buffers[..width] {
+            if !rank(buffer, bytes)? {
+                return Ok(());
+            }
+        }
     }
-    found
+    Ok(())
 }
 
 /// Values between two looks at whether a way fits.
@@ -145,10 +227,6 @@ fn two_valued<T: Value>(values: &[T]) -> Option<Ranked> {
     }
     let keys = if low == high { vec![low.key()] } else { vec![low.key(), high.key()] };
     Some(Ranked { keys, ranks: Codes::Narrow(ranks) })
-}
-
-fn many_valued<T: Value>(values: &[T]) -> Ranked {
-    close(values).or_else(|| few_valued(values)).unwrap_or_else(|| sorted(values))
 }
 
 /// Ranks where keys lie so close together that there can be a place for each, as for small
@@ -251,7 +329,7 @@ mod tests {
             if rows == 0 {
                 continue;
             }
-            let found = rank_row_major(table, n_columns);
+            let found = rank_columns(table, (n_columns, true), 0, &Room::default()).unwrap();
             for (column, found) in found.iter().enumerate() {
                 let own: Vec<T> = table.iter().skip(column).step_by(n_columns).copied().collect();
                 assert_eq!(found, &Ranked::of(&own));
@@ -274,6 +352,19 @@ mod tests {
         assert_eq!(Ranked::of(&[true, true]).ranks, Codes::Narrow(vec![1, 1]));
         check(&(0..1000).map(|i| i * 7919 % 997).collect::<Vec<i32>>());
         check(&(0..5000).map(|i| f64::from(i * 7919 % 4999) - 0.3).collect::<Vec<f64>>());
+    }
+
+    #[test]
+    fn ranking_ends_where_there_is_no_room_or_time() {
+        let values: Vec<f64> = (0..20_000).map(|i| f64::from(i * 7919 % 4999)).collect();
+        for row_major in [false, true] {
+            let rank = |room| rank_columns(&values, (4, row_major), 0, &room);
+            let bytes = rank(Room::default()).unwrap().iter().map(Ranked::bytes).sum::<usize>();
+            assert!(rank(Room::new(Some(bytes as u64 / 2), None)).is_err());
+            let some = rank(Room::new(Some(bytes as u64 + 1_000_000), None)).unwrap();
+            assert_eq!(some.len(), 4);
+            assert_eq!(rank(Room::new(None, Some(Duration::ZERO))).unwrap().len(), 0);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
-use super::Natural;
+use super::natural::Natural;
 
 /// ± top / under, with `under` more than 0.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Sums of many floats, and of their products, without any rounding.
 
-use super::ratio::parts;
-use super::{Natural, Ratio};
+use super::natural::Natural;
+use super::ratio::{Ratio, parts};
 
 /// Bits in a place.
 const WIDTH: i32 = 32;

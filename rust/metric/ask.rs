@@ -25,27 +25,27 @@ pub struct Candidate {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Question {
+pub struct Subproblem {
     pub weights: [i64; 2],
     pub penalty: i64,
     pub max_leaves: Option<u32>,
     /// Only under limits: trees that miss more are not allowed either.
     pub most_missed: Option<i64>,
     /// Only trees that cost less than this are wanted.
-    pub below: Cost,
+    pub cutoff: Cost,
 }
 
-impl Question {
+impl Subproblem {
     /// So much for each missed positive and each false alarm.
-    pub fn of(weights: [i64; 2]) -> Question {
-        Question { weights, penalty: 0, max_leaves: None, most_missed: None, below: INFINITE }
+    pub fn of(weights: [i64; 2]) -> Subproblem {
+        Subproblem { weights, penalty: 0, max_leaves: None, most_missed: None, cutoff: INFINITE }
     }
 }
 
 pub struct Told {
-    /// No tree costs less, or less than `below`: whichever is smaller.
+    /// No tree costs less, or less than the cutoff: whichever is smaller.
     pub lower: Cost,
-    /// `None`: none was found that costs less than `below`.
+    /// `None`: none was found that costs less than the cutoff.
     pub found: Option<Cheap>,
 }
 
@@ -71,11 +71,11 @@ pub struct Asker<'a, 'run> {
     /// That of the problem, or less.
     pub max_depth: Option<u32>,
     pub run: &'a Run<'run>,
-    /// What earlier questions taught.
+    /// What earlier subproblems taught.
     pub lessons: RefCell<Lessons<'a, 'run>>,
 }
 
-/// What questions taught, and its bytes.
+/// All that subproblems taught, and its bytes.
 pub struct Lessons<'a, 'run> {
     learned: Vec<Learned>,
     held: Held<'a, 'run>,
@@ -98,52 +98,52 @@ impl<'a, 'run> Lessons<'a, 'run> {
     }
 }
 
-/// What more questions taught is not worth the looking up.
+/// More of that is not worth the looking up.
 const MOST_LEARNED: usize = 6;
 
 impl Asker<'_, '_> {
     /// `known`: bounds of the true objective meanwhile. Only trees that keep the limits are spoken
     /// of.
-    pub fn ask(&self, question: &Question, known: (Cost, Cost)) -> Result<Told> {
-        let costs = self.costs(question)?;
+    pub fn ask(&self, subproblem: &Subproblem, known: (Cost, Cost)) -> Result<Told> {
+        let costs = self.costs(subproblem)?;
         let mut shape = Shape { max_depth: self.max_depth, ..self.scored.problem.shape };
-        shape.max_leaves = match (shape.max_leaves, question.max_leaves) {
+        shape.max_leaves = match (shape.max_leaves, subproblem.max_leaves) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
         let Some(limited) = &self.scored.limited else {
-            return self.ask_freely(question, known, costs, shape);
+            return self.ask_freely(subproblem, known, costs, shape);
         };
-        let more = question.most_missed.map(|most| self.scored.missed_at_most(most));
-        let limited = limited.under(costs, question.penalty, shape, more)?;
+        let more = subproblem.most_missed.map(|most| self.scored.missed_at_most(most));
+        let limited = limited.under(costs, subproblem.penalty, shape, more)?;
         let pulse = |_: &_| self.run.report(known.0, known.1).is_none();
         let inner = self.run.part(limited.scale(), Box::new(pulse));
-        let found = limited.best_below(question.below, &inner);
+        let found = limited.best_below(subproblem.cutoff, &inner);
         self.run.absorb(&inner);
         let (best, lower) = found?;
         let found = best.map(|best| {
             let best = self.scored.candidate(best.plan, best.labels);
-            Cheap { upper: cost(question, best.errors, best.leaves), cheapest: best.errors, best }
+            Cheap { upper: cost(subproblem, best.errors, best.leaves), cheapest: best.errors, best }
         });
-        Ok(Told { lower: lower.min(question.below), found })
+        Ok(Told { lower: lower.min(subproblem.cutoff), found })
     }
 
     fn ask_freely(
         &self,
-        question: &Question,
+        subproblem: &Subproblem,
         known: (Cost, Cost),
         costs: Vec<Cost>,
         shape: Shape,
     ) -> Result<Told> {
         let Scored { problem, classes, loss, .. } = self.scored;
-        let problem = scalar::problem(problem, classes, costs, question.penalty, shape)?;
-        let found = self.solve(&problem, question, known)?;
+        let problem = scalar::problem(problem, classes, costs, subproblem.penalty, shape)?;
+        let found = self.solve(&problem, subproblem, known)?;
         let leaves = self.scored.leaves(&found.plan);
         let n = leaves.len() as u32;
         let order = by_share(&leaves);
         let all = labellings(&leaves, &order, loss);
         let cheapest = *(all.iter())
-            .min_by_key(|errors| cost(question, **errors, n))
+            .min_by_key(|errors| cost(subproblem, **errors, n))
             .expect("a leaf has a label");
         let best = (0..all.len()).min_by(|&a, &b| loss.of(all[a]).total_cmp(&loss.of(all[b])));
         let best = best.expect("a leaf has a label");
@@ -152,25 +152,31 @@ impl Asker<'_, '_> {
         for &leaf in &order[..best] {
             labels[leaf] = positive;
         }
-        let upper = cost(question, cheapest, n);
+        let upper = cost(subproblem, cheapest, n);
         let best = Candidate { plan: found.plan, labels, errors: all[best], leaves: n };
-        let lower = found.lower.min(question.below);
+        let lower = found.lower.min(subproblem.cutoff);
         Ok(Told { lower, found: Some(Cheap { upper, cheapest, best }) })
     }
 
-    fn solve(&self, problem: &Problem, question: &Question, known: (Cost, Cost)) -> Result<Found> {
-        let [a, b] = question.weights;
-        let prices = [a, b, question.penalty];
+    fn solve(
+        &self,
+        problem: &Problem,
+        subproblem: &Subproblem,
+        known: (Cost, Cost),
+    ) -> Result<Found> {
+        let [a, b] = subproblem.weights;
+        let error_costs = [a, b, subproblem.penalty];
         let mut lessons = self.lessons.borrow_mut();
         let learns = a > 0 && b > 0;
-        let hints = if learns { Hints::new(prices, &lessons.learned) } else { Hints::default() };
+        let hints =
+            if learns { Hints::new(error_costs, &lessons.learned) } else { Hints::default() };
         let (found, new) = scalar::solve_learning(
             problem,
             self.run,
             known,
-            question.below,
+            subproblem.cutoff,
             hints,
-            learns.then_some(prices),
+            learns.then_some(error_costs),
         )?;
         if let Some(new) = new {
             lessons.keep(new);
@@ -179,11 +185,11 @@ impl Asker<'_, '_> {
     }
 
     /// By class and label.
-    fn costs(&self, question: &Question) -> Result<Vec<Cost>> {
+    fn costs(&self, subproblem: &Subproblem) -> Result<Vec<Cost>> {
         let Scored { problem, loss, positive, side, units, .. } = self.scored;
-        let total = i128::from(question.penalty) * problem.points.len() as i128
-            + i128::from(question.weights[0]) * i128::from(loss.positives)
-            + i128::from(question.weights[1]) * i128::from(loss.negatives);
+        let total = i128::from(subproblem.penalty) * problem.points.len() as i128
+            + i128::from(subproblem.weights[0]) * i128::from(loss.positives)
+            + i128::from(subproblem.weights[1]) * i128::from(loss.negatives);
         let fine = || Error::invalid(TOO_FINE);
         if total > i128::from(MAX_TOTAL) {
             return Err(fine());
@@ -191,16 +197,16 @@ impl Asker<'_, '_> {
         let mut costs = vec![0; 2 * side.len()];
         for (class, &side) in side.iter().enumerate() {
             let wrong = if side == 0 { 1 - positive } else { *positive };
-            let cost = question.weights[side].checked_mul(units[side]);
+            let cost = subproblem.weights[side].checked_mul(units[side]);
             costs[class * 2 + wrong] = cost.ok_or_else(fine)?;
         }
         Ok(costs)
     }
 }
 
-fn cost(question: &Question, errors: Errors, leaves: u32) -> Cost {
-    let [a, b] = question.weights;
-    a * errors.missed + b * errors.alarms + question.penalty * i64::from(leaves)
+fn cost(subproblem: &Subproblem, errors: Errors, leaves: u32) -> Cost {
+    let [a, b] = subproblem.weights;
+    a * errors.missed + b * errors.alarms + subproblem.penalty * i64::from(leaves)
 }
 
 /// Leaves by their share of positives, the largest first.

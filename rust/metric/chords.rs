@@ -5,7 +5,7 @@
 
 use super::hull::{Support, dot, meet};
 use crate::error::Result;
-use crate::metric::ask::Question;
+use crate::metric::ask::Subproblem;
 use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
@@ -57,10 +57,10 @@ pub fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> 
         let chord = chords.swap_remove(next);
         let [a, b] = chord.ends;
         let weights = reduced([a.alarms - b.alarms, b.missed - a.missed]);
-        let below = dot(weights, a);
+        let cutoff = dot(weights, a);
         let (told, _) =
-            state.ask(Question { max_leaves: limit, below, ..Question::of(weights) })?;
-        if told.lower >= below {
+            state.ask(Subproblem { max_leaves: limit, cutoff, ..Subproblem::of(weights) })?;
+        if told.lower >= cutoff {
             continue;
         }
         let Some(found) = told.optimum() else {

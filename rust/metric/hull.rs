@@ -3,47 +3,47 @@
 //!
 //! Without a leaf penalty, or among trees of at most so many leaves, corners of the polygon that
 //! all trees lie in are cut off one by one, until none is better than the best tree. A cut goes
-//! through the two points where the corner's sides cross the level of the best tree: if no tree is
+//! through the two points where the corner's sides cross the loss of the best tree: if no tree is
 //! below, the corner is gone; else the tree that is furthest below is a corner of the hull, and
 //! takes its place with two corners beside it.
 //!
-//! With a leaf penalty, lines with a price on leaves fence all levels at once. What they leave open
-//! is enumerated level by level.
+//! With a leaf penalty, lines with a penalty on leaves fence all leaf counts at once. Those that
+//! they leave open are enumerated one by one.
 //!
 //! All this is true of any set of trees, so also of those that keep limits. But it speaks of
 //! correlations above zero only: where limits may not leave any, see `worse.rs`.
 
 use crate::error::Result;
-use crate::metric::ask::Question;
+use crate::metric::ask::Subproblem;
 use crate::metric::chords;
 use crate::metric::fence::BLUR;
 use crate::metric::loss::{Errors, Loss, reduced};
 use crate::metric::solve::State;
 use crate::metric::worse;
 
-/// How many lines are tried at a level before it is enumerated.
-const PRICES: u32 = 4;
+/// How many lines are tried for a leaf count before it is enumerated.
+const LINES: u32 = 4;
 
-/// Prices are integers of about this size.
+/// Weights of errors are integers of about this size.
 const FINE: f64 = (1u64 << 20) as f64;
 
 pub fn close(state: &mut State<'_, '_>) -> Result<()> {
     while state.goes_on() {
-        let open = state.levels.iter().enumerate().filter(|(_, level)| !level.closed);
+        let open = state.counts.iter().enumerate().filter(|(_, count)| !count.closed);
         let objective = |leaves: u32, least: f64| least + state.lambda() * f64::from(leaves);
-        let (index, level) = open
+        let (index, count) = open
             .min_by(|(_, a), (_, b)| {
                 objective(a.leaves, a.least).total_cmp(&objective(b.leaves, b.least))
             })
             .expect("something is open");
-        let leaves = level.leaves;
+        let leaves = count.leaves;
         let limit = (state.lambda() > 0.0).then_some(leaves);
-        if state.room(leaves) > 1.0 + BLUR && level.tries == 0 {
+        if state.room(leaves) > 1.0 + BLUR && count.tries == 0 {
             worse::close(state, index, limit)?;
-        } else if state.lambda() > 0.0 && level.tries < PRICES && leaves > 1 {
+        } else if state.lambda() > 0.0 && count.tries < LINES && leaves > 1 {
             fence_off(state, index)?;
         } else {
-            state.levels[index].closed = enumerate(state, leaves, limit)?;
+            state.counts[index].closed = enumerate(state, leaves, limit)?;
         }
     }
     Ok(())
@@ -51,15 +51,15 @@ pub fn close(state: &mut State<'_, '_>) -> Result<()> {
 
 /// A line through the level curve, near the best corner that is left.
 fn fence_off(state: &mut State<'_, '_>, index: usize) -> Result<()> {
-    let (leaves, before) = (state.levels[index].leaves, state.levels[index].least);
-    let touch = on_curve(state.loss(), state.levels[index].corner, state.room(leaves));
+    let (leaves, before) = (state.counts[index].leaves, state.counts[index].least);
+    let touch = on_curve(state.loss(), state.counts[index].corner, state.room(leaves));
     let slope = state.loss().slope(touch);
     let unit = FINE / slope[0].max(slope[1]);
     let weights = slope.map(|s| (s * unit).max(1.0) as i64);
     let penalty = (state.lambda() * unit).min(1e15) as i64;
-    state.ask(Question { penalty, ..Question::of(weights) })?;
-    let level = &mut state.levels[index];
-    level.tries = if level.least > before + 1e-6 { level.tries + 1 } else { PRICES };
+    state.ask(Subproblem { penalty, ..Subproblem::of(weights) })?;
+    let count = &mut state.counts[index];
+    count.tries = if count.least > before + 1e-6 { count.tries + 1 } else { LINES };
     Ok(())
 }
 
@@ -207,9 +207,9 @@ fn enumerate(state: &mut State<'_, '_>, leaves: u32, limit: Option<u32>) -> Resu
         let corner = corners.swap_remove(next);
         let points = [0, 1].map(|side| corner.leaves(side, &loss, room, blur));
         let cut = line_through(points, fine);
-        let question =
-            Question { max_leaves: limit, below: cut.bound, ..Question::of(cut.weights) };
-        let (told, _) = state.ask(question)?;
+        let subproblem =
+            Subproblem { max_leaves: limit, cutoff: cut.bound, ..Subproblem::of(cut.weights) };
+        let (told, _) = state.ask(subproblem)?;
         let [left, right] = corner.sides;
         let mut push = |sides, ends| corners.extend(Corner::new(&loss, sides, ends));
         if told.lower >= cut.bound {

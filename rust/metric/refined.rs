@@ -7,21 +7,22 @@
 //! with D₀ the least that D can be. Trees of fewer leaves have more room, U − λj, so that one
 //! search of at most k leaves for each k answers for all.
 
+use crate::answer::exactly::in_units;
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::exact::{Ratio, Total};
+use crate::finish::{grow, labelled};
 use crate::metric::loss::{Kind, Loss};
 use crate::metric::solve::{MetricInput, Scored};
 use crate::problem::{Problem, Shape};
+use crate::route::search;
 use crate::run::Run;
-use crate::solve::exactly::in_units;
-use crate::solve::{grow, labelled, search};
 use crate::task::Losses;
 use crate::tree::Tree;
 
-/// More levels than this are not asked about one by one.
-const MOST_LEVELS: u32 = 64;
+/// More leaf counts than this are not searched one by one.
+const MOST_COUNTS: u32 = 64;
 
 /// Each begins with a better tree than the last one.
 const ROUNDS: usize = 16;
@@ -67,7 +68,7 @@ impl Given {
 
 /// The ratio in the weights as they were given: top · errors over base · positives + under ·
 /// errors.
-struct Level {
+struct GivenRatio {
     top: [Ratio; 2],
     under: [Ratio; 2],
     base: Ratio,
@@ -75,8 +76,8 @@ struct Level {
     least: Ratio,
 }
 
-impl Level {
-    fn new(loss: &Loss, given: &Given) -> Option<Level> {
+impl GivenRatio {
+    fn new(loss: &Loss, given: &Given) -> Option<GivenRatio> {
         let Kind::Ratio(ratio) = loss.kind else { return None };
         let whole = |w: [i64; 2]| w.map(Ratio::from);
         let per_positive = Ratio::from(ratio.base / loss.positives);
@@ -84,7 +85,7 @@ impl Level {
         // Missed positives make it smaller or leave it alone, and alarms make it larger.
         let missed = &Ratio::from(ratio.under[0].min(0)) * &given.totals[0];
         let least = &base + &missed;
-        Some(Level { top: whole(ratio.top), under: whole(ratio.under), base, least })
+        Some(GivenRatio { top: whole(ratio.top), under: whole(ratio.under), base, least })
     }
 
     fn of(&self, errors: &[Ratio; 2]) -> Ratio {
@@ -109,40 +110,43 @@ pub fn refine(
     run: &Run,
 ) -> Result<Refined> {
     let fails = || Error::invalid("only ratios are refined");
-    let level = Level::new(&scored.loss, given).ok_or_else(fails)?;
+    let ratio = GivenRatio::new(&scored.loss, given).ok_or_else(fails)?;
     let penalty = Ratio::written(scored.leaf_penalty);
     let problem = &scored.problem;
     let worth = |tree: &Tree| {
         let labels = check::labels(tree, &problem.columns, &problem.points);
         let errors = given.errors(|point| labels[point] as usize == scored.positive);
         let leaves = Ratio::from(tree.n_leaves() as i64);
-        &level.of(&errors) + &(&penalty * &leaves)
+        &ratio.of(&errors) + &(&penalty * &leaves)
     };
     let objective = worth(&tree);
     let mut refined = Refined { tree, lower: lower.min(objective.float_below()), objective };
-    let mut rounds = if proved && level.least.is_positive() { ROUNDS } else { 0 };
+    let mut rounds = if proved && ratio.least.is_positive() { ROUNDS } else { 0 };
     while rounds > 0 && run.stopped().is_none() {
         rounds -= 1;
         let mut short = Ratio::zero();
         let mut better = None;
-        let levels = most_leaves(scored, &refined.objective);
-        for leaves in levels.clone() {
+        let counts = leaf_counts(scored, &refined.objective);
+        for leaves in counts.clone() {
             let paid = &penalty * &Ratio::from(i64::from(leaves.max(1)));
             let paid = if leaves == 0 { Ratio::zero() } else { paid };
             let room = &refined.objective - &paid;
             if !room.is_positive() {
                 continue;
             }
-            let Some(asked) = ask(scored, given, &level, &room, leaves) else { return Ok(refined) };
+            let Some(subproblem) = subproblem(scored, given, &ratio, &room, leaves) else {
+                return Ok(refined);
+            };
             let goes_on = |_: &_| run.check_time().is_none();
-            let part = run.part(asked.problem.scale, Box::new(goes_on));
-            let found = search(&asked.problem, &part, INFINITE)?;
+            let part = run.part(subproblem.problem.scale, Box::new(goes_on));
+            let found = search(&subproblem.problem, &part, INFINITE)?;
             run.absorb(&part);
             // Units are a power of two, and whole numbers of them are exact.
-            let cost = Ratio::from(i128::from(found.lower) + asked.problem.scale.offset);
-            let less = &asked.most - &cost.over(&Ratio::stored(asked.problem.scale.units));
+            let cost = Ratio::from(i128::from(found.lower) + subproblem.problem.scale.offset);
+            let less =
+                &subproblem.most - &cost.over(&Ratio::stored(subproblem.problem.scale.units));
             short = short.max(less);
-            let plan = grow(&asked.problem, found.plan.clone())?;
+            let plan = grow(&subproblem.problem, found.plan.clone())?;
             let labels: Vec<u32> = plan.leaves().map(|leaf| leaf.label).collect();
             let tree = labelled(problem, found.plan, &labels)?;
             let now = worth(&tree);
@@ -155,8 +159,8 @@ pub fn refine(
             (refined.tree, refined.objective) = (tree, now);
             continue;
         }
-        if !levels.is_empty() {
-            let bound = &refined.objective - &short.max(Ratio::zero()).over(&level.least);
+        if !counts.is_empty() {
+            let bound = &refined.objective - &short.max(Ratio::zero()).over(&ratio.least);
             refined.lower = refined.lower.max(bound.float_below());
         }
         break;
@@ -167,7 +171,7 @@ pub fn refine(
 
 /// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost
 /// nothing.
-fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
+fn leaf_counts(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
     if scored.leaf_penalty == 0.0 {
         return 0..1;
     }
@@ -176,19 +180,25 @@ fn most_leaves(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
     let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
     let points = scored.problem.points.len() as u32;
     let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);
-    if most > MOST_LEVELS { 1..1 } else { 1..most + 1 }
+    if most > MOST_COUNTS { 1..1 } else { 1..most + 1 }
 }
 
-struct Asked {
+struct ExactSubproblem {
     problem: Problem,
     /// A tree is better if it costs less.
     most: Ratio,
 }
 
 /// A − room · D, without the part of D that all trees have.
-fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32) -> Option<Asked> {
+fn subproblem(
+    scored: &Scored,
+    given: &Given,
+    ratio: &GivenRatio,
+    room: &Ratio,
+    leaves: u32,
+) -> Option<ExactSubproblem> {
     let rates = [0, 1].map(|side| {
-        let rate = &level.top[side] - &(room * &level.under[side]);
+        let rate = &ratio.top[side] - &(room * &ratio.under[side]);
         &rate * &given.factors[side]
     });
     let mut of = Vec::with_capacity(given.weights.len() * 2);
@@ -197,7 +207,7 @@ fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32)
         let losses = if scored.positive == 0 { [alarm, missed] } else { [missed, alarm] };
         of.extend(losses);
     }
-    let most = room * &level.base;
+    let most = room * &ratio.base;
     let losses = Losses { n_labels: 2, of, normalizer: Ratio::from(1), penalty: Ratio::zero() };
     let shape = Shape {
         max_leaves: match (scored.problem.shape.max_leaves, leaves) {
@@ -208,5 +218,5 @@ fn ask(scored: &Scored, given: &Given, level: &Level, room: &Ratio, leaves: u32)
         ..scored.problem.shape
     };
     let of = Problem { shape, ..scored.problem.clone() };
-    Some(Asked { problem: in_units(&of, &losses, &most)?, most })
+    Some(ExactSubproblem { problem: in_units(&of, &losses, &most)?, most })
 }

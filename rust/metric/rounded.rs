@@ -23,8 +23,8 @@ pub struct Rounded {
 /// The most bits of the total weight that are tried, and the least.
 const BITS: (u32, u32) = (27, 10);
 
-/// Costs of additive problems are to stay within this: prices on leaves are raised by up to a
-/// factor of 3.
+/// Costs of additive problems are to stay within this: penalties on leaves are raised by up to
+/// a factor of 3.
 const ROOM: i128 = 1 << 56;
 
 impl Rounded {
@@ -78,7 +78,7 @@ impl Rounded {
     }
 }
 
-/// Whether the lines of any level, and prices on leaves, are within room. `penalty`: λ as a
+/// True if the lines of any leaf count, and penalties on leaves, are within room. `penalty`: λ as a
 /// fraction.
 fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
     let Kind::Ratio(ratio) = loss.kind else { return false };

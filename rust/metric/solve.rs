@@ -1,17 +1,19 @@
 //! The best tree for a metric: ask additive problems until a fence keeps out all that is better.
 //!
-//! Without a leaf penalty there is one *level*: trees of any size. With one, there is a level for
-//! each number of leaves ℓ: a tree there is better than the best one, of objective U, if its loss
-//! is below U − λℓ.
+//! Without a leaf penalty there is one *leaf count*, for trees of any size. With one, there is a
+//! leaf count for each number of leaves ℓ: a tree there is better than the best one, of objective
+//! U, if its loss is below U − λℓ.
 
 use std::cell::RefCell;
 
+use crate::answer::{Answer, exactly};
 use crate::check;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
-use crate::metric::ask::{Asker, Candidate, Lessons, Question, Told};
+use crate::finish::labelled;
+use crate::metric::ask::{Asker, Candidate, Lessons, Subproblem, Told};
 use crate::metric::fence::{BLUR, Fence, Line};
 use crate::metric::hull;
 use crate::metric::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
@@ -20,8 +22,8 @@ use crate::metric::refined::{Given, refine};
 use crate::metric::rounded::Rounded;
 use crate::pareto::{Attained, Constrained, Limit, LimitInput, scalar};
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::{Run, Status};
-use crate::solve::{Answer, exactly, labelled};
 use crate::task::{ClassCosts, ClassInput, Grouped, Scaled};
 use crate::tree::{Plan, Tree};
 
@@ -191,7 +193,7 @@ impl Scored {
         state.note();
         state.close()?;
         let (lower, upper) = (state.lower(), state.upper());
-        let proved = state.levels.iter().all(|level| level.closed);
+        let proved = state.counts.iter().all(|count| count.closed);
         let Candidate { plan, labels, errors, .. } = state.best;
         let tree = labelled(&self.problem, plan, &labels)?;
         self.confirm(&tree, errors)?;
@@ -225,6 +227,7 @@ impl Scored {
         };
         let mut answer = Answer {
             tree,
+            route: Route::WeightedErrors,
             objective,
             lower_bound,
             status,
@@ -234,7 +237,7 @@ impl Scored {
         };
         exactly::close(&mut answer);
         // Losses are shares of 1.
-        Ok(exactly::ended(answer, exactly::TOLERANCE))
+        Ok(exactly::ended(answer, exactly::TOLERANCE, run))
     }
 
     /// A tree to begin with: a leaf, if one is allowed.
@@ -247,7 +250,8 @@ impl Scored {
         }
         let limited = self.limited.as_ref().expect("without limits a leaf is allowed");
         // Of its loss nothing is known yet.
-        let shown = |_: &_| run.report(0, (2.0 * UNITS) as Cost).is_none();
+        run.show_at_most((2.0 * UNITS) as Cost);
+        let shown = |_: &_| run.report(0, INFINITE).is_none();
         let part = run.part(limited.scale(), Box::new(shown));
         let found = limited.best_below(INFINITE, &part);
         run.absorb(&part);
@@ -316,7 +320,7 @@ impl Scored {
 }
 
 /// Trees with so many leaves; with any number, where leaves cost nothing.
-pub struct Level {
+pub struct LeafCount {
     pub leaves: u32,
     /// No tree here is better than the best one.
     pub closed: bool,
@@ -332,7 +336,7 @@ pub struct State<'a, 'run> {
     asker: Asker<'a, 'run>,
     pub best: Candidate,
     pub fence: Fence,
-    pub levels: Vec<Level>,
+    pub counts: Vec<LeafCount>,
     /// What to tell the run instead of the bounds here, which are of less deep trees.
     told: Option<(Cost, Cost)>,
 }
@@ -343,11 +347,11 @@ impl<'a, 'run> State<'a, 'run> {
         let lessons = RefCell::new(Lessons::new(run));
         let asker = Asker { scored, max_depth, run, lessons };
         let mut state =
-            State { scored, asker, best, fence: Fence::default(), levels: Vec::new(), told: None };
-        let counts = if scored.penalty.0 == 0 { 0..=0 } else { 1..=state.most_leaves() };
-        let level =
-            |leaves| Level { leaves, closed: false, tries: 0, least: 0.0, corner: [0.0, 0.0] };
-        state.levels = counts.map(level).collect();
+            State { scored, asker, best, fence: Fence::default(), counts: Vec::new(), told: None };
+        let leaves = if scored.penalty.0 == 0 { 0..=0 } else { 1..=state.most_leaves() };
+        let count =
+            |leaves| LeafCount { leaves, closed: false, tries: 0, least: 0.0, corner: [0.0, 0.0] };
+        state.counts = leaves.map(count).collect();
         state.refresh();
         state
     }
@@ -393,7 +397,7 @@ impl<'a, 'run> State<'a, 'run> {
         self.scored.penalty.0 as f64 / self.scored.penalty.1 as f64
     }
 
-    /// What trees of a level may lose to be better than the best one: less than this.
+    /// Trees of a leaf count are better than the best one if they lose less than this.
     pub fn room(&self, leaves: u32) -> f64 {
         self.upper() - self.lambda() * f64::from(leaves)
     }
@@ -418,16 +422,16 @@ impl<'a, 'run> State<'a, 'run> {
     }
 
     pub fn lower(&self) -> f64 {
-        let open = self.levels.iter().filter(|level| !level.closed);
-        let least = open.map(|level| level.least + self.lambda() * f64::from(level.leaves));
+        let open = self.counts.iter().filter(|count| !count.closed);
+        let least = open.map(|count| count.least + self.lambda() * f64::from(count.leaves));
         least.fold(self.upper(), f64::min)
     }
 
     /// Ask, and keep what the answer says. Whether the best tree has become better.
-    pub fn ask(&mut self, question: Question) -> Result<(Told, bool)> {
+    pub fn ask(&mut self, subproblem: Subproblem) -> Result<(Told, bool)> {
         let known = self.known();
-        let told = self.asker.ask(&question, known)?;
-        let Question { weights, penalty, max_leaves, most_missed, .. } = question;
+        let told = self.asker.ask(&subproblem, known)?;
+        let Subproblem { weights, penalty, max_leaves, most_missed, .. } = subproblem;
         // Where there is no tree at all there is no line, and what is told of some trees is no line
         // for all.
         if most_missed.is_none() && told.lower < INFINITE {
@@ -455,16 +459,16 @@ impl<'a, 'run> State<'a, 'run> {
 
     /// Close what the fence and the best tree leave no room for.
     fn refresh(&mut self) {
-        for index in 0..self.levels.len() {
-            let leaves = self.levels[index].leaves;
-            if self.levels[index].closed {
+        for index in 0..self.counts.len() {
+            let leaves = self.counts[index].leaves;
+            if self.counts[index].closed {
                 continue;
             }
             let (least, corner) = self.fence.least(self.loss(), leaves);
             let room = self.room(leaves);
-            let level = &mut self.levels[index];
-            (level.least, level.corner) = (least.max(level.least), corner);
-            level.closed = room <= 0.0 || level.least >= room + BLUR;
+            let count = &mut self.counts[index];
+            (count.least, count.corner) = (least.max(count.least), corner);
+            count.closed = room <= 0.0 || count.least >= room + BLUR;
         }
     }
 
@@ -484,6 +488,6 @@ impl<'a, 'run> State<'a, 'run> {
 
     /// Whether there is more to do, and time for it.
     pub fn goes_on(&self) -> bool {
-        self.run().stopped().is_none() && self.levels.iter().any(|level| !level.closed)
+        self.run().stopped().is_none() && self.counts.iter().any(|count| !count.closed)
     }
 }

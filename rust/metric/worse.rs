@@ -8,15 +8,15 @@
 //! than that one. So step by step all trees are found that no other one is better than on both.
 
 use crate::error::Result;
-use crate::metric::ask::Question;
+use crate::metric::ask::Subproblem;
 use crate::metric::loss::reduced;
 use crate::metric::solve::State;
 
-/// Close the level, or find a tree in it whose loss is at most 1.
+/// Close the leaf count, or find a tree of it whose loss is at most 1.
 pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Result<()> {
-    let (leaves, loss) = (state.levels[index].leaves, *state.loss());
+    let (leaves, loss) = (state.counts[index].leaves, *state.loss());
     let weights = reduced([loss.negatives, loss.positives]);
-    let (told, _) = state.ask(Question { max_leaves: limit, ..Question::of(weights) })?;
+    let (told, _) = state.ask(Subproblem { max_leaves: limit, ..Subproblem::of(weights) })?;
     if state.run().stopped().is_some() {
         return Ok(());
     }
@@ -24,19 +24,19 @@ pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Res
     match told.found {
         Some(found) if found.upper <= uncorrelated => {
             // Not asked again, however losses are rounded.
-            state.levels[index].tries += 1;
+            state.counts[index].tries += 1;
             return Ok(());
         }
         Some(_) => {}
         None => {
-            state.levels[index].closed = true;
+            state.counts[index].closed = true;
             return Ok(());
         }
     }
     let mut most_missed = Some(loss.positives);
     while most_missed.is_some() {
-        let question = Question { max_leaves: limit, most_missed, ..Question::of([0, 1]) };
-        let (told, _) = state.ask(question)?;
+        let subproblem = Subproblem { max_leaves: limit, most_missed, ..Subproblem::of([0, 1]) };
+        let (told, _) = state.ask(subproblem)?;
         if state.run().stopped().is_some() {
             return Ok(());
         }
@@ -44,6 +44,6 @@ pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Res
         let missed = told.found.map(|found| found.cheapest.missed);
         most_missed = missed.filter(|&missed| better && missed > 0).map(|missed| missed - 1);
     }
-    state.levels[index].closed = true;
+    state.counts[index].closed = true;
     Ok(())
 }

@@ -3,7 +3,8 @@
 //!
 //! loss = 1 − (area up to `most` of the negatives) / (most · N · P). Under the whole curve all is
 //! exact: a unit is 1 / (2·N·P·q), with q the denominator of λ. Under a part of it the last segment
-//! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰.
+//! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰. So are those
+//! of weights that are too fine for exact areas (`Area::fine`).
 //!
 //! For decreasing slopes s(x), area ≤ ∫ (h(s(x)) + s(x)·x) dx, since the curve is nowhere above
 //! h(s) + s·x. With the slopes of a tree's own curve it is equal. h adds up over leaves, so this
@@ -12,7 +13,7 @@
 
 use super::segments::{Segment, doubled_area};
 use super::sums::Relaxed;
-use crate::cost::{Cost, Scale, decimal, gcd};
+use crate::cost::{Cost, Scale, decimal, gcd, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 
@@ -21,6 +22,13 @@ const MOST: i128 = 1 << 56;
 
 /// Losses under a part of the curve have about so many units.
 const FINE: i64 = 1 << 40;
+
+/// Binary digits that a product may have.
+const ROOM: u32 = 126;
+
+/// More digits of weights than this are not needed: what rounding then leaves of a million points
+/// is less than a billionth.
+const FINEST: u32 = 47;
 
 /// The part of the curve that counts, and the units of areas.
 #[derive(Debug, Clone)]
@@ -34,6 +42,8 @@ pub struct Area {
     pub leaf_cost: Cost,
     /// By how many units losses may be off since the weights, or λ, are rounded.
     pub off: Cost,
+    /// By how many units a loss may be rounded up.
+    up: Cost,
     /// Whether the weights are.
     pub is_rounded: bool,
 }
@@ -84,19 +94,50 @@ impl Area {
             units: units as Cost,
             leaf_cost: leaf_cost as Cost,
             off,
+            up: if most == (1, 1) { 0 } else { 1 },
             is_rounded: false,
         })
     }
 
-    pub fn scale(&self) -> Scale {
-        let slack = if self.most == (1, 1) { 0 } else { 1 };
-        Scale { units: self.units as f64, offset: 0, slack: slack + self.off }
+    /// Areas under weights of up to `fine_bits` binary digits, in units of 2⁻⁴⁰, where the same
+    /// part counts as here. `None` where the penalty is too large for them.
+    pub fn fine(&self, totals: Segment, leaf_penalty: f64) -> Option<Area> {
+        let leaf_cost = (&Ratio::written(leaf_penalty) * &Ratio::from(FINE)).floor()?;
+        let leaf_cost = Cost::try_from(leaf_cost).ok().filter(|&x| i128::from(x) <= MOST)?;
+        // An area and a cut segment are rounded down, and so is their share.
+        Some(Area { totals, units: FINE, leaf_cost, off: 0, up: 3, is_rounded: true, ..*self })
     }
 
-    /// Units of a doubled area of 1, if all of it counts.
+    /// The most binary digits of a class's weight that areas in parts of 1/q² have room for.
+    pub fn fine_bits(&self) -> u32 {
+        let denominator = 64 - self.most.1.leading_zeros();
+        ((ROOM - 2 - 2 * denominator.min(ROOM / 2)) / 2).min(FINEST)
+    }
+
+    /// The largest false positive rate that counts, as a fraction.
+    pub fn most(&self) -> (i64, i64) {
+        self.most
+    }
+
+    pub fn scale(&self) -> Scale {
+        Scale { units: self.units as f64, offset: 0, slack: self.up + self.off }
+    }
+
+    /// Units of a doubled area of 1, if all of it counts and they are whole.
     pub fn whole_unit(&self) -> Option<i128> {
-        let pairs = 2 * i128::from(self.totals.0) * i128::from(self.totals.1);
-        (self.most == (1, 1)).then(|| i128::from(self.units) / pairs)
+        let units = i128::from(self.units);
+        (self.most == (1, 1) && units % self.pairs() == 0).then(|| units / self.pairs())
+    }
+
+    /// What two areas differ by at least if their costs do by this; `None` unless all of it counts.
+    pub fn doubled_area_of(&self, cost: i128) -> Option<i128> {
+        let each = self.pairs() / i128::from(self.units);
+        (self.most == (1, 1)).then(|| cost * if cost < 0 { each + 1 } else { each })
+    }
+
+    /// The doubled area of all pairs.
+    fn pairs(&self) -> i128 {
+        2 * i128::from(self.totals.0) * i128::from(self.totals.1)
     }
 
     pub fn cost(&self, curve: &[Segment], leaves: u32) -> Cost {
@@ -143,8 +184,8 @@ impl Area {
         let (p, q) = (i128::from(self.most.0), i128::from(self.most.1));
         let mut left = p * i128::from(self.totals.0);
         let (mut above, mut area) = (0, 0);
-        // The last, cut segment: a doubled area as a fraction.
-        let mut rest = (0, 1);
+        // The last, cut segment: its width, positives and negatives.
+        let mut cut = (0, 0, 1);
         for &(n, positives) in curve {
             let (n, positives) = (i128::from(n), i128::from(positives));
             let width = left.min(n * q);
@@ -154,7 +195,7 @@ impl Area {
                 if width == n * q {
                     area += width * q * positives;
                 } else {
-                    rest = (width * width * positives, n);
+                    cut = (width, positives, n);
                 }
             }
             above += positives;
@@ -165,9 +206,9 @@ impl Area {
         }
         // units · area / (2q² · p/q · N · P), rounded down.
         let whole = 2 * q * p * i128::from(self.totals.0) * i128::from(self.totals.1);
-        let found = area * rest.1 + rest.0;
-        let counted = i128::from(self.units) * found / (whole * rest.1);
-        self.units - counted as Cost
+        let units = i128::from(self.units);
+        let counted = exact_share(units, area, cut, whole);
+        self.units - counted.unwrap_or_else(|| share(units, area, cut, whole)) as Cost
     }
 
     /// The bound for the slopes of a curve of any size, which is stretched over all negatives.
@@ -215,6 +256,48 @@ impl Area {
         }
     }
 }
+
+/// Weights as shares of their class, in units of 2^−bits, and by class by what the share of any
+/// rows is off at most. `None` if a class weighs nothing.
+pub fn shares(given: &[f64], bits: u32) -> Option<(Vec<f64>, [f64; 2])> {
+    let of = |class: usize| given.iter().skip(class).step_by(2).copied();
+    let totals = [0, 1].map(|class| sum(of(class)));
+    if totals.iter().any(|&total| total <= 0.0) {
+        return None;
+    }
+    let unit = (1u64 << bits) as f64;
+    let whole = |(at, weight): (usize, &f64)| (weight / totals[at % 2] * unit).round();
+    let weights: Vec<f64> = given.iter().enumerate().map(whole).collect();
+    // Shares add up to 1 before and after: those of any rows are off by half of what all are, and
+    // by what floats round.
+    let off = [0, 1].map(|class| {
+        let own = || weights.iter().skip(class).step_by(2).copied();
+        let all = sum(own());
+        let each = of(class).zip(own()).map(|(w, whole)| (w / totals[class] - whole / all).abs());
+        sum(each) / 2.0 + 1e-14
+    });
+    Some((weights, off))
+}
+
+/// units · (area + width² · positives / n) / whole, rounded down once. `None` where it does not fit.
+fn exact_share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> Option<i128> {
+    let rest = width.checked_mul(width)?.checked_mul(rise)?;
+    let found = area.checked_mul(n)?.checked_add(rest)?;
+    Some(units.checked_mul(found)? / whole.checked_mul(n)?)
+}
+
+/// The same for areas of many digits, rounded down in parts: no more than three units less.
+fn share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> i128 {
+    let (quotient, rest) = (width * rise / n, width * rise % n);
+    let found = area + quotient * width + rest * width / n;
+    // So many of the last digits make the product too long.
+    let digits = |x: i128| 128 - x.leading_zeros();
+    let places = (digits(whole) + digits(units)).saturating_sub(ROOM);
+    units * (found >> places) / ((whole >> places) + i128::from(places > 0))
+}
+
+/// The width, positives and negatives of a segment that is cut.
+type Cut = (i128, i128, i128);
 
 /// a / b, rounded up; both positive.
 fn divided_up(a: i128, b: i128) -> i128 {

@@ -54,7 +54,7 @@ impl Constrained {
         let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
             // Costs by point, and shares of the rows that limits count.
             let (n, sums) = side_sums(limits, input.n_classes, &input.weights)?;
-            let counted = input.counting(n, sums)?;
+            let counted = CountedInput::of_classes(input, n, sums)?;
             let weights = input.weights.clone();
             let task = |classes| Box::new(Grouped::showing(classes, class_of, weights)) as _;
             return Self::of_shares(columns, points, &counted, limits, task, shape);

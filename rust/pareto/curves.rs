@@ -15,11 +15,32 @@ pub struct Curves<'a> {
     pub totals: Segment,
     pub relaxed: &'a Relaxed,
     pub n_labels: usize,
+    pub statistics: Statistics,
     /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
 
+/// What the relaxation sums over rows.
+#[derive(Debug, Clone, Copy)]
+pub enum Statistics {
+    /// Negatives and positives.
+    Weights,
+    /// Losses by label, and then by three labels that no leaf takes: the largest loss of each point
+    /// with its negatives, with its positives, and alone.
+    Losses,
+}
+
 impl Curves<'_> {
+    /// Negatives and positives of rows with these sums.
+    fn segment(&self, sums: &[i64]) -> Segment {
+        match (self.statistics, &sums[self.n_labels.min(sums.len())..]) {
+            (Statistics::Losses, [negatives, positives, least]) => {
+                (negatives - least, positives - least)
+            }
+            _ => (sums[0], sums[1]),
+        }
+    }
+
     /// True if `a` is as good as `b` in every tree. Whatever segments the rest has, b instead of a
     /// gains an area of at most its own gain, and the rest's negatives times the most by which h of
     /// b is larger; or, of a part of the area, all negatives times that.
@@ -34,9 +55,10 @@ impl Curves<'_> {
             return false;
         }
         let saved = i128::from(self.area.leaf_cost) * (i128::from(b.leaves) - i128::from(a.leaves));
-        let (unit, room) = match self.area.whole_unit() {
-            Some(unit) => (2 * unit * i128::from(rest), saved - unit * (own_b - own_a)),
-            None => (i128::from(self.area.units), saved * i128::from(self.totals.1)),
+        let (unit, room) = match (self.area.whole_unit(), self.area.doubled_area_of(saved)) {
+            (Some(unit), _) => (2 * unit * i128::from(rest), saved - unit * (own_b - own_a)),
+            (None, Some(saved)) => (2 * i128::from(rest), saved - (own_b - own_a)),
+            (None, None) => (i128::from(self.area.units), saved * i128::from(self.totals.1)),
         };
         if room < 0 {
             return false;
@@ -47,18 +69,40 @@ impl Curves<'_> {
         let pure = |curve: &Curve| curve.first().filter(|s| s.0 == 0).map_or(0, |s| s.1);
         let steep = i128::from(pure(&b.value) - pure(&a.value));
         steep.max(0) * unit <= room
-            && breaks.all(|((n, _), more)| more.max(0) * unit <= room * i128::from(n))
+            && breaks.all(|((n, _), more)| is_within([more.max(0), unit], [room, i128::from(n)]))
     }
+}
+
+/// Whether a · b ≤ c · d; none of them is below 0.
+fn is_within([a, b]: [i128; 2], [c, d]: [i128; 2]) -> bool {
+    match (a.checked_mul(b), c.checked_mul(d)) {
+        (Some(left), Some(right)) => left <= right,
+        (left, right) if left.is_some() != right.is_some() => left.is_some(),
+        _ => product(a, b) <= product(c, d),
+    }
+}
+
+/// a · b, as its upper and lower 128 bits; neither is below 0.
+fn product(a: i128, b: i128) -> [u128; 2] {
+    let halves = |x: i128| [x as u128 >> 64, x as u128 & u128::from(u64::MAX)];
+    let ([a1, a0], [b1, b0]) = (halves(a), halves(b));
+    // Both are below 2⁶³ · 2⁶⁴, and so their sum fits.
+    let middle = a1 * b0 + a0 * b1;
+    let (low, carry) = (a0 * b0).overflowing_add(middle << 64);
+    [a1 * b1 + (middle >> 64) + u128::from(carry), low]
 }
 
 impl Front for Curves<'_> {
     type Value = Curve;
 
     fn leaf(&self, weights: &[i64], push: &mut dyn FnMut(u32, Cost, Curve)) {
-        push(0, self.leaf_bound(weights), Arc::new([(weights[0], weights[1])]));
+        push(0, self.leaf_bound(weights), Arc::new([self.segment(weights)]));
     }
 
     fn leaf_bound(&self, weights: &[i64]) -> Cost {
+        if let Statistics::Losses = self.statistics {
+            return weights[..self.n_labels].iter().copied().min().unwrap_or(0);
+        }
         let (negative, positive) = self.relaxed.costs.split_at(self.n_labels);
         let costs = negative.iter().zip(positive);
         costs.map(|(n, p)| n * weights[0] + p * weights[1]).min().unwrap_or(0)
@@ -69,7 +113,7 @@ impl Front for Curves<'_> {
     }
 
     fn drop_needless(&self, weights: &[i64], list: &mut Vec<Candidate<Curve>>) {
-        let rest = self.totals.0 - weights[0];
+        let rest = self.totals.0 - self.segment(weights).0;
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
         // Of those that are kept, which come first.
         let mut areas: Vec<i128> = Vec::with_capacity(list.len());

@@ -4,12 +4,14 @@
 use super::first_labels::best_labels;
 use super::front_problem::FrontProblem;
 use super::scalar;
+use crate::answer::{Answer, conclude};
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL};
 use crate::error::{Error, Result};
+use crate::finish::labelled;
+use crate::route::Route;
 use crate::run::{Run, Status};
 use crate::search::fronts::{self, BestTree, Front, Start};
-use crate::solve::{Answer, conclude, labelled};
 use crate::task::FrontTask;
 use crate::tree::{Plan, Tree};
 
@@ -61,7 +63,8 @@ pub fn solve_front<T: FrontTask + 'static>(
         let cost = best.cost;
         let (tree, value) = confirmed(problem, best)?;
         confirm_bound(problem, &tree, cost)?;
-        Ok(FrontAnswer { answer: conclude(tree, (lower, cost), problem.scale(), run), value })
+        let answer = conclude(tree, Route::Fronts, (lower, cost), problem.scale(), run);
+        Ok(FrontAnswer { answer, value })
     })
 }
 
@@ -113,7 +116,8 @@ fn first_tree<T: FrontTask + 'static>(
     let mut best = label(Plan::Leaf);
     let mut lower = problem.leaf_cost;
     if let Some(relaxed) = &problem.relaxed {
-        let upper = best.as_ref().map_or(MAX_TOTAL, |best| best.cost);
+        let upper = best.as_ref().map_or(INFINITE, |best| best.cost);
+        run.show_at_most(MAX_TOTAL);
         let found = scalar::solve(&relaxed.problem, run, lower.min(upper), upper)?;
         lower = lower.max(front.at_least(found.lower));
         let other = label(found.plan);

@@ -9,13 +9,15 @@ use super::limits::{Limit, dot};
 use super::multipliers::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
+use crate::answer::exactly::settle;
+use crate::answer::{Answer, conclude};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
+use crate::finish::labelled;
+use crate::route::Route;
 use crate::run::Run;
 use crate::search::fronts::{self, BestTree, Start};
-use crate::solve::exactly::settle;
-use crate::solve::{Answer, conclude, labelled};
 
 impl Constrained {
     /// The best tree that keeps the limits, and what it attains. It is an error if there is none,
@@ -31,27 +33,29 @@ impl Constrained {
             check::confirm(best.cost, cost)?;
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
-            let answer = conclude(tree, bounds, self.problem.scale, run);
-            Ok((settle(&self.problem, answer), attained))
+            let answer = conclude(tree, Route::Fronts, bounds, self.problem.scale, run);
+            Ok((settle(&self.problem, answer, run), attained))
         })
     }
 
-    /// The best tree that keeps the limits and costs less than `below`, if there is one, and what
-    /// no tree that keeps them costs less than; that need not exceed `below`.
-    pub(crate) fn best_below(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
+    /// The best tree that keeps the limits and costs less than `cutoff`, if there is one, and a
+    /// lower bound on all that keep them, which need not exceed `cutoff`.
+    pub(crate) fn best_below(&self, cutoff: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
         match self.limits.len() {
-            0 | 1 => self.search::<1>(below, run),
-            2 => self.search::<2>(below, run),
-            3 | 4 => self.search::<4>(below, run),
-            _ => self.search::<{ MOST_LIMITS + 1 }>(below, run),
+            0 | 1 => self.search::<1>(cutoff, run),
+            2 => self.search::<2>(cutoff, run),
+            3 | 4 => self.search::<4>(cutoff, run),
+            _ => self.search::<{ MOST_LIMITS + 1 }>(cutoff, run),
         }
     }
 
-    fn search<const N: usize>(&self, below: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
+    fn search<const N: usize>(&self, cutoff: Cost, run: &Run) -> Result<(Option<BestTree>, Cost)> {
         // Costs are whole steps.
-        let below =
-            if below < INFINITE { (below + self.step - 1) / self.step * self.step } else { below };
-        let mut dual = Dual::<N>::new(self, below, run);
+        let cutoff = match cutoff < INFINITE {
+            true => (cutoff + self.step - 1) / self.step * self.step,
+            false => cutoff,
+        };
+        let mut dual = Dual::<N>::new(self, cutoff, run);
         if self.multipliers {
             dual.climb()?;
         } else {

@@ -22,6 +22,8 @@ pub struct LimitInput {
     /// The classes whose share is subtracted; none: the share itself is limited from above.
     pub against: Vec<u32>,
     pub most: f64,
+    /// True if `most` itself, and all sums that stand for the same float, are excluded.
+    pub is_strict: bool,
 }
 
 /// low ≤ Σ over rows of `adds[class][label]` ≤ high.
@@ -63,7 +65,7 @@ impl LimitInput {
         for side in 0..n_sides {
             adds[(first + side) * n_labels + self.label as usize] = [1, -1][side];
         }
-        let high = share_of(SHARES, self.most) + off.iter().sum::<i64>();
+        let high = self.highest(SHARES, off.iter().sum());
         let low = if self.against.is_empty() { NO_LIMIT } else { -high };
         Ok(Limit { name: self.name.clone(), adds, low, high, unit: SHARES, most: self.most })
     }
@@ -76,6 +78,25 @@ impl LimitInput {
             return Err(Error::invalid(format!("{}: {} is no limit", self.name, self.most)));
         }
         Ok(())
+    }
+
+    /// The largest sum that is allowed, where a share of 1 is `unit` and sums may be `off` by so
+    /// much.
+    ///
+    /// A strict limit is taken literally, and not loosened, because a frontier asks with it for
+    /// trees beyond the last one: of a sum s that was attained, `most` is the float s / unit, and
+    /// since that division never falls when s rises, the largest sum that stands for less is below
+    /// s. So every step excludes at least the sum that the step before found, there are finitely
+    /// many sums, and the frontier ends.
+    fn highest(&self, unit: i64, off: i64) -> i64 {
+        let high = share_of(unit, self.most);
+        if !self.is_strict {
+            return high + off;
+        }
+        // Less than an ulp of `most` away.
+        let excluded = |&sum: &i64| sum as f64 / unit as f64 >= self.most;
+        let mut sums = (-1..=high.saturating_add(1)).rev();
+        sums.find(|sum| !excluded(sum)).unwrap_or(-1)
     }
 
     fn is_empty(&self) -> Error {
@@ -107,7 +128,7 @@ impl LimitInput {
         };
         let unit = a.checked_mul(b).and_then(|unit| unit.checked_mul(common));
         let unit = unit.filter(|&unit| unit <= MAX_TOTAL).ok_or_else(too_far)?;
-        let high = share_of(unit, self.most);
+        let high = self.highest(unit, 0);
         let mut adds = vec![0; k * n_labels];
         for &class in &self.among {
             adds[class as usize * n_labels + self.label as usize] += b;

@@ -18,6 +18,7 @@ mod front_problem;
 mod least_loss;
 mod limits;
 mod multipliers;
+mod refined_area;
 pub mod roc;
 pub(crate) mod scalar;
 mod segments;

@@ -35,11 +35,11 @@ pub struct Dual<'a, 'run, const N: usize> {
     pub lower: Cost,
     pub best: Option<BestTree>,
     /// Trees that cost as much or more are of no use.
-    below: Cost,
+    cutoff: Cost,
 }
 
 impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
-    pub fn new(of: &'a Constrained, below: Cost, run: &'a Run<'run>) -> Self {
+    pub fn new(of: &'a Constrained, cutoff: Cost, run: &'a Run<'run>) -> Self {
         let n_labels = of.classes.n_labels();
         // As fine as costs of that size allow, with as much room for each multiplier.
         let room = MOST_RELAXED / (2 * of.limits.len() as i128 + 2);
@@ -51,9 +51,10 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
                 (room / i128::from((high - low).max(1))).max(1) as i64
             })
             .collect();
+        run.show_at_most(of.worst);
         let relaxed = of.relax(scale, &vec![0; of.limits.len()]);
         let mut dual =
-            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, below };
+            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, cutoff };
         let everything = of.totals.clone();
         dual.label(Plan::Leaf, vec![everything]);
         dual
@@ -61,7 +62,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
 
     /// Every tree that is of use costs less than this.
     pub fn upper(&self) -> Cost {
-        self.best.as_ref().map_or(self.below, |best| best.cost)
+        self.best.as_ref().map_or(self.cutoff, |best| best.cost)
     }
 
     /// Raise the bound, one multiplier at a time.
@@ -143,8 +144,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
     fn at(&mut self, multipliers: &[i64]) -> Result<Option<(i128, Vec<i64>)>> {
         let relaxed = self.of.relax(self.scale, multipliers);
         let problem = self.of.relaxed_problem(&relaxed)?;
-        let upper = self.upper().min(self.of.worst);
-        let found = scalar::solve(&problem, self.run, self.lower.min(upper), upper)?;
+        let found = scalar::solve(&problem, self.run, self.lower, self.upper())?;
         let bound = i128::from(found.lower) + relaxed.offset - relaxed.most;
         let front = self.of.front::<N>(&self.of.limits, &relaxed);
         self.lower = self.lower.max(front.at_least(found.lower));
@@ -154,8 +154,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         if bound > self.bound {
             (self.bound, self.relaxed) = (bound, relaxed);
         }
-        let upper = self.upper().min(self.of.worst);
-        if self.run.report(self.lower.min(upper), upper).is_some() {
+        if self.run.report(self.lower, self.upper()).is_some() {
             return Ok(None);
         }
         Ok(Some((bound, slopes)))

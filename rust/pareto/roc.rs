@@ -6,21 +6,24 @@
 //! played by answering the average of all that the other one did. The trees are good ones, and the
 //! tightest bound is what the front search gets.
 
-use super::area::Area;
-use super::curves::Curves;
+use super::area::{Area, shares};
+use super::curves::{Curves, Statistics};
+use super::refined_area::{self, First};
 use super::scalar;
-use super::segments::{Segment, by_slope, push};
+use super::segments::{Segment, curve, sorted};
 use super::sums::Relaxed;
+use crate::answer::{Answer, conclude, exactly};
 use crate::check;
-use crate::cost::{Cost, Scale, sum};
+use crate::cost::{Cost, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::exact::{Ratio, Total};
+use crate::finish::grow;
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::{Run, Status};
 use crate::search::fronts::{self, Start};
-use crate::solve::{Answer, conclude, exactly, grow};
-use crate::task::{ClassCosts, ClassInput, Task};
+use crate::task::{ClassCosts, ClassInput};
 use crate::tree::{Plan, Tree};
 
 /// Rounds of the game.
@@ -88,7 +91,7 @@ impl Roc {
     }
 
     fn answer(&self, run: &Run) -> Result<Answer> {
-        let (mut best, mut lower, relaxed) = self.play(run)?;
+        let (mut best, mut lower, (relaxed, reference)) = self.play(run)?;
         if lower < best.0 && run.stopped().is_none() {
             let front = self.front(&relaxed);
             let problem = self.relaxed_problem(&relaxed)?;
@@ -104,7 +107,8 @@ impl Roc {
         let (cost, plan) = best;
         let tree = grow(&self.problem, plan)?;
         check::confirm(cost, self.recompute(&tree))?;
-        let mut answer = conclude(tree, (lower.min(cost), cost), self.scale(), run);
+        let bounds = (lower.min(cost), cost);
+        let mut answer = conclude(tree, Route::Fronts, bounds, self.scale(), run);
         let exact = self.real_objective(&answer.tree);
         let same = answer.status == Status::Optimal && self.scale().slack == 0;
         answer.objective = exact.nearest();
@@ -114,14 +118,53 @@ impl Roc {
         };
         exactly::close(&mut answer);
         // Areas are shares of 1.
-        Ok(exactly::ended(answer, exactly::TOLERANCE))
+        let wide = answer.objective - answer.lower_bound > exactly::TOLERANCE;
+        if wide && answer.status == Status::Optimal && self.area.is_rounded {
+            self.refine(&mut answer, exact, &reference, run)?;
+        }
+        Ok(exactly::ended(answer, exactly::TOLERANCE, run))
     }
 
-    /// The best tree that the game finds, what it proves, and the relaxation that does.
-    fn play(&self, run: &Run) -> Result<((Cost, Plan), Cost, Relaxed)> {
+    /// A better tree, or bound, from finer weights.
+    fn refine(
+        &self,
+        answer: &mut Answer,
+        exact: Ratio,
+        reference: &[Segment],
+        run: &Run,
+    ) -> Result<()> {
+        let first = First {
+            area: &self.area,
+            weights: &self.weights,
+            leaf_penalty: self.leaf_penalty,
+            reference,
+            tree: &answer.tree,
+            lower: answer.lower_bound,
+        };
+        let refined = refined_area::refine(&self.problem, &first, run)?;
+        let Some((tree, lower)) = refined else { return Ok(()) };
+        let objective = |tree: Tree| (self.real_objective(&tree), tree);
+        let better = tree.map(objective).filter(|(now, _)| *now < exact);
+        let exact = match better {
+            Some((now, tree)) => {
+                answer.tree = tree;
+                now
+            }
+            None => exact,
+        };
+        answer.objective = exact.nearest();
+        answer.lower_bound = answer.lower_bound.max(lower).min(exact.float_below());
+        (answer.seconds, answer.work) = (run.seconds(), run.work());
+        exactly::close(answer);
+        Ok(())
+    }
+
+    /// The best tree that the game finds, what it proves, and the relaxation that does, with its
+    /// reference.
+    fn play(&self, run: &Run) -> Result<((Cost, Plan), Cost, (Relaxed, Vec<Segment>))> {
         let whole = vec![self.area.totals];
         let mut best = (self.area.cost(&whole, 1), Plan::Leaf);
-        let mut relaxed = self.area.relax(&whole);
+        let mut relaxed = (self.area.relax(&whole), whole.clone());
         let mut lower = self.area.leaf_cost;
         let mut bound = Cost::MIN;
         // All segments that were played.
@@ -134,7 +177,7 @@ impl Roc {
             let found = scalar::solve(&problem, run, lower.min(best.0), best.0)?;
             let proved = tried.at_least(found.lower);
             if proved > bound {
-                (bound, relaxed) = (proved, tried);
+                (bound, relaxed) = (proved, (tried, reference.clone()));
                 lower = lower.max(proved);
             }
             let leaves = scalar::leaves(&problem, &found.plan);
@@ -167,6 +210,7 @@ impl Roc {
             totals: self.area.totals,
             relaxed,
             n_labels: relaxed.costs.len() / 2,
+            statistics: Statistics::Weights,
             few_leaves: self.problem.shape.max_leaves.is_some(),
         }
     }
@@ -237,45 +281,11 @@ const BITS: (u32, u32) = (26, 12);
 /// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if
 /// there is none.
 fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
-    let of = |class: usize| input.weights.iter().skip(class).step_by(2).copied();
-    let totals = [0, 1].map(|class| sum(of(class)));
-    if totals.iter().any(|&total| total <= 0.0) {
-        return None;
-    }
     (BITS.1..=BITS.0).rev().find_map(|bits| {
-        let unit = f64::from(1 << bits);
-        let whole = |(at, weight): (usize, &f64)| (weight / totals[at % 2] * unit).round();
-        let weights: Vec<f64> = input.weights.iter().enumerate().map(whole).collect();
-        let (classes, area) =
-            exact(&ClassInput { weights: weights.clone(), ..input.clone() }, most).ok()?;
-        // Shares add up to 1 before and after: those of any rows are off by half of what all are,
-        // and by what floats round.
-        let off = [0, 1].map(|class| {
-            let own = || weights.iter().skip(class).step_by(2).copied();
-            let all = sum(own());
-            let each =
-                of(class).zip(own()).map(|(w, whole)| (w / totals[class] - whole / all).abs());
-            sum(each) / 2.0 + 1e-14
-        });
+        let (weights, off) = shares(&input.weights, bits)?;
+        let (classes, area) = exact(&ClassInput { weights, ..input.clone() }, most).ok()?;
         Some((classes, area.rounded(off)))
     })
-}
-
-/// The curve of leaves with these class weights.
-fn curve(leaves: &[Vec<i64>]) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = leaves.iter().map(|w| (w[0], w[1])).collect();
-    // Nothing has no slope.
-    segments.retain(|&segment| segment != (0, 0));
-    sorted(&mut segments)
-}
-
-fn sorted(segments: &mut [Segment]) -> Vec<Segment> {
-    segments.sort_by(by_slope);
-    let mut curve = Vec::new();
-    for &segment in segments.iter() {
-        push(&mut curve, segment);
-    }
-    curve
 }
 
 /// The average of curves with not too many slopes: neighbours that together are least become one.

@@ -4,10 +4,10 @@ use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
+use crate::route::Route;
 use crate::run::Run;
 use crate::search::Found;
-use crate::search::best_first::{self, Hints, Learned, Options, Prices};
-use crate::solve::{search, takes_best_first};
+use crate::search::best_first::{self, ErrorCosts, Hints, Learned, Options};
 use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
@@ -37,35 +37,36 @@ pub fn solve(problem: &Problem, run: &Run, lower: i64, upper: i64) -> Result<Fou
     solve_below(problem, run, (lower, upper), INFINITE)
 }
 
-/// The optimum as `solve` finds it, if trees that cost `below` or more are of no use: where there
-/// is no other, they are not told apart, and the lower bound need not exceed `below`.
+/// The optimum as `solve` finds it, if trees that cost `cutoff` or more are of no use: where there
+/// is no other, they are not told apart, and the lower bound need not exceed `cutoff`.
 pub fn solve_below(
     problem: &Problem,
     run: &Run,
     known: (Cost, Cost),
-    below: Cost,
+    cutoff: Cost,
 ) -> Result<Found> {
-    Ok(solve_learning(problem, run, known, below, Hints::default(), None)?.0)
+    Ok(solve_learning(problem, run, known, cutoff, Hints::default(), None)?.0)
 }
 
-/// The optimum as `solve_below` finds it, with what was learned under other prices, and learning
-/// for these `prices`.
+/// The optimum as `solve_below` finds it, with all that was learned under other costs of errors.
+/// With `error_costs`, which are those of this problem, it learns too.
 pub fn solve_learning(
     problem: &Problem,
     run: &Run,
     (lower, upper): (Cost, Cost),
-    below: Cost,
+    cutoff: Cost,
     hints: Hints<'_>,
-    prices: Option<Prices>,
+    error_costs: Option<ErrorCosts>,
 ) -> Result<(Found, Option<Learned>)> {
     let pulse = |_: &_| run.report(lower, upper).is_none();
     let inner = run.part(problem.scale, Box::new(pulse));
-    let found = if takes_best_first(problem) {
-        let options = Options { below, ..Options::default() };
-        best_first::solve_with(problem, &inner, &options, hints, prices)?
-    } else {
+    let found = match Route::of(problem) {
+        Route::CutByCut => {
+            let options = Options { cutoff, ..Options::default() };
+            best_first::solve_with(problem, &inner, &options, hints, error_costs)?
+        }
         // The other searches do not learn.
-        (search(problem, &inner, below)?, None)
+        route => (route.search(problem, &inner, cutoff, None)?.0, None),
     };
     run.absorb(&inner);
     Ok(found)

@@ -33,6 +33,24 @@ pub fn push(curve: &mut Vec<Segment>, segment: Segment) {
     }
 }
 
+/// The curve of leaves with these class weights.
+pub fn curve(leaves: &[Vec<i64>]) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = leaves.iter().map(|w| (w[0], w[1])).collect();
+    // Nothing has no slope.
+    segments.retain(|&segment| segment != (0, 0));
+    sorted(&mut segments)
+}
+
+/// Any segments as a curve.
+pub fn sorted(segments: &mut [Segment]) -> Vec<Segment> {
+    segments.sort_by(by_slope);
+    let mut curve = Vec::new();
+    for &segment in segments.iter() {
+        push(&mut curve, segment);
+    }
+    curve
+}
+
 pub fn merged(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
     let mut both = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);

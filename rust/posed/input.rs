@@ -138,12 +138,13 @@ impl Saved for ConstraintInput {
     fn write(&self, out: &mut Writer) {
         let ConstraintInput { limits, counted } = self;
         out.list(limits.iter(), |out, limit| {
-            let LimitInput { name, label, among, against, most } = limit;
+            let LimitInput { name, label, among, against, most, is_strict } = limit;
             out.text(name);
             out.short(*label);
             out.shorts(among);
             out.shorts(against);
             out.float(*most);
+            out.flag(*is_strict);
         });
         match counted {
             Counted::Classes { class_of } => {
@@ -166,6 +167,7 @@ impl Saved for ConstraintInput {
                 among: from.shorts()?,
                 against: from.shorts()?,
                 most: from.float()?,
+                is_strict: from.flag()?,
             })
         })?;
         let counted = match from.byte()? {

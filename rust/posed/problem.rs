@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::goal::{Goal, RowCostInput};
 use super::input::{ConstraintInput, Counted, ProblemInput};
+use crate::answer::{self, Answer, Incumbent};
 use crate::error::{Error, Result};
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
 use crate::problem::Problem;
 use crate::run::{Limits, Pulse, Run};
-use crate::solve::{Answer, Known};
 use crate::task::{CountedInput, FeatureCostList, ROUNDED_SUMS, RowCosts, Scaled, Weighed};
 
 /// A problem, built for the search that it takes.
@@ -75,15 +75,15 @@ impl Posed {
     pub fn solve(
         &self,
         run: &Run,
-        first: Option<Known>,
-    ) -> Result<(Answer, Option<Known>, Vec<f64>)> {
+        first: Option<Incumbent>,
+    ) -> Result<(Answer, Option<Incumbent>, Vec<f64>)> {
         match self {
             Posed::Additive(problem, Some(regrets)) if first.is_none() => {
                 let (answer, known) = crate::guess::solve(problem, regrets, run)?;
                 Ok((answer, Some(known), Vec::new()))
             }
             Posed::Additive(problem, _) => {
-                let (answer, known) = crate::solve::go_on(problem, first.as_ref(), run)?;
+                let (answer, known) = answer::go_on(problem, first.as_ref(), run)?;
                 Ok((answer, Some(known), Vec::new()))
             }
             Posed::Constrained(problem) => {

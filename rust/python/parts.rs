@@ -30,6 +30,7 @@ impl Shape {
 }
 
 /// How far a run may go: seconds, bytes, the gap to stop at, and threads. `None` is no limit.
+/// `held`: bytes of the limit that are taken when it begins.
 #[pyclass(frozen, module = "certree._core", name = "Limits")]
 pub(super) struct Limits {
     pub(super) limits: run::Limits,
@@ -38,11 +39,17 @@ pub(super) struct Limits {
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (time=None, memory=None, gap=0.0, threads=1))]
-    fn new(time: Option<f64>, memory: Option<u64>, gap: f64, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (time=None, memory=None, gap=0.0, threads=1, held=0))]
+    fn new(
+        time: Option<f64>,
+        memory: Option<u64>,
+        gap: f64,
+        threads: usize,
+        held: u64,
+    ) -> PyResult<Self> {
         let time = time.map(Duration::try_from_secs_f64).transpose();
         let time = time.map_err(|error| PyValueError::new_err(format!("time limit: {error}")))?;
-        Ok(Limits { limits: run::Limits { time, memory, gap, threads } })
+        Ok(Limits { limits: run::Limits { time, memory, held, gap, threads } })
     }
 }
 
@@ -56,10 +63,18 @@ pub(super) struct ShareLimit {
 #[pymethods]
 impl ShareLimit {
     /// `among` are the classes, or groups of rows, whose rows count; with `against`, their share is
-    /// subtracted.
+    /// subtracted. `is_strict`: whether `most` itself is excluded.
     #[new]
-    fn new(name: String, label: u32, among: Vec<u32>, against: Vec<u32>, most: f64) -> Self {
-        ShareLimit { input: LimitInput { name, label, among, against, most } }
+    #[pyo3(signature = (name, label, among, against, most, is_strict=false))]
+    fn new(
+        name: String,
+        label: u32,
+        among: Vec<u32>,
+        against: Vec<u32>,
+        most: f64,
+        is_strict: bool,
+    ) -> Self {
+        ShareLimit { input: LimitInput { name, label, among, against, most, is_strict } }
     }
 }
 

@@ -10,10 +10,11 @@ use super::parts::{Constraints, FeatureCosts, Limits, Shape, read_columns};
 use super::search::{Open, PyAnswer, raising, search};
 use super::table::PyPoints;
 use super::tree::PyTree;
+use crate::answer::Incumbent;
 use crate::error::{Error, Result};
+use crate::guess::GuessedBy;
 use crate::posed::{Posed, ProblemInput};
 use crate::problem::Problem;
-use crate::solve::Known;
 use crate::tree::Tree;
 
 /// Data, a goal, what trees may be, and what they must keep to. It never changes, and neither does
@@ -71,6 +72,19 @@ impl PyProblem {
         let input = py.detach(|| ProblemInput::from_bytes(bytes))?;
         Self::posed(py, input, None)
     }
+
+    /// Where a tree is taken not to be better than the reference: in no "leaf", or at no "point".
+    /// None without a reference.
+    #[getter]
+    fn guessed_by(&self) -> Option<&'static str> {
+        match &self.posed {
+            Posed::Additive(problem, Some(_)) => Some(match GuessedBy::of(problem) {
+                GuessedBy::Leaf => "leaf",
+                GuessedBy::Point => "point",
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl PyProblem {
@@ -122,9 +136,9 @@ pub(super) fn solve(
 }
 
 /// What is known of a tree and a bound, and of a search that was saved with them.
-fn known(problem: &Problem, tree: &Tree, lower: f64, saved: Option<&[u8]>) -> Result<Known> {
-    match saved.and_then(|bytes| Known::from_bytes(problem, bytes).ok()) {
+fn known(problem: &Problem, tree: &Tree, lower: f64, saved: Option<&[u8]>) -> Result<Incumbent> {
+    match saved.and_then(|bytes| Incumbent::from_bytes(problem, bytes).ok()) {
         Some(known) => Ok(known.bounded_by(problem, lower)),
-        None => Known::of_tree(problem, tree.clone(), lower),
+        None => Incumbent::of_tree(problem, tree.clone(), lower),
     }
 }

@@ -9,9 +9,9 @@ use pyo3::types::PyBytes;
 use super::additive::Raised as TaskRaised;
 use super::parts::Limits;
 use super::tree::PyTree;
+use crate::answer::{self, Answer, Incumbent};
 use crate::problem::Problem;
 use crate::run::{self, Progress, Pulse, Run};
-use crate::solve::{Answer, Known};
 
 /// A tree that a search found, and what it proved.
 #[pyclass(frozen, module = "certree._core", name = "Answer")]
@@ -24,6 +24,9 @@ pub(super) struct PyAnswer {
     lower_bound: f64,
     #[pyo3(get)]
     status: &'static str,
+    /// The name of the way in which the problem was searched.
+    #[pyo3(get)]
+    route: &'static str,
     #[pyo3(get)]
     seconds: f64,
     #[pyo3(get)]
@@ -47,7 +50,7 @@ pub(super) struct PyAnswer {
 /// A search that can go on.
 pub(super) struct Open {
     pub(super) problem: Arc<Problem>,
-    pub(super) known: Known,
+    pub(super) known: Incumbent,
     /// Where a task that calls back leaves an exception.
     pub(super) raised: Option<TaskRaised>,
 }
@@ -104,7 +107,7 @@ impl PyAnswer {
         };
         let found = search(py, limits, pulse, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
-            crate::solve::with_most_leaves(problem, most, known, &run)
+            answer::with_most_leaves(problem, most, known, &run)
         });
         let found = raising(raised, found)?;
         let (problem, answer, known) = found.result;
@@ -125,7 +128,7 @@ impl PyAnswer {
         };
         let found = search(py, limits, pulse, |limits, beat| {
             let run = Run::new(limits, problem.scale, Some(beat));
-            crate::solve::go_on(problem, Some(known), &run)
+            answer::go_on(problem, Some(known), &run)
         });
         let found = raising(raised, found)?;
         let (answer, known) = found.result;
@@ -147,6 +150,7 @@ impl PyAnswer {
             objective: answer.objective,
             lower_bound: answer.lower_bound,
             status: answer.status.name(),
+            route: answer.route.name(),
             seconds: answer.seconds,
             nodes: answer.work.nodes,
             kernel_calls: answer.work.kernel_calls,

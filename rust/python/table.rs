@@ -1,5 +1,7 @@
 //! Tables in memory: ranked, counted, and grouped to points.
 
+use std::time::Duration;
+
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -7,13 +9,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::arrays::{Held, each_type};
-use crate::data::{Codes, Digit, Points, Ranked, group, locate, rank_row_major};
+use crate::data::{Codes, Digit, Points, Ranked, Room, group, locate, rank_columns};
+use crate::error;
 use crate::tree::Values;
 
 /// Columns in memory, each value replaced by its rank.
 #[pyclass(frozen, module = "certree._core", name = "Table")]
 pub(super) struct PyTable {
     columns: Vec<(Ranked, Type)>,
+    /// How many of them were ranked before the time was over; the others are not told apart.
+    #[pyo3(get)]
+    n_ranked: usize,
 }
 
 macro_rules! types {
@@ -25,39 +31,67 @@ macro_rules! types {
 }
 each_type!(types);
 
-fn rank(values: &Values<'_>, n_columns: usize, row_major: bool) -> Vec<(Ranked, Type)> {
-    macro_rules! rank {
-        ($($kind:ident $type:ty),*) => {
-            match values {
-                $(Values::$kind(values) => {
-                    let found = if row_major {
-                        rank_row_major(values, n_columns)
-                    } else {
-                        let n_rows = (values.len() / n_columns.max(1)).max(1);
-                        values.chunks_exact(n_rows).map(Ranked::of).collect()
-                    };
-                    found.into_iter().map(|ranked| (ranked, Type::$kind)).collect()
-                })*
-            }
-        };
+/// Columns in one piece: their number, and whether they lie by row.
+type Layout = (usize, bool);
+
+/// The columns in order, and how many of them were ranked.
+type Columns = (Vec<(Ranked, Type)>, usize);
+
+fn rank(parts: &[(Values<'_>, Layout)], room: &Room) -> error::Result<Columns> {
+    let (mut columns, mut held, mut n_ranked) = (Vec::new(), 0, None);
+    for (values, layout) in parts {
+        macro_rules! rank {
+            ($($kind:ident $type:ty),*) => {
+                match values {
+                    $(Values::$kind(values) => {
+                        let found = match n_ranked {
+                            None => rank_columns(values, *layout, held, room)?,
+                            Some(_) => Vec::new(),
+                        };
+                        held += found.iter().map(Ranked::bytes).sum::<usize>();
+                        let missing = layout.0 - found.len();
+                        columns.extend(found.into_iter().map(|ranked| (ranked, Type::$kind)));
+                        if missing > 0 {
+                            n_ranked.get_or_insert(columns.len());
+                            let n_rows = values.len() / layout.0;
+                            let unread = || (Ranked::unread(n_rows), Type::$kind);
+                            columns.extend(std::iter::repeat_with(unread).take(missing));
+                        }
+                    })*
+                }
+            };
+        }
+        each_type!(rank);
     }
-    each_type!(rank)
+    let n_ranked = n_ranked.unwrap_or(columns.len());
+    Ok((columns, n_ranked))
+}
+
+fn room(bytes: Option<u64>, seconds: Option<f64>) -> PyResult<Room> {
+    let time = seconds.map(Duration::try_from_secs_f64).transpose();
+    let time = time.map_err(|error| PyValueError::new_err(format!("seconds: {error}")))?;
+    Ok(Room::new(bytes, time))
 }
 
 #[pymethods]
 impl PyTable {
-    /// From arrays of one column, or of several: rows × columns.
+    /// From arrays of one column, or of several: rows × columns. It is an error if the ranks take
+    /// more than `bytes`; once `seconds` are over, the other columns are not ranked.
     #[new]
-    fn new(py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (arrays, bytes=None, seconds=None))]
+    fn new(
+        py: Python<'_>,
+        arrays: Vec<Bound<'_, PyAny>>,
+        bytes: Option<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<Self> {
+        let room = room(bytes, seconds)?;
         let held: Vec<Held<'_>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
         let parts = (held.iter())
             .map(|held| Ok((held.values()?, held.layout()?)))
             .collect::<PyResult<Vec<_>>>()?;
-        let columns = py.detach(|| {
-            let ranked = |(values, (n, row_major)): &(Values<'_>, _)| rank(values, *n, *row_major);
-            parts.iter().flat_map(ranked).collect()
-        });
-        Ok(PyTable { columns })
+        let (columns, n_ranked) = py.detach(|| rank(&parts, &room))?;
+        Ok(PyTable { columns, n_ranked })
     }
 
     /// The distinct values of a column, ascending. Zeros have no sign; Booleans are both there.
@@ -94,8 +128,10 @@ impl PyTable {
 
     /// Rows with the same codes become one point: the points in the order of their codes, first
     /// column first, and their weight by class (point-major). `codes` gives for each column the
-    /// code of each rank, or None where ranks are the codes.
-    #[pyo3(signature = (codes, n_codes, classes, n_classes, weights=None))]
+    /// code of each rank, or None where ranks are the codes. It is an error if that takes more than
+    /// `bytes`, and None if it takes more than `seconds`.
+    #[pyo3(signature = (codes, n_codes, classes, n_classes, weights=None, bytes=None, seconds=None))]
+    #[allow(clippy::too_many_arguments)]
     fn group<'py>(
         &self,
         py: Python<'py>,
@@ -104,29 +140,40 @@ impl PyTable {
         classes: PyReadonlyArray1<'py, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'py, i64>>,
-    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<i64>>)> {
+        bytes: Option<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<(PyPoints, Bound<'py, PyArray1<i64>>)>> {
+        let room = room(bytes, seconds)?;
         let code_of = code_slices(&codes)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let classes = classes.as_slice()?;
         let digits = self.digits(&code_of, &n_codes)?;
-        let grouped = py.detach(|| group(&digits, classes, n_classes, weights))?;
-        let weights = PyArray1::from_vec(py, grouped.weights);
-        Ok((PyPoints { points: grouped.points }, weights))
+        let grouped = py.detach(|| group(&digits, classes, n_classes, weights, &room))?;
+        Ok(grouped.map(|grouped| {
+            let weights = PyArray1::from_vec(py, grouped.weights);
+            (PyPoints { points: grouped.points }, weights)
+        }))
     }
 
     /// As `group`, without classes: the points, and which of them each row belongs to.
+    #[pyo3(signature = (codes, n_codes, bytes=None, seconds=None))]
     fn locate<'py>(
         &self,
         py: Python<'py>,
         codes: Vec<Option<PyReadonlyArray1<'py, u32>>>,
         n_codes: Vec<usize>,
-    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<u32>>)> {
+        bytes: Option<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<(PyPoints, Bound<'py, PyArray1<u32>>)>> {
+        let room = room(bytes, seconds)?;
         let code_of = code_slices(&codes)?;
         let digits = self.digits(&code_of, &n_codes)?;
         let n_rows = digits.first().map_or(0, |digit| digit.ranks.len());
-        let located = py.detach(|| locate(&digits, n_rows))?;
-        let point_of = PyArray1::from_vec(py, located.point_of);
-        Ok((PyPoints { points: located.points }, point_of))
+        let located = py.detach(|| locate(&digits, n_rows, &room))?;
+        Ok(located.map(|located| {
+            let point_of = PyArray1::from_vec(py, located.point_of);
+            (PyPoints { points: located.points }, point_of)
+        }))
     }
 }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     pub time: Option<Duration>,
-    /// Bytes that the search may hold.
+    /// Bytes that may be held.
     pub memory: Option<u64>,
+    /// Bytes that are held when the search begins, by what it is given.
+    pub held: u64,
     /// Stop once objective − lower bound is no more than this.
     pub gap: f64,
     /// Worker threads; 0 counts as 1.

@@ -10,13 +10,13 @@ mod threads;
 pub use held::{Account, Counted, HeapBytes, Held};
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
-pub use threads::on_threads;
+pub use threads::{on_deep_stack, on_threads};
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::cost::{Cost, Scale};
+use crate::cost::{Cost, INFINITE, Scale};
 use curve::Curve;
 
 /// Called now and then from the thread that started the run; `false` interrupts it.
@@ -50,11 +50,23 @@ struct Beat<'a> {
     pulse: Option<Pulse<'a>>,
     last: Instant,
     curve: Curve,
+    /// The best bounds that were told, lower and upper. Several phases of one run tell their own,
+    /// and what one of them has proved holds for the others, so that bounds never loosen.
+    known: (Cost, Cost),
+    /// The most that progress shows where no tree is known yet.
+    shown: Cost,
+}
+
+impl Beat<'_> {
+    fn tighten(&mut self, lower: Cost, upper: Cost) {
+        self.known = (self.known.0.max(lower), self.known.1.min(upper));
+    }
 }
 
 impl<'a> Run<'a> {
     pub fn new(limits: Limits, scale: Scale, pulse: Option<Pulse<'a>>) -> Self {
         let start = Instant::now();
+        let held = i64::try_from(limits.held).unwrap_or(i64::MAX / 2);
         Run {
             start,
             limits,
@@ -62,36 +74,48 @@ impl<'a> Run<'a> {
             stop: AtomicU8::new(0),
             interrupted: AtomicBool::new(false),
             memory: OnceLock::new(),
-            bytes: AtomicI64::new(0),
-            peak_bytes: AtomicI64::new(0),
+            bytes: AtomicI64::new(held),
+            peak_bytes: AtomicI64::new(held),
             nodes: AtomicU64::new(0),
             kernel_calls: AtomicU64::new(0),
-            beat: Mutex::new(Beat { pulse, last: start, curve: Curve::default() }),
+            beat: Mutex::new(Beat {
+                pulse,
+                last: start,
+                curve: Curve::default(),
+                known: (Cost::MIN, INFINITE),
+                shown: INFINITE,
+            }),
         }
     }
 
     /// A run for a part of this one, within what is left of its time and memory; this one is told
     /// by `pulse` alone.
     pub fn part<'b>(&self, scale: Scale, pulse: Pulse<'b>) -> Run<'b> {
+        self.part_to_gap(scale, 0.0, pulse)
+    }
+
+    /// A part that may stop at a gap of its own.
+    pub fn part_to_gap<'b>(&self, scale: Scale, gap: f64, pulse: Pulse<'b>) -> Run<'b> {
         let limits = Limits {
             time: (self.limits.time)
                 .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds()))),
             memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
-            gap: 0.0,
+            held: 0,
+            gap,
             threads: self.limits.threads,
         };
         Run::new(limits, scale, Some(pulse))
     }
 
     /// Take over the work of a part that came to its end, and why it did, if a limit of this run
-    /// was the reason.
+    /// was the reason. The gap of a part is none of the whole.
     pub fn absorb(&self, part: &Run) {
         let work = part.work();
         self.add_nodes(work.nodes);
         self.add_kernel_calls(work.kernel_calls);
         drop(Held::of(self, work.peak_bytes as usize));
         if let Some(status) = part.stopped()
-            && status != Status::Interrupted
+            && !matches!(status, Status::Interrupted | Status::GapLimit)
         {
             self.stop(status);
         }
@@ -118,14 +142,40 @@ impl<'a> Run<'a> {
         self.stopped()
     }
 
-    /// Tell the bounds of the whole problem. Only the caller's thread does.
+    /// What is known before the search begins: no tree costs less than `lower`, and one costs
+    /// `upper`, if that is not infinite.
+    pub fn begin_with(&self, lower: Cost, upper: Cost) {
+        self.beat().tighten(lower, upper);
+    }
+
+    /// The best lower bound that was told; the smallest number if none was.
+    pub fn known_lower(&self) -> Cost {
+        self.beat().known.0
+    }
+
+    /// No tree that is of use costs more. Progress shows this while none is known.
+    pub fn show_at_most(&self, cost: Cost) {
+        self.beat().shown = cost;
+    }
+
+    fn beat(&self) -> MutexGuard<'_, Beat<'a>> {
+        self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Tell bounds of the whole problem, with an infinite `upper` if no tree is known. Only the
+    /// caller's thread does.
     pub fn report(&self, lower: Cost, upper: Cost) -> Option<Status> {
         self.check_time();
-        if lower < upper && upper - lower <= self.scale.units_of(self.limits.gap) - self.scale.slack
-        {
+        let mut beat = self.beat();
+        beat.tighten(lower, upper);
+        let (lower, upper) = beat.known;
+        let most = self.scale.units_of(self.limits.gap) - self.scale.slack;
+        if lower < upper && upper < INFINITE && upper - lower <= most {
             self.stop(Status::GapLimit);
         }
-        let mut beat = self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // Where units are rounded, a tree may be better than another phase's bound.
+        let upper = upper.min(beat.shown);
+        let lower = lower.min(upper);
         let now = Instant::now();
         let changed = beat.curve.changed(lower, upper);
         if changed && (beat.curve.len() < 16 || now - beat.last >= BEAT) {
@@ -173,8 +223,7 @@ impl<'a> Run<'a> {
 
     /// The anytime curve, closed with the final bounds.
     pub fn curve(&self, lower: Cost, upper: Cost) -> Vec<Moment> {
-        let beat = self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        beat.curve.closed(self.moment(lower, upper))
+        self.beat().curve.closed(self.moment(lower, upper))
     }
 
     pub fn seconds(&self) -> f64 {

@@ -13,6 +13,15 @@ const STACK: usize = 256 << 20;
 /// How long the watcher sleeps at most.
 const NAP: Duration = Duration::from_millis(10);
 
+/// Run `work` on a stack that is deep enough for any tree, because plans are walked, and dropped,
+/// by recursion.
+pub fn on_deep_stack<I: Send, T: Send>(input: I, work: impl Fn(I) -> T + Sync) -> Result<T> {
+    let input = Mutex::new(Some(input));
+    let take = || lock(&input).take();
+    let mut results = on_threads(1, || take().map(&work), || {}, || {})?;
+    Ok(results.pop().flatten().expect("one thread takes the one input"))
+}
+
 /// Run `work` on `n` threads, or as many as the system gives, and `watch` now and then on this one
 /// until all have ended. A panic in any of them is an error here, and `stop` tells the others to
 /// end.
@@ -87,8 +96,8 @@ fn until_done((running, changed): &(Mutex<usize>, Condvar), watch: &mut impl FnM
     }
 }
 
-fn lock(running: &Mutex<usize>) -> MutexGuard<'_, usize> {
-    running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 struct OnDrop<F: FnMut()>(F);

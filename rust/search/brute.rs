@@ -25,19 +25,20 @@ pub fn solve(problem: &Problem) -> Found {
 /// The oracle for any set of a problem's points.
 pub struct Brute<'a> {
     problem: &'a Problem,
-    memo: HashMap<Question, (Cost, Plan)>,
+    memo: HashMap<Subproblem, (Cost, Plan)>,
 }
 
-/// The points, what their tree may have, and what was asked above that makes a difference.
-type Question = (u64, u32, Option<u32>, Above);
+/// The points, the depth and the leaves that their tree may have, and everything above that makes a
+/// difference.
+type Subproblem = (u64, u32, Option<u32>, Above);
 
-/// What makes a difference to a set of points: the tests that it has paid for, and if something is
-/// forbidden below something else, the columns that it was asked for, each once, in the order of
-/// the first question.
+/// Everything that makes a difference to a set of points: the tests that it has paid for, and if
+/// something is forbidden below something else, the columns of its path, each once, in the order of
+/// their first splits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Above {
     pub bought: BTreeSet<u32>,
-    pub asked: Vec<ColumnId>,
+    pub path: Vec<ColumnId>,
 }
 
 impl<'a> Brute<'a> {
@@ -73,7 +74,7 @@ impl<'a> Brute<'a> {
         if depth > 0 && leaves != Some(1) {
             let problem = self.problem;
             let allowed = |column| match &problem.context {
-                Some(context) => context.price_after(&above.asked, column).is_some(),
+                Some(context) => context.price_after(&above.path, column).is_some(),
                 None => true,
             };
             let features = problem.features.iter().enumerate();
@@ -87,7 +88,7 @@ impl<'a> Brute<'a> {
                         continue;
                     }
                     let price = self.price(set, feature.column, above);
-                    let below = self.ask(feature.column, above);
+                    let below = self.below(feature.column, above);
                     for (left_leaves, right_leaves) in shares(leaves) {
                         let (a, plan_a) = self.best_after(left, depth - 1, left_leaves, &below);
                         let (b, plan_b) = self.best_after(right, depth - 1, right_leaves, &below);
@@ -124,11 +125,11 @@ impl<'a> Brute<'a> {
         points_of(set).map(|point| costs.masses[point] * each).sum()
     }
 
-    fn ask(&self, column: ColumnId, above: &Above) -> Above {
+    fn below(&self, column: ColumnId, above: &Above) -> Above {
         let mut below = above.clone();
         below.bought.extend(self.test_of(column).map(|(_, test)| test));
-        if self.problem.context.is_some() && !below.asked.contains(&column) {
-            below.asked.push(column);
+        if self.problem.context.is_some() && !below.path.contains(&column) {
+            below.path.push(column);
         }
         below
     }

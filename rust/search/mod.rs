@@ -7,5 +7,6 @@ pub mod common;
 pub mod fronts;
 pub mod intervals;
 pub mod separate;
+pub mod stumps;
 
 pub use common::Found;

@@ -8,10 +8,14 @@
 
 use std::sync::Arc;
 
+use super::class_costs::ClassCosts;
 use super::feature_costs::{self, FeatureCosts};
+use super::feature_costs::{FeatureCost, FeatureCostList};
+use super::rows::RowCosts;
 use super::rows::Weighed;
+use super::scaled::Scaled;
 use super::stated::{StatedClasses, Weights};
-use super::{ClassCosts, CountedInput, FeatureCost, FeatureCostList, RowCosts, Scaled};
+use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
@@ -105,6 +109,8 @@ impl ClassInput {
         // that make a cost.
         let moved = 4.0 * off * (worst as f64 + (offset as f64).abs());
         let slack = if exact && off == 0.0 { 0 } else { 1 + moved.ceil() as Cost };
+        // No bound falls below the offset, whatever the slack is.
+        let offset = offset - (4.0 * off * (offset as f64).abs()).ceil() as i128;
         let given = match off == 0.0 {
             true => Weights::Whole(weights.clone(), per_weight as i64),
             false => Weights::Stored(self.weights.clone().into()),
@@ -216,14 +222,14 @@ impl ClassInput {
         if normalizer.is_zero() {
             return None;
         }
-        let (mut rates, mut worst, mut certain) = (Vec::with_capacity(k * l), zero(), zero());
+        let (mut rates, mut worst, mut unavoidable) = (Vec::with_capacity(k * l), zero(), zero());
         for c in 0..k {
             let row: Vec<Ratio> =
                 self.costs[c * l..(c + 1) * l].iter().map(|&cost| Ratio::written(cost)).collect();
             let (least, most) = (row.iter().min()?, row.iter().max()?);
             let weight = &factors[c] * &totals[c];
             worst = &worst + &(&(most - least) * &weight);
-            certain = &certain + &(least * &weight);
+            unavoidable = &unavoidable + &(least * &weight);
             rates.extend(row.iter().map(|cost| &(cost - least) * &factors[c]));
         }
         let paid = &Ratio::written(self.leaf_penalty) * &normalizer;
@@ -242,7 +248,7 @@ impl ClassInput {
             tests: Vec::new(),
             units: (&normalizer * &unit).nearest(),
             leaf_cost: narrow(&paid)?,
-            offset: floor(&certain)?,
+            offset: floor(&unavoidable)?,
             worst: narrow(&worst)?,
             exact: false,
         })
@@ -296,20 +302,6 @@ impl ClassInput {
         // Costs by point were rounded already: the caller gave weights.
         let stated = self.stated(Weights::Stored(self.weights.clone().into()), prices);
         Ok(Scaled { stated: Some(Arc::new(stated)), ..scaled })
-    }
-
-    /// The same costs beside weights that limits count: `sums[p * n + i]` of point p.
-    pub fn counting(&self, n: usize, sums: Vec<f64>) -> Result<CountedInput> {
-        let Real { costs, normalizer, size, rounding, .. } = self.real()?;
-        Ok(CountedInput {
-            n_labels: self.n_labels,
-            costs,
-            error: size * rounding,
-            normalizer,
-            leaf_penalty: self.leaf_penalty,
-            n_groups: n,
-            weights: sums,
-        })
     }
 }
 
@@ -441,39 +433,11 @@ fn multiples(weights: &[f64]) -> Option<(Vec<i64>, f64)> {
 /// Costs in real numbers.
 pub(super) struct Real {
     /// By point and label.
-    costs: Vec<f64>,
+    pub(super) costs: Vec<f64>,
     /// By class.
-    factors: Vec<f64>,
-    normalizer: f64,
+    pub(super) factors: Vec<f64>,
+    pub(super) normalizer: f64,
     /// What all costs add up to at most, and what part of it roundings do.
-    size: f64,
-    rounding: f64,
-}
-
-/// Larger numbers are not told apart from their neighbours' decimals.
-const MOST_WHOLE: f64 = 1e15;
-
-/// The numbers over one denominator, if all are short decimals.
-pub(super) fn integers(values: &[f64]) -> Option<(Vec<i64>, i64)> {
-    if values.iter().all(|&v| v as i64 as f64 == v && v.abs() <= MOST_WHOLE) {
-        return Some((values.iter().map(|&v| v as i64).collect(), 1));
-    }
-    let mut denominator = 1i64;
-    for &v in values {
-        if v.fract() != 0.0 {
-            denominator = lcm(denominator, decimal(v)?.1)?;
-            if denominator > 1_000_000 {
-                return None;
-            }
-        }
-    }
-    let mut out = Vec::with_capacity(values.len());
-    for &v in values {
-        if v.abs() > MOST_WHOLE {
-            return None;
-        }
-        let (p, q) = if v.fract() == 0.0 { (v as i64, 1) } else { decimal(v)? };
-        out.push(p.checked_mul(denominator / q)?);
-    }
-    Some((out, denominator))
+    pub(super) size: f64,
+    pub(super) rounding: f64,
 }

@@ -7,9 +7,14 @@
 
 use std::sync::Arc;
 
+use super::class_costs::ClassCosts;
+use super::class_input::{ClassInput, Real};
+use super::contract::Task;
+use super::feature_costs::FeatureCostList;
 use super::rows::Parts;
+use super::rows::{RowCosts, Weighed};
+use super::stated::Stated;
 use super::stated::StatedRows;
-use super::{ClassCosts, ClassInput, FeatureCostList, RowCosts, Stated, Task, Weighed};
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -35,6 +40,25 @@ pub struct CountedInput {
 pub const SHARES: i64 = 1 << 40;
 
 impl CountedInput {
+    /// The costs of a classification problem beside weights that limits count: `weights[p *
+    /// n_groups + i]` of point p.
+    pub fn of_classes(
+        input: &ClassInput,
+        n_groups: usize,
+        weights: Vec<f64>,
+    ) -> Result<CountedInput> {
+        let Real { costs, normalizer, size, rounding, .. } = input.real()?;
+        Ok(CountedInput {
+            n_labels: input.n_labels,
+            costs,
+            error: size * rounding,
+            normalizer,
+            leaf_penalty: input.leaf_penalty,
+            n_groups,
+            weights,
+        })
+    }
+
     /// The weights as integers of one unit, if they are short decimals.
     pub fn exact(&self) -> Result<Option<Vec<i64>>> {
         let groups = ClassInput {

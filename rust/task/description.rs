@@ -14,7 +14,8 @@
 use std::f64::consts::LN_2;
 
 use super::class_input::ClassInput;
-use super::{Impurity, Scaled};
+use super::impurity::Impurity;
+use super::scaled::Scaled;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 

@@ -15,8 +15,8 @@
 //! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger
 //! than need be.
 
-use super::Scaled;
 use super::formula::{Formula, FormulaInput};
+use super::scaled::Scaled;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 

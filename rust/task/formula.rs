@@ -7,7 +7,9 @@
 
 use std::sync::OnceLock;
 
-use super::{Leaf, Scaled, Structure, Task};
+use super::contract::{Structure, Task};
+use super::leaf::Leaf;
+use super::scaled::Scaled;
 use crate::bits::Level;
 use crate::cost::{Cost, Scale};
 use crate::error::{Error, Result};

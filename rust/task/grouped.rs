@@ -1,7 +1,9 @@
 //! Classes cut into groups: cost(S, k) as for classes, but a class stands there once for each group
 //! of rows that a constraint tells apart. What a node shows is summed over the groups again.
 
-use super::{ClassCosts, Leaf, Structure, Task};
+use super::class_costs::ClassCosts;
+use super::contract::{Structure, Task};
+use super::leaf::Leaf;
 use crate::cost::{Cost, sum};
 
 pub struct Grouped {

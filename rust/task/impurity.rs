@@ -8,9 +8,10 @@
 //!
 //! Both are concave and f(t·w) = t·f(w), so that f(A ∪ B) ≥ f(A) + f(B).
 
-use super::Scaled;
-use super::class_input::{ClassInput, integers};
+use super::class_input::ClassInput;
 use super::formula::{Formula, FormulaInput};
+use super::scaled::Scaled;
+use super::whole_numbers::integers;
 use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};

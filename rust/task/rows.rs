@@ -6,10 +6,14 @@
 
 use std::sync::Arc;
 
-use super::class_input::integers;
+use super::contract::{Labelled, Structure, Task};
+use super::feature_costs::FeatureCostList;
 use super::feature_costs::{self, FeatureCosts};
+use super::leaf::Leaf;
+use super::scaled::Scaled;
+use super::stated::Stated;
 use super::stated::StatedRows;
-use super::{FeatureCostList, Labelled, Leaf, Scaled, Stated, Structure, Task};
+use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
 
@@ -171,8 +175,11 @@ impl RowCosts {
         // A few roundings of the sum, of `units` and of the product, relative to all that was
         // added.
         let size = sum(leasts.iter().map(|least| least.abs()));
-        let offset = shared * up - size * up * f64::EPSILON * 4.0;
         let error = error * up;
+        // No bound falls below the offset, so what the costs brought along is taken off here, too.
+        // Sums of costs above 0 that are 0 were never rounded.
+        let brought = if size > 0.0 || costs.iter().any(|&cost| cost < 0.0) { error } else { 0.0 };
+        let offset = shared * up - size * up * f64::EPSILON * 4.0 - brought;
         let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
         let error = error + priced.as_ref().map_or(0.0, |priced| priced.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {

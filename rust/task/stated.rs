@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::FeatureCostList;
+use super::feature_costs::FeatureCostList;
 use crate::exact::{Ratio, Total, whole};
 
 /// Where the points end in a tree, and what they pay on the way.
@@ -25,14 +25,14 @@ pub struct Routed {
     pub bought: Vec<Vec<(u32, bool)>>,
 }
 
-/// What was asked, exactly.
+/// The objective that the caller stated, exactly.
 pub trait Stated: Send + Sync {
     /// The objective of a tree.
     fn objective(&self, tree: &Routed) -> Ratio;
 
-    /// The size of what every tree pays at each point, as a share of the objective: numbers that
-    /// may cancel each other.
-    fn certain(&self) -> f64 {
+    /// The size of the costs that no tree avoids at any point, as a share of the objective: numbers
+    /// that may cancel each other.
+    fn unavoidable_cost(&self) -> f64 {
         0.0
     }
 
@@ -270,7 +270,7 @@ impl Stated for StatedRows {
         tree.labels.iter().enumerate().map(of).sum()
     }
 
-    fn certain(&self) -> f64 {
+    fn unavoidable_cost(&self) -> f64 {
         let least = |own: &[f64]| own.iter().copied().fold(f64::INFINITY, f64::min).abs();
         self.costs.chunks_exact(self.n_labels).map(least).sum::<f64>() / self.normalizer
     }
@@ -373,7 +373,7 @@ impl Stated for StatedSquares {
         shared(&errors, &normalizer, self.penalty, tree)
     }
 
-    fn certain(&self) -> f64 {
+    fn unavoidable_cost(&self) -> f64 {
         1.0
     }
 

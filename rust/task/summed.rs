@@ -22,7 +22,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::{Leaf, Structure, Task};
+use super::contract::{Structure, Task};
+use super::leaf::Leaf;
 use crate::bits::Level;
 use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};

@@ -5,8 +5,10 @@
 //! that, since each part may answer alike. The loss is divided by the row weight and the number of
 //! targets: the mean error rate.
 
-use super::class_input::integers;
-use super::{Leaf, Scaled, Structure, Task};
+use super::contract::{Structure, Task};
+use super::leaf::Leaf;
+use super::scaled::Scaled;
+use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd};
 use crate::error::{Error, Result};
 

@@ -5,7 +5,7 @@ mod random;
 
 pub use fronts::{obeys_front, obeys_relaxation};
 
-use super::{Structure, Task};
+use super::contract::{Structure, Task};
 use crate::error::{Error, Result};
 use random::Random;
 

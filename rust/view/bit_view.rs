@@ -14,9 +14,10 @@ use crate::ids::FeatureId;
 /// fingerprint.
 pub type Fingerprint = u128;
 
-/// A yes/no question about a row: whether its rank is above a cut. Bit 1 is the right side.
+/// A cut of a feature. In a view it is a question, by its number: whether the rank of a row is
+/// above the cut. Bit 1 is the right side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
+pub struct Cut {
     pub feature: FeatureId,
     pub cut: u32,
 }
@@ -37,7 +38,8 @@ pub struct Segment {
 /// What all views of one problem share.
 #[derive(Debug, Clone)]
 pub struct BitView {
-    pub questions: Vec<Question>,
+    /// The cut of each question.
+    pub questions: Vec<Cut>,
     pub segments: Vec<Segment>,
     /// Statistics by entry where the task is not one of classes: its cost by label, or its weight,
     /// sums and squares.
@@ -80,7 +82,7 @@ impl BitView {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.root.bytes()
-            + self.questions.capacity() * size_of::<Question>()
+            + self.questions.capacity() * size_of::<Cut>()
             + self.segments.capacity() * size_of::<Segment>()
             + self.context.as_ref().map_or(0, PathContext::bytes)
     }

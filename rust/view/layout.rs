@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bit_view::{BitView, Fingerprint, Question, Segment, View, from_key};
+use super::bit_view::{BitView, Cut, Fingerprint, Segment, View, from_key};
 use super::entries::{Entries, segment};
 use super::path_context::{PathContext, alike};
 use super::questions;
@@ -29,7 +29,7 @@ pub struct Layout<'a> {
     entries: Vec<Vec<u32>>,
     unavoidable_cost: Cost,
     keys: Vec<Fingerprint>,
-    questions: Vec<Question>,
+    questions: Vec<Cut>,
 }
 
 impl<'a> Layout<'a> {
@@ -84,7 +84,7 @@ impl<'a> Layout<'a> {
         let lists = self.entries.iter().map(|list| list.capacity() * size_of::<u32>());
         lists.sum::<usize>()
             + self.keys.capacity() * size_of::<Fingerprint>()
-            + self.questions.capacity() * size_of::<Question>()
+            + self.questions.capacity() * size_of::<Cut>()
     }
 
     fn stride(&self) -> usize {
@@ -173,7 +173,7 @@ impl<'a> Layout<'a> {
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
-        let column = |question: &Question| self.features.get(question.feature.index()).column;
+        let column = |question: &Cut| self.features.get(question.feature.index()).column;
         let columns: Vec<ColumnId> = self.questions.iter().map(column).collect();
         Some(BitView {
             context: PathContext::new(self.feature_costs, self.context, self.features, columns),

@@ -8,7 +8,7 @@ mod path_context;
 mod questions;
 mod rank_view;
 
-pub use bit_view::{BitView, Fingerprint, Question, Segment, View};
+pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use layout::{Layout, Paths};
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;

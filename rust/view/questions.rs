@@ -4,10 +4,10 @@
 
 use hashbrown::HashMap;
 
-use super::bit_view::{Fingerprint, Question};
+use super::bit_view::{Cut, Fingerprint};
 use crate::bits::Level;
 use crate::data::{Feature, Features, Points};
-use crate::ids::FeatureId;
+use crate::ids::{ColumnId, FeatureId};
 
 /// Points at a time: few enough to stay close by while the features pass.
 pub const BLOCK: usize = 1024;
@@ -20,7 +20,7 @@ pub fn distinct(
     entries: &[Vec<u32>],
     keys: &[Fingerprint],
     class_of: &[u32],
-) -> Vec<Question> {
+) -> Vec<Cut> {
     // A point without entries leaves no mark.
     let mut marks = vec![0; points.len()];
     for &point in entries.iter().flatten() {
@@ -34,14 +34,33 @@ pub fn distinct(
     let mut lefts = lefts.into_iter();
     let mut seen: HashMap<(Fingerprint, u32), ()> = HashMap::new();
     let mut questions = Vec::new();
+    // A category, and the marks of each of its values.
+    let mut by_value: (Option<ColumnId>, Vec<Fingerprint>) = (None, Vec::new());
     for (index, feature) in features.iter().enumerate() {
         let mut ask = |cut: u32, left: Fingerprint| {
             let canonical = left.min(left ^ whole);
             if left != 0 && left != whole && seen.insert((canonical, class_of[index]), ()).is_none()
             {
-                questions.push(Question { feature: FeatureId::from(index), cut });
+                questions.push(Cut { feature: FeatureId::from(index), cut });
             }
         };
+        if let Some(value) = feature.value {
+            // All values of a category come one after the other, and its points are walked once.
+            if by_value.0 != Some(feature.column) {
+                let codes = points.codes(feature.column.index());
+                by_value.0 = Some(feature.column);
+                by_value.1.clear();
+                for (point, mark) in marks.iter().enumerate() {
+                    let code = codes.get(point) as usize;
+                    if code >= by_value.1.len() {
+                        by_value.1.resize(code + 1, 0);
+                    }
+                    by_value.1[code] ^= mark;
+                }
+            }
+            ask(0, whole ^ by_value.1.get(value as usize).copied().unwrap_or(0));
+            continue;
+        }
         if feature.cuts == 1 {
             ask(0, lefts.next().unwrap_or(0));
             continue;
@@ -60,7 +79,8 @@ pub fn distinct(
     questions
 }
 
-/// For each feature with one cut, the marks of the points to its left.
+/// For each feature with one cut that is no value of a category, the marks of the points to its
+/// left.
 #[inline(always)]
 fn left_of_only_cuts(
     features: &Features,
@@ -70,7 +90,8 @@ fn left_of_only_cuts(
     // Halves side by side, so that several fit in one vector.
     let low: Vec<u64> = marks.iter().map(|&mark| mark as u64).collect();
     let high: Vec<u64> = marks.iter().map(|&mark| (mark >> 64) as u64).collect();
-    let binary: Vec<&Feature> = features.iter().filter(|feature| feature.cuts == 1).collect();
+    let is_binary = |feature: &&Feature| feature.cuts == 1 && feature.value.is_none();
+    let binary: Vec<&Feature> = features.iter().filter(is_binary).collect();
     let mut lefts = vec![[0u64; 2]; binary.len()];
     let mut rights = [0u8; BLOCK];
     for from in (0..marks.len()).step_by(BLOCK) {
@@ -95,7 +116,7 @@ fn left_of_only_cuts(
 pub fn answers(
     features: &Features,
     points: &Points,
-    questions: &[Question],
+    questions: &[Cut],
     from: usize,
     bits: &mut Vec<u64>,
 ) {
@@ -185,7 +206,7 @@ mod tests {
                     let sides: Vec<bool> = alive.iter().map(left).collect();
                     let canonical: Vec<bool> = sides.iter().map(|side| side ^ sides[0]).collect();
                     if canonical.contains(&true) && seen.insert(canonical) {
-                        wanted.push(Question { feature: FeatureId::from(index), cut });
+                        wanted.push(Cut { feature: FeatureId::from(index), cut });
                     }
                 }
             }

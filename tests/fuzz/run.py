@@ -103,9 +103,9 @@ def main() -> int:
     options.add_argument("readers", nargs="*", default=list(readers.READERS))
     options.add_argument("--seconds", type=float, default=60.0, help="for each reader")
     options.add_argument("--seed", type=int, default=int(time.time()))
-    asked = options.parse_args()
-    print(f"seed {asked.seed}")
-    return int(sum(fuzz(name, asked.seconds, asked.seed) for name in asked.readers) > 0)
+    arguments = options.parse_args()
+    print(f"seed {arguments.seed}")
+    return int(sum(fuzz(name, arguments.seconds, arguments.seed) for name in arguments.readers) > 0)
 
 
 if __name__ == "__main__":

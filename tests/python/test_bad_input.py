@@ -387,7 +387,7 @@ def test_a_zone_is_not_dropped():
 
 def test_unseen_categories_are_no_known_value():
     model = fit(X.select("sex"), ["no", "yes", "no", "yes"])
-    asked = model.tree_.nodes[0].split.test
-    other = {"f": "m", "m": "f"}[asked]
+    value = model.tree_.nodes[0].split.test
+    other = {"f": "m", "m": "f"}[value]
     unseen, known = model.predict(pl.DataFrame({"sex": ["unknown", other]}))
     assert unseen == known

@@ -87,7 +87,7 @@ def test_test_costs_are_read_off_the_tree():
     model = certree_adapter.fit(prepared)
     answer = certree_adapter.answer(model, prepared)
     _, found = objective("cost-low", arrays, answer["predictions"], answer["leaves"], 0.01, answer["tree"])
-    assert found == pytest.approx(model.objective_, rel=1e-12) and model.test_costs(prepared[1]).any()
+    assert found == pytest.approx(model.objective_, rel=1e-12) and model.feature_costs_paid(prepared[1]).any()
 
 
 def test_numbers_are_left_alone_for_labels_and_cut_for_targets(tmp_path):

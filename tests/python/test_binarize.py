@@ -120,11 +120,11 @@ def test_a_tree_asks_only_for_values_that_it_may():
     y = [0, 1, 0, 0, 1, 0]
     best = OptimalTreeClassifier(leaf_penalty=0).fit(frame, y)
     assert best.score(frame, y) == 1
-    for asked, right in {("b",): 5, ("a", "c"): 6, ("c",): 4, (): 4}.items():
+    for allowed, right in {("b",): 5, ("a", "c"): 6, ("c",): 4, (): 4}.items():
         for max_depth in (2, None):
             model = OptimalTreeClassifier(
-                leaf_penalty=0, max_depth=max_depth, thresholds={"x": list(asked)}
+                leaf_penalty=0, max_depth=max_depth, thresholds={"x": list(allowed)}
             ).fit(frame, y)
             assert model.score(frame, y) == right / 6
             tests = {node.split.test for node in model.tree_.nodes if node.split is not None}
-            assert tests <= set(asked)
+            assert tests <= set(allowed)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -91,6 +92,39 @@ def test_every_option_reaches_the_estimator(people, monkeypatch):
     assert seen["X"].columns == ["age", "sex", "smoker", "weight", "ill"]
 
 
+def test_options_of_a_guess_reach_the_reference(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.integers(0, 40, 120), "b": rng.normal(size=120).round(2)})
+    frame = frame.with_columns(y=frame["a"] > 20, z=frame["b"] * 2 + frame["a"])
+    frame = frame.with_columns(up=pl.col("y").cast(int), down=1 - pl.col("y").cast(int))
+    frame.write_csv("rows.csv")
+    models = []
+    for name in ("OptimalTreeClassifier", "OptimalTreeRegressor", "OptimalCostTree"):
+        made = getattr(cli, name)
+        spy = lambda made=made, **given: models.append(made(**given)) or models[-1]  # noqa: E731
+        monkeypatch.setattr(cli, name, spy)
+    more = "--guess-trees 5 --guess-depth 3 --random-state 4 --max-depth 2 --quiet"
+    labels, costs = "fit rows.csv --drop z up down", "fit rows.csv --drop y z"
+    for line in (
+        f"{labels} --target y --thresholds guess --reference guess --guess-tolerance 0.05 {more}",
+        f"fit rows.csv --drop y up down --target z --task regression --thresholds guess {more}",
+        f"{costs} --costs up down --thresholds guess --guess-tolerance none {more}",
+    ):
+        assert run(line) == 0
+        guesser = models[-1].guesser_
+        own = guesser.reference
+        assert (own.n_estimators, own.max_depth, own.learning_rate) == (5, 3, 0.1)
+        assert guesser.random_state == 4 and models[-1].random_state == 4
+        assert "Reference: a GradientBoosting" in capsys.readouterr().out
+    assert [model.guesser_.tolerance for model in models] == [0.05, 0.0, None]
+    assert models[0].certificate_.reference == "a GradientBoostingClassifier"
+    assert run(f"{labels} --target y --reference guess {more}") == 0
+    assert models[-1].reference.n_estimators == 5 and models[-1].thresholds == "all"
+    balanced = f"{labels} --target y --objective balanced_accuracy --thresholds guess {more}"
+    assert run(balanced) == 0 and models[-1].guesser_.class_weight == "balanced"
+
+
 def test_options_that_are_not_given_keep_the_estimators_defaults(people, monkeypatch):
     seen = {}
     spy = lambda **given: seen.update(given) or OptimalTreeClassifier(**given)  # noqa: E731
@@ -170,6 +204,19 @@ def test_a_stopped_search_is_told_by_the_certificate_alone(people, capsys, recwa
             "fit people.csv --target ill --model no/such/model.json",
             "no/such: there is no such folder",
         ),
+        (
+            "fit people.csv --target ill --guess-trees 3",
+            "--guess-trees is for --thresholds guess or --reference guess",
+        ),
+        (
+            "fit people.csv --target ill --reference guess --guess-tolerance 0.1",
+            "--guess-tolerance is for --thresholds guess",
+        ),
+        (
+            "fit people.csv --target ill --thresholds guess --guess-depth 0",
+            "--guess-depth=0 is not valid: it must be at least 1",
+        ),
+        ("fit people.csv --target ill --random-state -1", "random_state=-1 is not valid"),
         ("fit gaps.csv --target y", "'x'"),
         (
             "fit twice.csv --target y",

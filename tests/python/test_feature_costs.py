@@ -62,7 +62,7 @@ def test_the_objective_is_what_rows_lose_and_pay(objective, weighted):
     weights = np.random.default_rng(1).choice([0.5, 1.0, 2.0], len(y)) if weighted else np.ones(len(y))
     model = OptimalTreeClassifier(objective, max_depth=3, leaf_penalty=0.002, feature_costs=COSTS)
     model.fit(X, y, weights if weighted else None)
-    spent = model.test_costs(X)
+    spent = model.feature_costs_paid(X)
     assert np.allclose(spent, paid(model, X, COSTS)) and spent.max() > 0
     if objective == "balanced_accuracy":
         weights = weights / np.where(y == "ill", weights[y == "ill"].sum(), weights[y == "well"].sum())
@@ -76,9 +76,9 @@ def test_costs_by_row_pay_too():
     X, y = table()
     costs = np.column_stack([y == "well", y == "ill"]) * np.arange(1, len(y) + 1)[:, None] / len(y)
     model = OptimalCostTree(max_depth=3, leaf_penalty=0.002, feature_costs=COSTS).fit(X, costs)
-    lost = costs[np.arange(len(y)), model.predict(X)] + model.test_costs(X)
+    lost = costs[np.arange(len(y)), model.predict(X)] + model.feature_costs_paid(X)
     assert model.objective_ == pytest.approx(lost.mean() + 0.002 * model.get_n_leaves(), rel=1e-9)
-    assert np.allclose(model.test_costs(X), paid(model, X, COSTS))
+    assert np.allclose(model.feature_costs_paid(X), paid(model, X, COSTS))
     # Errors as costs by row are the classifier's errors.
     errors = np.column_stack([y == "well", y == "ill"]).astype(float)
     both = OptimalCostTree(max_depth=3, feature_costs=COSTS).fit(X, errors)
@@ -102,9 +102,9 @@ def test_a_small_table_by_hand():
     y = [0, 1, 1, 0]
     costs = {"a": FeatureCost(0.1, "g", 0.04), "b": FeatureCost(0.1, "g", 0.04)}
     model = OptimalTreeClassifier(leaf_penalty=0, feature_costs=costs).fit(X, y)
-    assert model.objective_ == pytest.approx(0.14) and model.test_costs(X).tolist() == pytest.approx([0.14] * 4)
+    assert model.objective_ == pytest.approx(0.14) and model.feature_costs_paid(X).tolist() == pytest.approx([0.14] * 4)
     dear = clone(model).set_params(feature_costs={"a": 0.3, "b": 0.3}).fit(X, y)
-    assert dear.get_n_leaves() == 1 and dear.objective_ == 0.5 and dear.test_costs(X).tolist() == [0] * 4
+    assert dear.get_n_leaves() == 1 and dear.objective_ == 0.5 and dear.feature_costs_paid(X).tolist() == [0] * 4
 
 
 def test_free_columns_change_nothing():
@@ -113,7 +113,7 @@ def test_free_columns_change_nothing():
     for costs in ({}, {"age": 0, "blood": FeatureCost(0.0, "g", 0.0)}):
         again = clone(free).set_params(feature_costs=costs).fit(X, y)
         assert again.objective_ == free.objective_ and again.tree_.to_text() == free.tree_.to_text()
-        assert not again.test_costs(X).any()
+        assert not again.feature_costs_paid(X).any()
 
 
 def test_limits_threads_and_containers():
@@ -130,16 +130,16 @@ def test_limits_threads_and_containers():
     assert large.get_n_leaves() <= 3 and min(leaf.rows for leaf in large.tree_.leaves) >= 20
     for X2 in (X.to_pandas(), X.to_arrow()):
         assert clone(model).fit(X2, y).objective_ == model.objective_
-    assert (pickle.loads(pickle.dumps(model)).test_costs(X) == model.test_costs(X)).all()
+    assert (pickle.loads(pickle.dumps(model)).feature_costs_paid(X) == model.feature_costs_paid(X)).all()
     assert clone(model).set_params(max_depth=None, leaf_penalty=0.02).fit(X, y).status_ == "optimal"
 
 
 def test_what_was_fitted_pays_not_what_is_set_since():
     X, y = table()
     model = OptimalTreeClassifier(max_depth=2, feature_costs=COSTS).fit(X, y)
-    before = model.test_costs(X)
+    before = model.feature_costs_paid(X)
     model.set_params(feature_costs=None)
-    assert (model.test_costs(X) == before).all()
+    assert (model.feature_costs_paid(X) == before).all()
 
 
 def test_guessed_thresholds_and_frontiers():
@@ -156,8 +156,8 @@ def test_guessed_thresholds_and_frontiers():
 def test_the_certificate_says_so():
     X, y = table()
     words = str(OptimalTreeClassifier(max_depth=2, feature_costs=COSTS).fit(X, y).certificate_)
-    assert "Objective: error rate, test costs included, on those rows plus 0.01 for each leaf." in words
-    assert "test costs" not in str(OptimalTreeClassifier(max_depth=2).fit(X, y).certificate_)
+    assert "Objective: error rate, feature costs included, on those rows plus 0.01 for each leaf." in words
+    assert "feature costs" not in str(OptimalTreeClassifier(max_depth=2).fit(X, y).certificate_)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_stopped_search_goes_on_to_the_proof():
     stopped = clone(best).set_params(gap_limit=0.2).fit(X, y)
     stopped.set_params(gap_limit=0.0).certify()
     assert stopped.status_ == "optimal" and stopped.objective_ == best.objective_
-    assert np.allclose(stopped.test_costs(X), paid(stopped, X, COSTS))
+    assert np.allclose(stopped.feature_costs_paid(X), paid(stopped, X, COSTS))
 
 
 def test_every_tree_of_depth_two_costs_no_less():

@@ -238,7 +238,7 @@ def cases():
     yield "squares", OptimalTreeRegressor, {}, (X, X[:, 0] * RNG.random(300))
     yield "two targets", OptimalTreeRegressor, {"thresholds": "all"}, (X, X[:, :2] ** 2, weights)
     yield "costs", OptimalCostTree, {}, (frame, costs, weights)
-    yield "paying", OptimalCostTree, {"feature_costs": {("x0", "x1"): 0.01}}, (frame, costs)
+    yield "feature_costs", OptimalCostTree, {"feature_costs": {("x0", "x1"): 0.01}}, (frame, costs)
     binarizer = ThresholdBinarizer(4).fit(X)
     yield "binarizer", OptimalTreeClassifier, {"thresholds": binarizer}, (X, y)
 

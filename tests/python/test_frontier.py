@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import (
@@ -13,6 +14,9 @@ from certree import (
     DemographicParity,
     FalsePositiveRate,
     OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalSurvivalTree,
+    OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     frontier,
@@ -187,3 +191,73 @@ def test_one_time_limit_for_all_rows(axes):
 def test_a_time_limit_that_is_none(limit):
     with pytest.raises(ValueError, match="time_limit=.* a positive number of seconds"):
         frontier(OptimalTreeClassifier(), *table(), time_limit=limit)
+
+
+class Spread:
+    """Squared error, as a task of one's own."""
+
+    def leaf_cost(self, sums):
+        n, y, squares = sums.T
+        return squares - y * y / n
+
+    def answer(self, sums):
+        return float(sums[1] / sums[0])
+
+
+def every_estimator(n=70):
+    rng = np.random.default_rng(2)
+    X = pl.DataFrame({"a": rng.integers(0, 7, n), "b": rng.integers(0, 4, n), "c": rng.random(n) < 0.5})
+    y = (X["a"] + 2 * X["c"].cast(int)).to_numpy() + rng.normal(size=n).round(2)
+    costs = np.abs(y[:, None] - np.array([1.0, 4.0, 7.0])).round(2)
+    weights, years = rng.integers(1, 4, n), rng.uniform(0.5, 2.0, n)
+    given, group = rng.choice(["drug", "none"], n), pl.Series(rng.random(n) < 0.5).alias("g")
+    outcome = np.where(given == "drug", y, 3.0)
+    counts, half = rng.poisson(years * np.abs(y)), np.full(n, 0.5)
+    times, events = np.abs(y) + 0.1, rng.random(n) < 0.7
+    own = np.column_stack([np.ones(n), y, y * y])
+    parity = DemographicParity("g", 0.2)
+    seen = pl.DataFrame({"treatment": given, "outcome": outcome, "propensity": half})
+    made = {"outcome": outcome, "propensity": half}
+    return {
+        "classes": (OptimalTreeClassifier(), X, (np.digitize(y, [2, 5]),), {"sample_weight": weights}),
+        "balanced": (OptimalTreeClassifier("balanced_accuracy"), X, (y > 4,), {}),
+        "mcc": (OptimalTreeClassifier("mcc"), X, (y > 4,), {"sample_weight": weights}),
+        "auc": (OptimalTreeClassifier("auc"), X, (y > 4,), {}),
+        "gini": (OptimalTreeClassifier("gini"), X, (np.digitize(y, [2, 5]),), {}),
+        "targets": (OptimalTreeClassifier(), X, (np.column_stack([y > 4, y > 2]),), {}),
+        "guess": (OptimalTreeClassifier(thresholds="guess"), X, (y > 4,), {"sample_weight": weights}),
+        "parity": (OptimalTreeClassifier(constraints=(parity,)), X.with_columns(group), (y > 4,), {}),
+        "squares": (OptimalTreeRegressor(), X, (np.column_stack([y, y**2]),), {"sample_weight": weights}),
+        "poisson": (OptimalTreeRegressor("poisson"), X, (counts,), {"exposure": years}),
+        "absolute": (OptimalTreeRegressor("absolute_error"), X, (y,), {"sample_weight": weights}),
+        "costs": (OptimalCostTree(), X, (costs,), {"sample_weight": weights}),
+        "tests": (OptimalCostTree(feature_costs={"a": 0.1, "b": 0.05}), X, (costs,), {}),
+        "fair costs": (OptimalCostTree(constraints=(parity,)), X.with_columns(group), (costs,), {}),
+        "policy": (OptimalPolicyTree("ipw"), X, (given,), {**made, "sample_weight": weights}),
+        "seen": (OptimalPolicyTree("dr", n_folds=2), X, (seen,), {}),
+        "rewards": (OptimalPolicyTree(), X, (), {"rewards": costs}),
+        "survival": (OptimalSurvivalTree(), X, (times,), {"event": events, "sample_weight": weights}),
+        "own": (OptimalTree(Spread()), X, (own,), {"sample_weight": weights}),
+    }
+
+
+@pytest.mark.parametrize("name", list(every_estimator()))
+def test_every_estimator_has_a_front_with_all_arguments_of_its_fit(name):
+    model, X, data, more = every_estimator()[name]
+    model.set_params(max_depth=2)
+    front = frontier(model, X, *data, **more)
+    assert falls(front) and front["leaves"][-1] == 1 and set(front["status"]) == {"optimal"}
+    assert [tree.n_leaves for tree in front["tree"]] == front["leaves"].to_list()
+    best = {}
+    for leaves in range(1, 5):
+        limited = clone(model).set_params(leaf_penalty=0, max_leaf_nodes=leaves)
+        best[leaves] = limited.fit(X, *data, **more).objective_
+    for leaves, loss in best.items():
+        within = front.filter(pl.col("leaves") <= leaves)["loss"].min()
+        assert within == pytest.approx(loss, rel=1e-9, abs=1e-12)
+
+
+def test_what_sets_its_own_leaf_cost_has_no_front():
+    X, y = table()
+    with pytest.raises(ValueError, match="'log_loss', which is the same loss without that cost"):
+        frontier(OptimalTreeClassifier("mdl", max_depth=2), X, y)

@@ -74,7 +74,7 @@ def tables(draw):
 
 def count(X, thresholds, weight):
     training = ingest.read_training(X, "y", weight)
-    return training, *ingest.count(training, thresholds)
+    return training, *ingest.cut_and_group(training, thresholds)
 
 
 def check(frame, thresholds="all", weight=None):
@@ -114,15 +114,15 @@ def test_given_thresholds(rows, thresholds):
     st.lists(st.sampled_from("abcdz"), max_size=5),
     st.sampled_from([[], [True], "all"]),
 )
-def test_values_that_may_be_asked(rows, asked, flag):
+def test_values_that_may_be_asked(rows, requested, flag):
     """Rows whose values are not asked for cannot be told apart."""
     frame = pl.DataFrame(rows, schema=["x", "flag", "y"], orient="row")
-    check(frame, {"x": asked, "flag": flag})
-    _, cuts, points = count(frame, {"x": asked, "flag": flag}, None)
-    kept = pl.when(pl.col("x").is_in(asked)).then("x")
+    check(frame, {"x": requested, "flag": flag})
+    _, cuts, points = count(frame, {"x": requested, "flag": flag}, None)
+    kept = pl.when(pl.col("x").is_in(requested)).then("x")
     distinct = frame.select(kept, "flag") if flag else frame.select(kept)
     assert points.n_points == distinct.n_unique()
-    assert cuts[0].count == len(set(asked) & set(frame["x"])) and cuts[1].count == bool(flag)
+    assert cuts[0].count == len(set(requested) & set(frame["x"])) and cuts[1].count == bool(flag)
 
 
 @pytest.mark.parametrize("n_columns", [1, 40, 200])
@@ -143,7 +143,7 @@ def test_arrays_of_either_order(dtype, n_columns):
         for given_array in (array, np.asfortranarray(array), wide[:, ::2], wide[::-1, ::2][::-1]):
             for X in (given_array, pd.DataFrame(given_array)):
                 training = ingest.read_training(X, y_of)
-                found = ingest.count(training, "all")[1]
+                found = ingest.cut_and_group(training, "all")[1]
                 assert all(map(np.array_equal, found.core.codes, wanted.core.codes))
                 assert np.array_equal(found.weights, wanted.weights)
 

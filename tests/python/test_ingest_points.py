@@ -14,7 +14,7 @@ from certree import ingest
 
 def points_of(X, y, sample_weight=None, thresholds="all"):
     training = ingest.read_training(X, y, sample_weight)
-    return training, *ingest.count(training, thresholds)
+    return training, *ingest.cut_and_group(training, thresholds)
 
 
 rows_of = st.lists(

@@ -95,10 +95,10 @@ def test_one_chunk_of_polars_is_not_copied():
 
 
 def test_a_lazy_frame_is_asked_only_for_what_the_tree_tests():
-    asked = []
+    read = []
 
     def look(column: pl.Series) -> pl.Series:
-        asked.append(column.name)
+        read.append(column.name)
         return column
 
     frame = FRAME.lazy().with_columns(
@@ -106,7 +106,7 @@ def test_a_lazy_frame_is_asked_only_for_what_the_tree_tests():
         for name in ("int", "float")
     )
     arrays, n_rows = ingest.slot_arrays(frame, COLUMNS, [(2, None)])
-    assert n_rows == 3 and arrays[0].tolist() == WANTED[2] and set(asked) == {"float"}
+    assert n_rows == 3 and arrays[0].tolist() == WANTED[2] and set(read) == {"float"}
     assert ingest.slot_arrays(frame, COLUMNS, []) == ([], 3)
 
 

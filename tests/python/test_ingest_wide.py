@@ -16,7 +16,7 @@ WIDE = 100_000
 def counted(X, y):
     began = time.monotonic()
     training = ingest.read_training(X, y)
-    found, points = ingest.count(training, "all")
+    found, points = ingest.cut_and_group(training, "all")
     return found, points, time.monotonic() - began
 
 
@@ -48,21 +48,21 @@ def test_lazy_frames_are_read_in_few_parts(weighted, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(rng.integers(0, 9, (40, 300)), schema=[f"c{k}" for k in range(300)])
     frame = frame.with_columns(y=pl.Series(rng.integers(0, 2, 40)), w=pl.Series(rng.random(40)))
-    asked = []
+    widths = []
     collect = cuts.engine.collect
 
     def counting(lazy):
         found = collect(lazy)
-        asked.append(found.width)
+        widths.append(found.width)
         return found
 
     monkeypatch.setattr(cuts.engine, "collect", counting)
     training = ingest.read_training(frame.lazy(), "y", "w" if weighted else None)
-    asked.clear()
+    widths.clear()
     weight = training.weight_columns[0] if training.weight_columns else ""
     whole = cuts.make_cuts(training.frame, training.columns, "all", weight)
     # Two for each column: its name and the weight of each value.
-    assert sum(width > 2 for width in asked) == 1 and len(asked) <= 303
+    assert sum(width > 2 for width in widths) == 1 and len(widths) <= 303
     monkeypatch.setattr(cuts, "BATCH", 1)
     single = cuts.make_cuts(training.frame, training.columns, "all", weight)
     assert [each.thresholds for each in whole] == [each.thresholds for each in single]
@@ -75,5 +75,5 @@ def test_two_hundred_thousand_strings():
     assert found[0].count == n and points.n_points == n and seconds < 30
     column = found[0].column
     began = time.monotonic()
-    assert len(cuts.asked(column, list(column.values[: n // 2]))) == n // 2
+    assert len(cuts.requested_values(column, list(column.values[: n // 2]))) == n // 2
     assert time.monotonic() - began < 10

@@ -1,5 +1,7 @@
 """Limits and faults from outside: too much data, too little memory, interrupts in every phase."""
 
+import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -10,10 +12,22 @@ import time
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from certree import OptimalTreeClassifier
+from certree import (
+    DemographicParity,
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalSurvivalTree,
+    OptimalTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    frontier,
+)
+from certree import budget
 
 
 def many_cuts(n=20_000):
@@ -119,6 +133,226 @@ def test_reading_counts_as_time(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = OptimalTreeClassifier(**limits, time_limit=0.5).fit(*noise())
     assert model.status_ == "time_limit" and model.gap_ > 0 and model.predict(noise()[0]).size
+
+
+class Spread:
+    """The squared error, as a task of one's own."""
+
+    def leaf_cost(self, sums):
+        n, s, q = sums.T
+        return np.maximum(q - s * s / n, 0.0)
+
+    def answer(self, sums):
+        return float(sums[1] / sums[0])
+
+
+def estimators():
+    """Every estimator, and most of what a classifier can be asked for, with data that keep a search
+    busy."""
+    rng = np.random.default_rng(0)
+    n = 1500
+    X, y, real = rng.random((n, 8)), rng.integers(0, 2, n), rng.normal(size=n)
+    people = pl.DataFrame(X).with_columns(sex=rng.choice(["f", "m"], n))
+    classes = {
+        "quantiles": {"max_depth": 5, "thresholds": 15},
+        "all cuts": {"max_depth": 4},
+        "min_samples_leaf": {"max_depth": 4, "min_samples_leaf": 5},
+        "max_leaf_nodes": {"max_depth": 4, "max_leaf_nodes": 5, "leaf_penalty": 1e-3},
+        "one split": {"max_depth": 1},
+        "feature_costs": {"max_depth": 4, "thresholds": 9, "feature_costs": {"x0": 0.01}},
+        "f1": {"objective": "f1", "max_depth": 4},
+        "mcc": {"objective": "mcc", "max_depth": 4, "thresholds": 9},
+        "auc": {"objective": "auc", "max_depth": 3, "thresholds": 9},
+        "gini": {"objective": "gini", "max_depth": 4, "thresholds": 9},
+        "mdl": {"objective": "mdl", "max_depth": 4, "thresholds": 9},
+        "weights": {"max_depth": 4, "class_weight": "balanced"},
+    }
+    for name, parameters in classes.items():
+        yield name, OptimalTreeClassifier(**parameters), (X, y)
+    parity = DemographicParity("sex", 0.01)
+    yield "parity", OptimalTreeClassifier(max_depth=3, constraints=(parity,)), (people, y)
+    many = np.column_stack([y, rng.integers(0, 3, n)])
+    yield "targets", OptimalTreeClassifier(max_depth=4, thresholds=9), (X, many)
+    for objective in ("squared_error", "absolute_error", "quantile"):
+        yield objective, OptimalTreeRegressor(objective, max_depth=4), (X, real)
+    for objective in ("poisson", "gamma"):
+        yield objective, OptimalTreeRegressor(objective, max_depth=4), (X, np.exp(real))
+    yield "survival", OptimalSurvivalTree(max_depth=4), (X, np.exp(real), y == 1)
+    yield "costs", OptimalCostTree(max_depth=4, thresholds=15), (X, rng.random((n, 4)) - 0.5)
+    yield "policy", OptimalPolicyTree(max_depth=4, thresholds=15), (X, rng.integers(0, 2, n), real)
+    sums = np.column_stack([np.ones(n), real, real * real])
+    yield "custom", OptimalTree(Spread(), max_depth=3, thresholds=9), (X, sums)
+
+
+ESTIMATORS = list(estimators())
+each_estimator = pytest.mark.parametrize(
+    ("model", "data"), [each[1:] for each in ESTIMATORS], ids=[each[0] for each in ESTIMATORS]
+)
+
+
+@each_estimator
+def test_bounds_that_are_told_never_loosen(model, data):
+    told = []
+    model = clone(model).set_params(time_limit=1.0, callback=told.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(*data)
+    for before, after in zip(told, told[1:], strict=False):
+        assert before.lower_bound <= after.lower_bound and before.objective >= after.objective
+    curve = model.certificate_.curve
+    for (_, upper, lower), (_, upper2, lower2) in zip(curve, curve[1:], strict=False):
+        assert upper >= upper2 and lower <= lower2
+    # What was told holds for the answer.
+    assert all(each.lower_bound <= model.lower_bound_ + 1e-12 for each in told)
+
+
+@each_estimator
+def test_a_gap_limit_ends_every_search(model, data):
+    model = clone(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = clone(model).set_params(time_limit=1.0).fit(*data)
+    if first.status_ == "optimal":
+        return
+    # Wider than what is left after a while, so that it is reached in that time or soon after.
+    limit = 1.02 * first.gap_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.set_params(time_limit=60, gap_limit=limit).fit(*data)
+    assert model.status_ in ("gap_limit", "optimal") and model.gap_ <= limit
+
+
+@each_estimator
+def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data):
+    best = clone(model).set_params(max_depth=1, time_limit=60, max_leaf_nodes=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best.fit(*data)
+    late = clone(model).set_params(time_limit=1e-9)
+    if late.get_params().get("constraints"):
+        with contextlib.suppress(ValueError), pytest.warns(ConvergenceWarning, match="was read"):
+            late.fit(*data)
+        return
+    with pytest.warns(ConvergenceWarning, match="before the table was read"):
+        late.fit(*data)
+    assert late.status_ == "time_limit" and late.get_n_leaves() == 1
+    assert late.lower_bound_ <= min(best.objective_, late.objective_)
+    assert len(late.predict(data[0])) == len(data[0])
+    with pytest.raises(ValueError, match="larger time_limit"):
+        late.certify()
+
+
+def test_grouping_in_no_time_is_the_same_as_reading_in_none(monkeypatch):
+    X, y = noise()
+    left = [None, 0.0]
+    monkeypatch.setattr(budget, "seconds_left", lambda share=1.0: left.pop(0) if left else 1.0)
+    monkeypatch.setattr(budget, "is_over", lambda share=1.0: False)
+    with pytest.warns(ConvergenceWarning, match="before the table was read"):
+        model = OptimalTreeClassifier(max_depth=3).fit(X, y)
+    assert model.get_n_leaves() == 1 and model.objective_ == pytest.approx(
+        min(y.mean(), 1 - y.mean()) + 0.01
+    )
+
+
+def test_guessing_takes_half_of_the_time():
+    X, y = noise(4000, 30)
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = OptimalTreeClassifier(max_depth=4, thresholds="guess", time_limit=1.0).fit(X, y)
+    assert time.process_time() - start < 3
+    assert model.status_ in ("time_limit", "optimal") and model.get_n_leaves() >= 1
+
+
+def test_strings_take_a_time_that_grows_with_them():
+    rng = np.random.default_rng(0)
+    n = 100_000
+    X = pl.DataFrame({"name": [f"s{number}" for number in rng.permutation(n)]})
+    start = time.process_time()
+    model = OptimalTreeClassifier(max_depth=1, time_limit=120).fit(X, rng.integers(0, 2, n))
+    assert model.status_ == "optimal" and time.process_time() - start < 10
+
+
+GROWTH = """
+    import numpy as np, polars as pl, warnings
+    warnings.simplefilter("ignore")
+    from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
+
+    def status(name):
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith(name)) * 1024
+
+    rng = np.random.default_rng(0)
+    OptimalTreeClassifier().fit(np.eye(4), [0, 1, 0, 1])
+    data, model, limit = {data}, {model}, {limit}
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    before = status("VmRSS")
+    try:
+        print(model.set_params(memory_limit=limit, time_limit=3).fit(*data).status_)
+    except ValueError as error:
+        print("memory_limit" in str(error))
+    print((status("VmHWM") - before) / (1.1 * limit + (16 << 20)))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs Linux")
+@pytest.mark.parametrize(
+    ("data", "model", "limit"),
+    [
+        ("(rng.random((20_000, 6)), rng.integers(0, 2500, 20_000))", "OptimalTreeClassifier()", 50e6),
+        (
+            "(pl.DataFrame({'s': [f's{i}' for i in range(200_000)]}), rng.integers(0, 2, 200_000))",
+            "OptimalTreeClassifier(max_depth=1)",
+            40e6,
+        ),
+        ("(rng.random((500_000, 8)), rng.integers(0, 2, 500_000))", "OptimalTreeClassifier()", 40e6),
+        ("(rng.random((20_000, 4)), rng.random((20_000, 300)))", "OptimalCostTree()", 60e6),
+        ("(rng.random((20_000, 4)), rng.random((20_000, 100)))", "OptimalTreeRegressor()", 40e6),
+        (
+            "(rng.random((1500, 12)), rng.integers(0, 2, 1500))",
+            "OptimalTreeClassifier(max_depth=6, thresholds=20, leaf_penalty=1e-4)",
+            30e6,
+        ),
+    ],
+)
+def test_memory_limits_hold_for_the_whole_fit(data, model, limit):
+    script = textwrap.dedent(GROWTH).format(data=data, model=model, limit=limit)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    outcome, share = run.stdout.split()
+    assert outcome in ("True", "time_limit", "memory_limit", "optimal") and float(share) <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_frontier_with_real_weights_ends_and_is_that_of_all_trees(seed):
+    rng = np.random.default_rng(seed)
+    n = 14
+    X, y, w = rng.integers(0, 3, (n, 2)), rng.integers(0, 2, n), rng.random(n)
+    axes = ("false_negatives", "false_positives")
+    model = OptimalTreeClassifier(max_depth=2)
+    front = frontier(model, X, y, axes=axes, sample_weight=w, time_limit=60)
+    splits = [X[:, column] <= cut for column in range(2) for cut in range(2)]
+
+    def trees(rows, depth):
+        yield [rows]
+        for split in splits if depth else []:
+            left, right = rows & split, rows & ~split
+            if left.any() and right.any():
+                for below in trees(left, depth - 1):
+                    yield from (below + other for other in trees(right, depth - 1))
+
+    points = set()
+    for leaves in trees(np.ones(n, dtype=bool), 2):
+        wrong = np.array([[w[leaf & (y == 1)].sum(), w[leaf & (y == 0)].sum()] for leaf in leaves])
+        for labels in itertools.product((0, 1), repeat=len(leaves)):
+            positive = np.array(labels, dtype=bool)
+            points.add((wrong[~positive, 0].sum().round(9), wrong[positive, 1].sum().round(9)))
+    best = []
+    for point in sorted(points):
+        if not best or point[1] < best[-1][1] - 1e-9:
+            best.append(point)
+    assert front.select(axes).rows() == [pytest.approx(point, abs=1e-8) for point in best]
 
 
 def test_an_error_in_a_callback_leaves_no_thread():

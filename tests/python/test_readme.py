@@ -12,6 +12,7 @@ PAGES = [
     "README.md",
     "docs/certificate.md",
     "docs/guessing.md",
+    "docs/choosing-parameters.md",
     "docs/costs-and-policies.md",
     "docs/constraints.md",
     "docs/ranking-and-frontiers.md",

@@ -121,7 +121,7 @@ def test_one_word_for_cuts_and_bounds_fits_one_reference(monkeypatch):
     assert len(fits) == model.guesser_.n_fits_
     own = model.certificate_
     assert own.reference == "a GradientBoostingClassifier" and own.to_dict()["guarantee"] == own.gap
-    assert "Guessed: no tree is better" in str(own) and "at most" in str(own)
+    assert "Guessed: no leaf of the best tree loses less" in str(own) and "at most" in str(own)
     cuts = own.cuts
     assert "Guessed" not in str(model.certify().certificate_)
     assert model.certificate_.cuts == cuts and model.certificate_.seconds >= own.seconds
@@ -309,7 +309,7 @@ def test_the_command_line_guesses_too(tmp_path, capsys):
     fit = ["fit", str(table), "--target", "y", "--quiet", "--max-depth", "3"]
     assert main([*fit, "--thresholds", "guess", "--reference", "guess"]) == 0
     out = capsys.readouterr().out
-    assert "optimal_given_guess" in out and "Guessed: no tree is better" in out
+    assert "optimal_given_guess" in out and "Guessed: no leaf of the best tree loses less" in out
     with pytest.raises(SystemExit):
         main([*fit, "--reference", "guesses"])
     assert "invalid choice: 'guesses'" in capsys.readouterr().err

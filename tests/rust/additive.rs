@@ -14,7 +14,7 @@ use certree::error::Result;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::{best_first, brute, intervals};
-use certree::solve::solve;
+use certree::solve;
 use certree::task::{
     ClassInput, Deviance, Impurity, Leaf, RateInput, Scaled, TargetsInput, Task, testing,
 };

@@ -9,7 +9,7 @@ use certree::bounds::{
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
-use certree::view::Question;
+use certree::view::Cut;
 
 /// Runs `check` on a few random sets of each random case.
 fn for_sets(
@@ -81,7 +81,7 @@ fn three_leaves() {
         let mut most = [0; 2];
         for (index, feature) in problem.features.iter().enumerate() {
             for cut in 0..feature.cuts {
-                for side in sets::sides(problem, set, Question { feature: index.into(), cut }) {
+                for side in sets::sides(problem, set, Cut { feature: index.into(), cut }) {
                     let (side, _) = two_classes(problem, side).expect("the same problem");
                     for class in (0..2).filter(|&class| side[1 - class] < few) {
                         most[class] = side[class].max(most[class]);
@@ -212,13 +212,13 @@ fn squared() -> Options {
 }
 
 /// What k-means says of a set.
-fn groups(problem: &Problem, set: u64, leaves: u32, enough: i64) -> Option<i64> {
+fn groups(problem: &Problem, set: u64, leaves: u32, target: i64) -> Option<i64> {
     let task = problem.task.structure().squares().expect("a regression");
     let points: Vec<usize> = sets::points(set).collect();
     let stats = |p: usize| problem.task.stats(points[p]);
     let mut scratch = k_means::Scratch::default();
     let trees = (leaves, problem.leaf_cost);
-    scratch.at_least(task, (points.len(), stats), trees, enough, &|| false)
+    scratch.at_least(task, (points.len(), stats), trees, target, &|| false)
 }
 
 #[test]
@@ -228,16 +228,16 @@ fn k_means_bounds_trees() {
         let (cost, plan) = oracle.best(set, depth, leaves);
         for more in [0, 1, 7] {
             let bound = groups(problem, set, plan.leaves() + more, 0);
-            let bound = bound.ok_or("nothing is always enough")?;
+            let bound = bound.ok_or("zero is always reached")?;
             ensure(bound <= cost, || format!("{plan:?} costs {cost}, less than {bound}"))?;
             let least = equivalent_points::at_least(0, 1, problem.leaf_cost);
             ensure(bound >= least, || {
                 format!("{bound} is less than equivalent points say: {least}")
             })?;
-            for enough in [bound, bound + 1] {
-                let asked = groups(problem, set, plan.leaves() + more, enough);
-                let right = asked == Some(bound).filter(|&bound| bound >= enough);
-                ensure(right, || format!("{asked:?} of {bound}, asked for {enough}"))?;
+            for target in [bound, bound + 1] {
+                let reached = groups(problem, set, plan.leaves() + more, target);
+                let right = reached == Some(bound).filter(|&bound| bound >= target);
+                ensure(right, || format!("{reached:?} of {bound}, of a target of {target}"))?;
             }
         }
         Ok(())
@@ -274,7 +274,7 @@ fn k_means_is_the_best_of_all_groups() {
         let task = problem.task.structure().squares().ok_or("a regression")?;
         let points: Vec<usize> = sets::points(set).collect();
         let leaves = rng.range(1, 5) as u32;
-        let bound = groups(problem, set, leaves, 0).ok_or("nothing is always enough")?;
+        let bound = groups(problem, set, leaves, 0).ok_or("zero is always reached")?;
         let least = any_groups(problem, &points, leaves, &mut Vec::new());
         ensure(bound <= least, || format!("groups cost {least}, less than {bound}"))?;
         // A unit for each group, and what floats may be off by.

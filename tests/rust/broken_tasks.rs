@@ -5,7 +5,7 @@ use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::error::Error;
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run};
-use certree::solve::solve;
+use certree::solve;
 use certree::task::{Leaf, Scaled, Task, testing};
 
 type LeafCost = fn(&[i64]) -> Cost;

@@ -114,8 +114,8 @@ fn without_multipliers() {
 /// Weights that are no short decimals. `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn long_decimals() {
-    let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(400_000..400_000 + asked.unwrap_or(600), |seed| {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(400_000..400_000 + cases.unwrap_or(600), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
         check_with(&limited(seed, 1 + seed as usize % 3), 1, None, !seed.is_multiple_of(4), unit)
     });

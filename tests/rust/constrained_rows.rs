@@ -56,7 +56,14 @@ fn counted(seed: u64) -> Counted {
                 n => ((0..n as u32).collect(), vec![]),
             };
             (
-                LimitInput { name: format!("limit {index}"), label, among, against, most: share.0 },
+                LimitInput {
+                    name: format!("limit {index}"),
+                    label,
+                    among,
+                    against,
+                    most: share.0,
+                    is_strict: false,
+                },
                 share,
             )
         })
@@ -189,8 +196,8 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
 /// `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn all_trees_and_labellings() {
-    let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(0..asked.unwrap_or(1_500), |seed| check(seed, None));
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(0..cases.unwrap_or(1_500), |seed| check(seed, None));
 }
 
 #[test]

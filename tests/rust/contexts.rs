@@ -20,7 +20,7 @@ use certree::error::Error;
 use certree::ids::ColumnId;
 use certree::problem::Shape;
 use certree::run::{Limits, Run};
-use certree::solve::solve;
+use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
 
 const KINDS: [PathMix; 5] =
@@ -46,8 +46,8 @@ struct Once {
 }
 
 impl Context for Once {
-    fn price_after(&self, asked: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        (!asked.contains(&column)).then_some(0)
+    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        (!path.contains(&column)).then_some(0)
     }
 
     fn validate(&self, n_columns: usize) -> certree::error::Result<()> {
@@ -102,15 +102,15 @@ fn states_say_what_statements_say() {
         let mut path = Vec::new();
         for _ in 0..rng.below(6).min(6 * n) {
             let column = rng.below(n);
-            let mut asked: Vec<ColumnId> = Vec::new();
+            let mut columns: Vec<ColumnId> = Vec::new();
             for &column in &path {
                 let column = ColumnId::from(column);
-                if !asked.contains(&column) {
-                    asked.push(column);
+                if !columns.contains(&column) {
+                    columns.push(column);
                 }
             }
             let allowed = rules.iter().all(|rule| rule.allows(&path, column));
-            let told = context.price_after(&asked, ColumnId::from(column)).is_some();
+            let told = context.price_after(&columns, ColumnId::from(column)).is_some();
             ensure(allowed == told, || format!("{rules:?} after {path:?}: {column} is {told}"))?;
             if allowed {
                 path.push(column);

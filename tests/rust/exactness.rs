@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use crate::common::judge::agrees_with_oracle;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, sets};
+use certree::answer::{exactly, solve};
 use certree::cost::{INFINITE, Scale};
 use certree::exact::Ratio;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
-use certree::solve::{exactly, solve};
 use certree::task::{ClassInput, Losses, RowCosts};
 
 /// The best trees of all sets of points.
@@ -95,8 +95,8 @@ fn holds(problem: &Problem) -> Result<(), String> {
         format!("the bound {:e} is above {:e}", answer.lower_bound, best.nearest())
     })?;
     let size = problem.scale.offset as f64 / problem.scale.units;
-    let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
-    let allowed = 1e-9 * best.nearest().abs().max(size.abs()).max(certain);
+    let unavoidable = problem.stated.as_ref().map_or(0.0, |stated| stated.unavoidable_cost());
+    let allowed = 1e-9 * best.nearest().abs().max(size.abs()).max(unavoidable);
     let gap = answer.objective - answer.lower_bound;
     let more = (&own - &best).nearest();
     ensure(answer.status == Status::Optimal, || {

@@ -56,12 +56,12 @@ fn all_costs(
             && let Some(test) = costs.of_column[column]
             && !path.iter().any(|&other| costs.of_column[other] == Some(test))
         {
-            let asked = costs.tests[test as usize];
+            let cost = costs.tests[test as usize];
             let bought = path.iter().filter_map(|&other| costs.of_column[other]);
             let mut groups = bought.map(|other| costs.tests[other as usize].group);
-            let known = asked.group.is_some() && groups.any(|group| group == asked.group);
+            let known = cost.group.is_some() && groups.any(|group| group == cost.group);
             let mass: Cost = of(points).map(|p| costs.masses[p]).sum();
-            price = mass * if known { asked.discounted } else { asked.full };
+            price = mass * if known { cost.discounted } else { cost.full };
         }
         for cut in 0..feature.cuts {
             let left = of(points)

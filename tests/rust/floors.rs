@@ -11,12 +11,12 @@ use crate::common::judge::{ensure, recompute};
 use crate::common::large::{built, noise};
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, Squares as Rows, for_seeds};
+use certree::answer::{go_on, solve};
 use certree::cost::Cost;
 use certree::guess;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{best_first, brute, intervals};
-use certree::solve::{go_on, solve};
 use certree::task::{Leaf, Scaled, Task};
 
 fn cases(few: u64) -> u64 {

@@ -21,7 +21,7 @@ struct Loose {
     no_worse: fn(i64, i64) -> bool,
     feasible: fn(i64) -> bool,
     /// How often a leaf was asked for.
-    asked: AtomicI64,
+    leaves_costed: AtomicI64,
     drift: i64,
     /// True if it gives its label to two values.
     twice: bool,
@@ -35,7 +35,7 @@ impl Default for Loose {
             join: |a, b| a + b,
             no_worse: |a, b| a <= b,
             feasible: |_| true,
-            asked: AtomicI64::new(0),
+            leaves_costed: AtomicI64::new(0),
             drift: 0,
             twice: false,
         }
@@ -58,7 +58,7 @@ impl FrontTask for Loose {
     }
 
     fn leaf(&self, sums: &[i64], push: &mut dyn FnMut(u32, i64)) {
-        let times = self.asked.fetch_add(1, Ordering::Relaxed);
+        let times = self.leaves_costed.fetch_add(1, Ordering::Relaxed);
         push(0, (self.leaf)(sums) + self.drift * times);
         if self.twice {
             push(0, (self.leaf)(sums) + 1);

@@ -19,6 +19,7 @@ use certree::data::{Column, ColumnKind, Points};
 use certree::error::Error;
 use certree::pareto::{FrontProblem, solve_front, whole_front};
 use certree::problem::{Problem, Shape};
+use certree::route::Route;
 use certree::run::{Limits, Run, Status};
 use certree::search::fronts::{self, Candidate, Front, Start};
 use certree::task::{ClassInput, FrontTask, RowCosts, Scaled, testing};
@@ -144,6 +145,7 @@ fn best_agrees(
     ensure(answer.status == Status::Optimal && answer.lower_bound == best as f64, || {
         format!("truth {best} got {:?}, lower {}", answer.status, answer.lower_bound)
     })?;
+    ensure(answer.route == Route::Fronts, || format!("{:?}", answer.route))?;
     let leaves = answer.tree.n_leaves() as u32;
     let shape = drawn.case.shape;
     ensure(shape.max_leaves.is_none_or(|most| leaves <= most), || format!("{leaves} leaves"))?;

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use crate::common::Random;
+use certree::answer::Answer;
 use certree::data::{Column, ColumnKind, Points};
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::problem::Shape;
 use certree::run::{Limits, Run, Status};
-use certree::solve::Answer;
 use certree::task::ClassInput;
 
 struct Data {
@@ -65,6 +65,7 @@ fn constrained(data: &Data, seed: u64, penalty: f64) -> Constrained {
         among: among.to_vec(),
         against: against.to_vec(),
         most,
+        is_strict: false,
     };
     let mut limits = vec![limit(&[1, 3], &[0, 2], 0.02)];
     if seed.is_multiple_of(2) {

@@ -9,11 +9,11 @@ use crate::common::large::{built, noise};
 use crate::common::paths::PathMix;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Random, for_seeds};
+use certree::answer::{go_on, solve};
 use certree::guess;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::brute;
-use certree::solve::{go_on, solve};
 
 fn cases(few: u64) -> u64 {
     match std::env::var("CERTREE_CASES") {

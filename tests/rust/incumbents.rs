@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::common::judge::{bounds_optimum, ensure, proved_optimal, tree_is_sound};
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, for_seeds};
+use certree::answer::{Incumbent, go_on, solve};
 use certree::ids::ColumnId;
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run};
 use certree::search::brute;
-use certree::solve::{Known, go_on, solve};
 use certree::tree::Tree;
 
 fn cases(few: u64) -> u64 {
@@ -47,7 +47,8 @@ fn goes_on(case: &Case) -> Result<(), String> {
     ];
     for (at, (tree, lower_bound)) in starts.into_iter().enumerate() {
         let with = |why| format!("start {at}: {why}");
-        let known = Known::of_tree(&problem, tree, lower_bound).map_err(|e| with(e.to_string()))?;
+        let known =
+            Incumbent::of_tree(&problem, tree, lower_bound).map_err(|e| with(e.to_string()))?;
         let (first, known) =
             go_on(&problem, Some(&known), &run(&problem, 0)).map_err(|e| with(e.to_string()))?;
         bounds_optimum(case, &problem, &best, &first).map_err(with)?;
@@ -84,14 +85,14 @@ fn trees_that_the_problem_does_not_allow_are_refused() {
         ];
         for shape in too_strict {
             let stricter = Problem { shape, ..problem.clone() };
-            let known = Known::of_tree(&stricter, tree.clone(), 0.0).map(|_| ());
+            let known = Incumbent::of_tree(&stricter, tree.clone(), 0.0).map(|_| ());
             ensure(known.is_err(), || format!("{shape:?} allows it"))?;
         }
         let mut strange = tree.clone();
         if let Some(split) = strange.nodes[0].split.as_mut() {
             split.column = ColumnId(1000);
         }
-        let known = Known::of_tree(&problem, strange, 0.0).map(|_| ());
+        let known = Incumbent::of_tree(&problem, strange, 0.0).map(|_| ());
         ensure(known.is_err(), || "a column that is not there".into())?;
         Ok(())
     });

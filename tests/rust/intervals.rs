@@ -10,10 +10,10 @@ use certree::bits::Level;
 use certree::cost::INFINITE;
 use certree::error::Error;
 use certree::problem::Problem;
+use certree::route::relax;
 use certree::run::{Limits, Run};
 use certree::search::intervals::{Options as Search, applies, solve};
 use certree::search::{Found, brute};
-use certree::solve::relax;
 use certree::tree::Tree;
 
 /// The case without the limits that this search does not take.

@@ -3,10 +3,10 @@
 use crate::common::judge::{proved_optimal, tree_is_sound};
 use crate::common::problems::{LossKind, Options, ShapeMix};
 use crate::common::{Case, random_problem};
+use certree::answer::{Answer, solve};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{Found, brute};
-use certree::solve::{Answer, solve};
 
 /// A case whose best tree has at least two leaves, solved.
 fn solved() -> (Case, Problem, Found, Answer) {

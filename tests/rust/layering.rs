@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 const MOST_LINES: usize = 600;
 
-struct Source {
+pub struct Source {
     /// Below `rust/`, with `/` between folders.
-    path: String,
+    pub path: String,
     lines: usize,
     /// Without comments, strings' contents and unit tests: what the library itself is made of.
-    code: String,
+    pub code: String,
 }
 
 impl Source {
@@ -27,7 +27,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-fn sources() -> Vec<Source> {
+pub fn sources() -> Vec<Source> {
     let rust = root().join("rust");
     let mut folders = vec![rust.clone()];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A search that is told what is of no use, and what others proved under other prices, against the
+//! A search that is told what is of no use, and what others proved under other costs, against the
 //! oracle.
 
 use crate::common::judge::ensure;
@@ -20,23 +20,23 @@ fn nothing_is_missed_below_a_cost_that_is_of_use() {
     for_seeds(6_000, &Options::default(), |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let optimum = brute::solve(&problem).upper;
-        for below in [0, optimum / 2, optimum, optimum + 1, optimum + optimum / 3 + 1] {
-            let options = Search { below, ..Search::default() };
+        for cutoff in [0, optimum / 2, optimum, optimum + 1, optimum + optimum / 3 + 1] {
+            let options = Search { cutoff, ..Search::default() };
             let found = best_first::solve(&problem, &run(&problem, 1), &options)
                 .map_err(|e| e.to_string())?;
-            ensure(found.lower <= optimum && found.lower >= optimum.min(below), || {
-                format!("{} is proved of {optimum}, below {below}", found.lower)
+            ensure(found.lower <= optimum && found.lower >= optimum.min(cutoff), || {
+                format!("{} is proved of {optimum}, at a cutoff of {cutoff}", found.lower)
             })?;
-            ensure(found.upper == optimum || (optimum >= below && found.upper > optimum), || {
-                format!("{} is found of {optimum}, below {below}", found.upper)
+            ensure(found.upper == optimum || (optimum >= cutoff && found.upper > optimum), || {
+                format!("{} is found of {optimum}, at a cutoff of {cutoff}", found.upper)
             })?;
         }
         Ok(())
     });
 }
 
-/// Two classes and these prices of errors and leaves, whole numbers of one unit.
-fn priced(case: &Case, weights: &[f64], [a, b, leaf]: [i64; 3]) -> Result<Problem, String> {
+/// Two classes and these costs of errors and leaves, whole numbers of one unit.
+fn costed(case: &Case, weights: &[f64], [a, b, leaf]: [i64; 3]) -> Result<Problem, String> {
     let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone())
         .map_err(|e| e.to_string())?;
     let total: f64 = weights.iter().sum();
@@ -56,7 +56,7 @@ fn priced(case: &Case, weights: &[f64], [a, b, leaf]: [i64; 3]) -> Result<Proble
 }
 
 #[test]
-fn hints_from_other_prices_change_no_optimum() {
+fn hints_from_other_costs_change_no_optimum() {
     let options = Options {
         min_points: 6,
         max_points: 14,
@@ -79,20 +79,20 @@ fn hints_from_other_prices_change_no_optimum() {
         let mut learned: Vec<Learned> = Vec::new();
         for _ in 0..4 {
             let leaf = if rng.chance(0.5) { 0 } else { rng.range(1, 4) as i64 };
-            let prices = [rng.range(1, 9) as i64, rng.range(1, 9) as i64, leaf];
-            let problem = priced(&case, &weights, prices)?;
+            let costs = [rng.range(1, 9) as i64, rng.range(1, 9) as i64, leaf];
+            let problem = costed(&case, &weights, costs)?;
             let optimum = brute::solve(&problem).upper;
-            let hints = Hints::new(prices, &learned);
+            let hints = Hints::new(costs, &learned);
             let (found, new) = best_first::solve_with(
                 &problem,
                 &run(&problem, 1 + rng.below(2)),
                 &Search::default(),
                 hints,
-                Some(prices),
+                Some(costs),
             )
             .map_err(|e| e.to_string())?;
             ensure((found.lower, found.upper) == (optimum, optimum), || {
-                format!("{prices:?}: {} to {}, not {optimum}", found.lower, found.upper)
+                format!("{costs:?}: {} to {}, not {optimum}", found.lower, found.upper)
             })?;
             learned.extend(new);
         }

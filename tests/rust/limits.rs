@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use crate::common::judge::recompute;
 use crate::common::large::{built, noise};
 use crate::common::{Loss, Options, Random, random_problem};
-use certree::data::ColumnKind;
+use certree::answer::{Answer, solve};
+use certree::data::{ColumnKind, Threshold};
 use certree::error::Error;
 use certree::problem::Problem;
 use certree::run::{Limits, Progress, Pulse, Run, Status};
-use certree::solve::{Answer, solve};
 
 fn limited(problem: &Problem, limits: Limits) -> Answer {
     watched(problem, limits, Box::new(|_: &Progress| true))
@@ -27,7 +27,7 @@ fn watched(problem: &Problem, limits: Limits, pulse: Pulse) -> Answer {
 fn check(problem: &Problem, answer: &Answer) {
     // Units may be rounded; the objective is that of the caller's own numbers.
     let of_units = problem.scale.objective(recompute(problem, &answer.tree));
-    let exact = certree::solve::exactly::objective(problem, &answer.tree);
+    let exact = certree::answer::exactly::objective(problem, &answer.tree);
     assert_eq!(exact.map_or(of_units, |exact| exact.nearest()), answer.objective);
     assert!(answer.lower_bound <= answer.objective);
     let curve = &answer.curve;
@@ -188,6 +188,90 @@ fn gap_limits_are_kept() {
             assert!(answer.gap() <= gap * best.abs() * (1.0 + 1e-9) + 1e-12);
             assert!(answer.lower_bound <= best && best <= answer.objective);
         }
+    }
+}
+
+/// Every route to an answer, and a gap that each comes to long before its proof.
+fn routes() -> Vec<(&'static str, Problem)> {
+    let few_leaves = {
+        let mut case = noise(2_000, 3, 400, 2, 3);
+        case.shape.max_leaves = Some(5);
+        built(case, 0.001, Some(4))
+    };
+    let large_leaves = {
+        let mut case = noise(2_000, 3, 400, 2, 4);
+        case.shape.min_leaf_rows = 7;
+        built(case, 0.0, Some(3))
+    };
+    vec![
+        ("cuts one by one", built(noise(2_000, 12, 12, 2, 1), 0.0002, Some(5))),
+        ("intervals", built(noise(2_000, 3, 400, 2, 2), 0.0002, Some(4))),
+        ("few leaves", few_leaves),
+        ("large leaves", large_leaves),
+        ("one split", built(noise(2_000, 3, 400, 2, 5), 0.0, Some(1))),
+    ]
+}
+
+#[test]
+fn gap_limits_end_every_route() {
+    for (name, problem) in routes() {
+        for threads in [1, 3] {
+            let limits = Limits { gap: 0.3, threads, ..seconds(60.0) };
+            let answer = limited(&problem, limits);
+            assert!(answer.gap() <= 0.3, "{name}: {} of a gap", answer.gap());
+            let by_gap = [Status::GapLimit, Status::Optimal].contains(&answer.status);
+            assert!(by_gap, "{name}: {:?}", answer.status);
+        }
+    }
+}
+
+/// Several phases tell bounds of their own, and none of them may take back what another has proved.
+#[test]
+fn bounds_that_are_told_never_loosen() {
+    for (name, problem) in routes() {
+        for threads in [1, 3] {
+            let mut told: Vec<Progress> = Vec::new();
+            let (send, receive) = std::sync::mpsc::channel();
+            let pulse = Box::new(move |progress: &Progress| send.send(*progress).is_ok());
+            let answer = watched(&problem, Limits { threads, ..seconds(0.7) }, pulse);
+            told.extend(receive.try_iter());
+            for pair in told.windows(2) {
+                assert!(pair[0].lower_bound <= pair[1].lower_bound, "{name}: {pair:?}");
+                assert!(pair[0].objective >= pair[1].objective, "{name}: {pair:?}");
+            }
+            let last = told.last().map_or(f64::MIN, |progress| progress.lower_bound);
+            assert!(last <= answer.lower_bound, "{name}: {last} was told");
+        }
+    }
+}
+
+#[test]
+fn what_is_held_already_counts() {
+    let problem = built(noise(50, 2, 1, 2, 0), 0.0, Some(1));
+    let limits = Limits { memory: Some(1_000), held: 900, ..Limits::default() };
+    let run = Run::new(limits, problem.scale, None);
+    assert!(run.fits(100) && !run.fits(101));
+    let part = run.part(problem.scale, Box::new(|_: &Progress| true));
+    assert!(part.fits(100) && !part.fits(101));
+}
+
+/// A column of as many categories, or cuts, as rows: the work grows with rows, not with their
+/// square, and memory, too.
+#[test]
+fn one_split_of_many_values_takes_no_pairs() {
+    let n = 200_000;
+    let values = (0..n).map(|value| value.to_string()).collect();
+    let cuts = (0..n - 1).map(|cut| Threshold::Float(cut as f64)).collect();
+    for kind in [ColumnKind::Category(values), ColumnKind::Ordered(cuts)] {
+        let mut case = noise(n, 1, 1, 2, 0);
+        case.columns[0].kind = kind;
+        case.codes[0] = (0..n as u32).collect();
+        let problem = built(case, 0.0, Some(1));
+        let start = Instant::now();
+        let limits = Limits { memory: Some(64_000_000), ..seconds(60.0) };
+        let answer = limited(&problem, limits);
+        assert_eq!((answer.status, answer.tree.n_leaves()), (Status::Optimal, 2));
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 }
 

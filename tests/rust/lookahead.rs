@@ -9,7 +9,7 @@ use certree::bits::Level;
 use certree::cost::{Cost, INFINITE};
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
-use certree::view::{BitView, Offer, Question, View};
+use certree::view::{BitView, Cut, Offer, View};
 
 /// A node: its rows as a kernel sees them, and as a set of points.
 struct Node {
@@ -55,7 +55,7 @@ fn worst(problem: &Problem, set: u64) -> Cost {
     sum.unwrap_or_else(|| sets::worst(problem, set))
 }
 
-fn question(bits: &BitView, view: &View, column: usize) -> Question {
+fn question(bits: &BitView, view: &View, column: usize) -> Cut {
     bits.questions[view.columns[column] as usize]
 }
 
@@ -191,7 +191,7 @@ fn check_prices(case: &Case) -> Result<(), String> {
     let context = bits.context.as_ref().expect("they cost something");
     let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
     let test =
-        |question: Question| costs.of_column[features.get(question.feature.index()).column.index()];
+        |question: Cut| costs.of_column[features.get(question.feature.index()).column.index()];
     let all: Vec<Option<u32>> = bits.questions.iter().map(|&question| test(question)).collect();
     // That a test was bought matters if it answers more than one question.
     let lasts = |test: u32| all.iter().filter(|&&other| other == Some(test)).count() > 1;
@@ -207,13 +207,13 @@ fn check_prices(case: &Case) -> Result<(), String> {
             bought.extend(all[at]);
         }
         // What a question costs after those, and after one more.
-        let price = |last: Option<Question>, question: Question| {
-            let Some(asked) = test(question) else { return 0 };
+        let price = |last: Option<Cut>, question: Cut| {
+            let Some(own) = test(question) else { return 0 };
             let last = last.and_then(test);
-            if last == Some(asked) || (bought.contains(&asked) && lasts(asked)) {
+            if last == Some(own) || (bought.contains(&own) && lasts(own)) {
                 return 0;
             }
-            let price = costs.tests[asked as usize];
+            let price = costs.tests[own as usize];
             let group = |&other: &u32| costs.tests[other as usize].group;
             let opened = bought.iter().chain(&last).any(|other| group(other) == price.group);
             if price.group.is_some() && opened { price.discounted } else { price.full }
@@ -222,7 +222,7 @@ fn check_prices(case: &Case) -> Result<(), String> {
         let never = || false;
         (kernel.look(&node.view, ask, offer, &never, &mut look)).expect("it runs");
         let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
-        let questions: Vec<Question> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
+        let questions: Vec<Cut> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
         for (column, &first) in questions.iter().enumerate() {
             for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
                 let at = |what: &str| format!("{level:?} column {column} side {side}: {what}");
@@ -261,7 +261,7 @@ fn check_rules(case: &Case) -> Result<(), String> {
     let bits = BitView::with_context(features, points, task, count_rows, (None, Some(context)));
     let context = bits.context.as_ref().expect("some questions are forbidden");
     let ask = Ask { min_rows: problem.shape.min_leaf_rows as i64, stumps: true, ..Ask::default() };
-    let column_of = |question: Question| features.get(question.feature.index()).column.index();
+    let column_of = |question: Cut| features.get(question.feature.index()).column.index();
     let columns: Vec<usize> = bits.questions.iter().map(|&q| column_of(q)).collect();
     let allows = |path: &[usize], column| case.paths.iter().all(|rule| rule.allows(path, column));
     let cost =
@@ -284,7 +284,7 @@ fn check_rules(case: &Case) -> Result<(), String> {
         let offer = context.offer(&state, &node.view.columns, &mut offer);
         let never = || false;
         (kernel.look(&node.view, ask, offer, &never, &mut look)).expect("it runs");
-        let questions: Vec<Question> =
+        let questions: Vec<Cut> =
             (0..node.view.columns.len()).map(|c| question(&bits, &node.view, c)).collect();
         for (column, &first) in questions.iter().enumerate() {
             let forbidden = !allows(&path, column_of(first));

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
-use certree::data::Points;
+use certree::answer::{Answer, Incumbent, go_on, solve};
+use certree::data::{ColumnKind, Points};
 use certree::error::Result;
 use certree::pareto::{Constrained, LimitInput, Roc};
 use certree::posed::{Goal, ProblemInput};
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run, Status};
 use certree::serial::Kind;
-use certree::solve::{Answer, Known, go_on, solve};
 use certree::task::ClassInput;
 use common::damage::{HEADER, damaged, sealed};
 use common::large::{built, noise};
@@ -79,6 +79,7 @@ fn limited(n: usize, columns: usize, depth: u32, more: bool) -> Constrained {
         among: among.to_vec(),
         against: against.to_vec(),
         most,
+        is_strict: false,
     };
     let mut limits = vec![limit(&[1, 3], &[0, 2], 0.0001)];
     if more {
@@ -122,7 +123,9 @@ fn damaged_bytes_take_no_more_than_they_can_hold() {
     type Read<'a> = (Kind, &'a [u8], usize, &'a dyn Fn(&[u8]) -> bool);
     let kinds: [Read; 2] = [
         (Kind::Problem, &posed, HEADER, &|bytes| ProblemInput::from_bytes(bytes).is_ok()),
-        (Kind::Search, &search, HEADER + 16, &|bytes| Known::from_bytes(&problem, bytes).is_ok()),
+        (Kind::Search, &search, HEADER + 16, &|bytes| {
+            Incumbent::from_bytes(&problem, bytes).is_ok()
+        }),
     ];
     let rng = &mut Random::new(5);
     for (kind, bytes, fixed, read) in kinds {
@@ -154,7 +157,12 @@ fn memory_is_what_it_says_and_limits_are_kept() {
     let under = |of: &Constrained, limits| {
         of.solve(&Run::new(limits, of.scale(), None)).map(|(answer, _)| answer)
     };
-    let searches: [(&str, Search); 7] = [
+    let mut values = noise(100_000, 1, 1, 2, 4);
+    values.columns[0].kind = ColumnKind::Category((0..100_000).map(|v| v.to_string()).collect());
+    values.codes[0] = (0..100_000).collect();
+    let stump = built(values, 0.0, Some(1));
+    let searches: [(&str, Search); 8] = [
+        ("stump", &|limits| additive(&stump, limits)),
         ("deep", &|limits| additive(&deep, limits)),
         ("shallow", &|limits| additive(&shallow, limits)),
         ("wide", &|limits| additive(&wide, limits)),

@@ -237,8 +237,8 @@ fn stopped_searches_bound_the_optimum() {
 /// long runs by hand.
 #[test]
 fn ratios_of_long_decimals() {
-    let asked = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(70_000..70_000 + asked.unwrap_or(600), |seed| {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(70_000..70_000 + cases.unwrap_or(600), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
         let judged = judged(seed, ratio, &[0.0, 0.01, 0.05]);
         check_in(unit, &judged, unlimited(1), true)?;

@@ -36,7 +36,14 @@ fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) 
         for (label, most) in [(0, (0.5, 1, 2)), (1, (0.75, 3, 4))] {
             let among = (0..k as u32).collect();
             let name = format!("capacity of {label}");
-            limited.limits.push(LimitInput { name, label, among, against: vec![], most: most.0 });
+            limited.limits.push(LimitInput {
+                name,
+                label,
+                among,
+                against: vec![],
+                most: most.0,
+                is_strict: false,
+            });
             limited.fractions.push((most.1, most.2));
         }
     }

@@ -11,10 +11,10 @@ use crate::common::large::noise;
 use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
+use certree::answer::{Answer, Incumbent, go_on, solve};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::serial::Kind;
-use certree::solve::{Answer, Known, go_on, solve};
 
 fn cases(few: u64) -> u64 {
     match std::env::var("CERTREE_CASES") {
@@ -32,12 +32,12 @@ fn built(case: &Case) -> Result<Problem, String> {
 }
 
 /// The answer, in place and after the search was saved.
-fn both_ways(case: &Case, stopped: Known, problem: &Problem) -> Result<[Answer; 2], String> {
+fn both_ways(case: &Case, stopped: Incumbent, problem: &Problem) -> Result<[Answer; 2], String> {
     let bytes = stopped.to_bytes(problem, usize::MAX);
     let anew = built(case)?;
-    let restored = Known::from_bytes(&anew, &bytes).map_err(|e| e.to_string())?;
+    let restored = Incumbent::from_bytes(&anew, &bytes).map_err(|e| e.to_string())?;
     ensure(restored.to_bytes(&anew, usize::MAX) == bytes, || "other bytes".into())?;
-    let on = |problem: &Problem, known: &Known| {
+    let on = |problem: &Problem, known: &Incumbent| {
         let limit = Some(Duration::from_secs(60));
         go_on(problem, Some(known), &run(problem, limit)).map_err(|e| e.to_string())
     };
@@ -137,7 +137,7 @@ fn stopped(case: &Case) -> (Problem, Vec<u8>) {
 fn other_problems_refuse_a_search() {
     let case = larger(0);
     let (problem, bytes) = stopped(&case);
-    assert!(Known::from_bytes(&problem, &bytes).is_ok());
+    assert!(Incumbent::from_bytes(&problem, &bytes).is_ok());
     let changes: [&dyn Fn(&mut Case); 5] = [
         &|case| case.shape.max_depth = Some(3),
         &|case| case.shape.min_leaf_rows = 2,
@@ -151,7 +151,7 @@ fn other_problems_refuse_a_search() {
     for (at, change) in changes.iter().enumerate() {
         let mut other = case.clone();
         change(&mut other);
-        let error = Known::from_bytes(&built(&other).unwrap(), &bytes).err();
+        let error = Incumbent::from_bytes(&built(&other).unwrap(), &bytes).err();
         let text = error.unwrap_or_else(|| panic!("change {at} is not seen")).to_string();
         assert!(text.contains("of another problem"), "{text}");
     }
@@ -165,7 +165,7 @@ fn what_is_too_large_stays_behind() {
     let (answer, known) = go_on(&problem, None, &run(&problem, time)).unwrap();
     let (all, little) = (known.to_bytes(&problem, usize::MAX), known.to_bytes(&problem, 0));
     assert!(little.len() < all.len() && little.len() < 2000, "{} of {}", little.len(), all.len());
-    let restored = Known::from_bytes(&problem, &little).unwrap();
+    let restored = Incumbent::from_bytes(&problem, &little).unwrap();
     let (better, _) = go_on(&problem, Some(&restored), &run(&problem, None)).unwrap();
     assert!(better.lower_bound >= answer.lower_bound && better.objective <= answer.objective);
     assert_eq!(better.status, Status::Optimal);
@@ -178,12 +178,12 @@ fn damage_is_an_error_and_never_a_panic() {
         for_all(0..cases(300), |seed| {
             let rng = &mut Random::new(seed);
             let broken = damaged(rng, &bytes);
-            let found = Known::from_bytes(&problem, &broken).is_err();
+            let found = Incumbent::from_bytes(&problem, &broken).is_err();
             ensure(found || broken == bytes, || "a damaged search".into())?;
             // Behind the digest of the problem, which would be found.
             let (digest, rest) = bytes[HEADER..].split_at(16);
             let body = [digest, &damaged(rng, rest)].concat();
-            let _ = Known::from_bytes(&problem, &sealed(Kind::Search, &body));
+            let _ = Incumbent::from_bytes(&problem, &sealed(Kind::Search, &body));
             Ok(())
         });
     }

@@ -9,6 +9,7 @@ use crate::common::judge::ensure;
 use crate::common::limited::limited;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, for_all, random_problem};
+use certree::answer::Answer;
 use certree::data::Points;
 use certree::error::{Error, Result as Built};
 use certree::ids::FeatureId;
@@ -20,7 +21,6 @@ use certree::posed::{
 };
 use certree::run::Limits;
 use certree::serial::{self, Kind, Writer};
-use certree::solve::Answer;
 use certree::task::{ClassInput, Deviance, Impurity, RateInput, Scaled, TargetsInput};
 use certree::tree::Plan;
 
@@ -122,6 +122,7 @@ fn random_input(seed: u64) -> ProblemInput {
                 among: vec![0],
                 against: if rng.chance(0.5) { vec![1] } else { vec![] },
                 most: rng.pick(&[0.1, 0.5]),
+                is_strict: rng.chance(0.2),
             };
             let counted = Counted::Groups { n_groups: 2, weights: weights(rng, 2 * n) };
             let constraints = Some(ConstraintInput { limits: vec![limit], counted });

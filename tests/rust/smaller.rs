@@ -7,16 +7,16 @@ use crate::common::judge::{bounds_optimum, ensure, proved_optimal, tree_is_sound
 use crate::common::large::{built, noise};
 use crate::common::problems::Options;
 use crate::common::{Case, for_seeds};
+use certree::answer::{Incumbent, go_on, solve, with_most_leaves};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::brute;
-use certree::solve::{Known, go_on, solve, with_most_leaves};
 
 fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() }
 }
 
-fn leaves(known: &Known) -> u32 {
+fn leaves(known: &Incumbent) -> u32 {
     known.tree.nodes.iter().filter(|node| node.split.is_none()).count() as u32
 }
 
@@ -66,7 +66,7 @@ fn nodes_are_searched_once_for_all_sizes() {
     let whole = Run::new(limits(1), problem.scale, None);
     let (_, known) = go_on(&problem, None, &whole).unwrap();
     let (mut together, mut alone) = (whole.work().kernel_calls, whole.work().kernel_calls);
-    let (mut last, mut known): (Problem, Known) = (problem, known);
+    let (mut last, mut known): (Problem, Incumbent) = (problem, known);
     for most in (1..leaves(&known)).rev() {
         let run = Run::new(limits(1), last.scale, None);
         let (smaller, answer, more) = with_most_leaves(&last, most, &known, &run).unwrap();

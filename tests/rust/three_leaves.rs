@@ -14,7 +14,7 @@ use certree::search::brute::Brute;
 use certree::view::BitView;
 
 /// What every tree pays for the points of a set, and no view shows.
-fn certain(problem: &Problem, set: u64) -> Cost {
+fn unavoidable_cost(problem: &Problem, set: u64) -> Cost {
     let Some(classes) = problem.task.structure().classes() else { return 0 };
     let Some(unit) = classes.uniform() else { return 0 };
     let shared = |point| classes.weights(point).iter().min().copied().unwrap_or(0);
@@ -36,7 +36,7 @@ fn check(case: &Case) -> Result<(), String> {
         for (column, &question) in bits.root.columns.iter().enumerate() {
             let question = bits.questions[question as usize];
             for (side, set) in sets::sides(&problem, all, question).into_iter().enumerate() {
-                let three = certain(&problem, set) + look.three_leaves[column][side];
+                let three = unavoidable_cost(&problem, set) + look.three_leaves[column][side];
                 let bound = equivalent_points::at_least(three, 3, leaf_cost);
                 let bound = bound.min(optimum(&mut oracle, set, (1, None)));
                 let cost = optimum(&mut oracle, set, (2, Some(3)));
@@ -45,14 +45,15 @@ fn check(case: &Case) -> Result<(), String> {
                 })?;
             }
         }
-        let cost = optimum(&mut oracle, all, (all.count_ones(), None)) - certain(&problem, all);
-        for enough in [1, leaf_cost, 2 * leaf_cost, 3 * leaf_cost, 4 * leaf_cost] {
+        let cost =
+            optimum(&mut oracle, all, (all.count_ones(), None)) - unavoidable_cost(&problem, all);
+        for target in [1, leaf_cost, 2 * leaf_cost, 3 * leaf_cost, 4 * leaf_cost] {
             kernel
-                .look(&bits.root, Ask { target: enough, ..ask }, None, &never, &mut look)
+                .look(&bits.root, Ask { target, ..ask }, None, &never, &mut look)
                 .expect("nobody stops it");
             let bound = look.at_least;
             let most = equivalent_points::at_least(0, look_ahead::BEYOND_DEPTH_TWO, leaf_cost);
-            ensure(bound == 0 || bound >= enough, || format!("{bound} is not {enough}"))?;
+            ensure(bound == 0 || bound >= target, || format!("{bound} is not {target}"))?;
             ensure(bound <= cost.min(most), || format!("{level:?}: a glance {bound} > {cost}"))?;
         }
     }

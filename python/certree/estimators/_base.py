@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, ingest, progress
-from certree.certificate import ENDINGS, Certificate
-from certree.constraints import Met
-from certree.estimators import parameters
+from certree import _core, budget, ingest, progress
+from certree.certificate import Certificate, CutsReference
+from certree.constraints import NO_TREE, Met
+from certree.estimators import _advice, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -50,8 +50,11 @@ class Posed:
     loss: str
     #: The thresholds that were asked for: a guesser is fitted.
     thresholds: Any
-    #: The reference that lower bounds are guessed from, in words.
+    #: The reference that lower bounds are guessed from, in words, and its loss.
     reference: str | None = None
+    reference_loss: float | None = None
+    #: The reference that cuts are guessed from, if more is known of it than its name.
+    cuts_reference: CutsReference | None = None
     #: Gives the tree whose nodes hold what the user is to see.
     show: Callable[[Tree], Tree] | None = None
     #: Makes the constraints, their limits and values of what the core says that they attain.
@@ -60,6 +63,13 @@ class Posed:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     #: The cost of a leaf, where the parameter of this name does not say it.
     leaf_penalty: float | None = None
+    #: No tree of any shape has a lower loss, whatever the columns hold.
+    least_loss: float = 0.0
+
+    @property
+    def cut_short(self) -> bool:
+        """True if the time was over before the columns were read: the problem has no cuts."""
+        return self.points.cut_short
 
 
 class TreeEstimator(BaseEstimator, ABC):
@@ -75,7 +85,10 @@ class TreeEstimator(BaseEstimator, ABC):
 
     _rules: Mapping[str, parameters.Rule]
     #: What a reference makes the search take for granted.
-    _guessed = "no tree is better on any group of equal rows than the reference ({})"
+    _guessed: Mapping[str, str] = {
+        "leaf": "no leaf of the best tree loses less than the reference ({}) on the same rows",
+        "point": "no tree is better on any group of equal rows than the reference ({})",
+    }
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
 
@@ -89,11 +102,17 @@ class TreeEstimator(BaseEstimator, ABC):
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
-    def _limits(self, spent: float) -> _core.Limits:
-        """The limits of a search, of whose time so many seconds were spent on the way to it."""
-        time = None if self.time_limit is None else max(0.0, min(self.time_limit, LONGEST) - spent)
+    def _budget(self, started: float) -> budget.Budget:
+        """The limits of all that begins now, or began then."""
+        time = None if self.time_limit is None else min(self.time_limit, LONGEST)
+        return budget.Budget(time, self.memory_limit, started)
+
+    def _limits(self, left: budget.Budget) -> _core.Limits:
+        """The limits of a search: what is left of the budget."""
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
-        return _core.Limits(time, memory, float(self.gap_limit), parameters.threads(self.n_jobs))
+        threads = parameters.threads(self.n_jobs)
+        gap = float(self.gap_limit)
+        return _core.Limits(left.seconds_left(), memory, gap, threads, left.bytes_held())
 
     def _guess(
         self,
@@ -106,11 +125,15 @@ class TreeEstimator(BaseEstimator, ABC):
         """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target
         is real, even if its numbers are whole."""
         given = self.thresholds
+        guesses = isinstance(given, str) and given == "guess"
+        if (guesses or parameters.is_guesser(given)) and budget.is_over():
+            # There is no time to ask for any cut.
+            return given if hasattr(given, "thresholds_") else "all"
         if isinstance(given, str) and given == "guess":
             # scikit-learn's ensembles are slow to import, so only when they are used.
             from certree.guess import ThresholdGuesser
 
-            given = ThresholdGuesser(class_weight=class_weight)
+            given = ThresholdGuesser(class_weight=class_weight, random_state=self.random_state)
         elif not parameters.is_guesser(given) or hasattr(given, "thresholds_"):
             return given
         guesser = clone(given)
@@ -118,20 +141,36 @@ class TreeEstimator(BaseEstimator, ABC):
             from certree.guess import references
 
             guesser.set_params(reference=references.regression(n_targets))
-        return guesser.fit(X, y, sample_weight)
+        try:
+            return guesser.fit(X, y, sample_weight)
+        except budget.OutOfTime:
+            return "all"
 
-    def _solve(self, data: Any, started: float) -> Self:
+    def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
-        Ctrl-C ends the search."""
-        posed = self._pose(data)
-        # Before the search, because a callback may set parameters.
-        fitted = Fitted.of(self, posed.problem.digest)
-        with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
-            fitted = replace(fitted, adds_up=answer.is_of_nodes)
-            self._keep(answer, posed, fitted, data)
+        Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
+        with self._budget(started) as left:
+            posed = self._pose(data)
+            # Before the search, because a callback may set parameters.
+            fitted = Fitted.of(self, posed.problem.digest, named)
+            with Held() as held:
+                pulse = progress.pulse(self.callback, bool(self.verbose), held)
+                answer = self._search(posed, left, pulse)
+                fitted = replace(fitted, adds_up=answer.is_of_nodes and not posed.cut_short)
+                self._keep(answer, posed, fitted, data)
         return self
+
+    def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
+        """The answer to a problem that was posed for the first time."""
+        try:
+            return _core.solve(posed.problem, self._limits(left), pulse)
+        except ValueError as error:
+            if not (posed.cut_short and str(error).startswith(NO_TREE)):
+                raise
+            raise ValueError(
+                f"time_limit={self.time_limit} was over before the table was read, and no single leaf meets "
+                "the constraints: raise it"
+            ) from None
 
     def _keep(
         self,
@@ -156,13 +195,15 @@ class TreeEstimator(BaseEstimator, ABC):
         if posed.show is not None:
             tree = posed.show(tree)
         certificate = self._certificate(answer, posed, fitted, tree)
+        if posed.cut_short:
+            certificate = _of_a_leaf(certificate, posed)
         if before is not None:
             certificate = certificate.after(before)
         stays_open = answer.is_open or self._keeps_search and answer.is_of_nodes
         kept: dict[str, Any] = {
             **posed.attributes,
             "_fitted": fitted,
-            "_open": (answer, posed, data) if stays_open else None,
+            "_open": (answer, posed, data) if stays_open and not posed.cut_short else None,
             # Of a model that was unpickled: what its search had proved.
             "_saved_search": None,
             "tree_": tree,
@@ -185,16 +226,12 @@ class TreeEstimator(BaseEstimator, ABC):
         if self.verbose:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (self.objective_, self.lower_bound_)
-            progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
+            last = progress.Progress(answer.seconds, *bounds, *work)
+            progress.finish(last, self.status_, certificate.route)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
-                warnings.warn(
-                    f"{ENDINGS[self.status_]} before the tree was proved optimal: its objective is "
-                    f"{self.objective_:.6g}, no tree is below {self.lower_bound_:.6g} "
-                    f"(gap {self.gap_:.3g})",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
+                message = _advice.text(self, posed, fitted.adds_up)
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)
         finally:
             if answer.interrupt is not None:
                 raise answer.interrupt
@@ -207,6 +244,7 @@ class TreeEstimator(BaseEstimator, ABC):
         reference = posed.reference
         return Certificate(
             status=answer.status,
+            route=answer.route,
             objective=answer.objective,
             lower_bound=answer.lower_bound,
             n_leaves=tree.n_leaves,
@@ -238,8 +276,13 @@ class TreeEstimator(BaseEstimator, ABC):
             reference=reference,
             # The guess says something of this tree only once the search with it is complete.
             guessed=(
-                self._guessed.format(reference) if answer.status == "optimal_given_guess" else None
+                self._guessed[posed.problem.guessed_by].format(reference)
+                if answer.status == "optimal_given_guess" and posed.problem.guessed_by
+                else None
             ),
+            guessed_by=posed.problem.guessed_by,
+            reference_loss=posed.reference_loss,
+            cuts_reference=posed.cuts_reference,
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -291,8 +334,8 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows; fit again, "
-                "with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows, and for tables "
+                "that were read in time; fit again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
@@ -301,22 +344,30 @@ class TreeEstimator(BaseEstimator, ABC):
             )
         given = data is not None
         data = data if given else earlier[2]
-        posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
-        self._fitted.check_data(posed.problem.digest, given)
-        if self.status_ == "optimal":
-            return self
-        before = self.certificate_
-        posed = replace(posed, reference=before.reference)
-        with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            limits = self._limits(0.0)
-            if earlier is not None:
-                answer = earlier[0].go_on(limits, pulse)
-            else:
-                incumbent = self.tree_._core, self.lower_bound_
-                saved = getattr(self, "_saved_search", None)
-                answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
-            self._keep(answer, posed, self._fitted, data, before)
+        with self._budget(monotonic()) as left:
+            # All rows have to be read, or nobody knows whether they are those of the fit.
+            with left.patient():
+                posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
+            self._fitted.check_data(posed.problem.digest, given)
+            if self.status_ == "optimal":
+                return self
+            before = self.certificate_
+            posed = replace(
+                posed,
+                reference=before.reference,
+                reference_loss=before.reference_loss,
+                cuts_reference=before.cuts_reference,
+            )
+            with Held() as held:
+                pulse = progress.pulse(self.callback, bool(self.verbose), held)
+                limits = self._limits(left)
+                if earlier is not None:
+                    answer = earlier[0].go_on(limits, pulse)
+                else:
+                    incumbent = self.tree_._core, self.lower_bound_
+                    saved = getattr(self, "_saved_search", None)
+                    answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
+                self._keep(answer, posed, self._fitted, data, before)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
@@ -327,9 +378,9 @@ class TreeEstimator(BaseEstimator, ABC):
             return None
         answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
-        with Held() as held:
+        with Held() as held, smaller._budget(monotonic()) as left:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            answer = answer.with_most_leaves(most, smaller._limits(0.0), pulse)
+            answer = answer.with_most_leaves(most, smaller._limits(left), pulse)
             smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
         return smaller
 
@@ -387,11 +438,36 @@ class TreeEstimator(BaseEstimator, ABC):
         check_is_fitted(self)
         return _importances.importances(self)
 
+    def _held_out_loss(self, X: Any, *data: Any, **more: Any) -> float:
+        """The loss of the fitted tree on these rows, which have the arguments of ``fit``: what the
+        objective has besides ``leaf_penalty``. On the training rows it is the same number."""
+        raise NotImplementedError
+
+    def _recalled(self, **given: Any) -> dict[str, Any]:
+        """The arguments of a score. One that is None is read from the column of X that ``fit`` was
+        given by name, if it was: so scikit-learn's tools can score with X alone."""
+        check_is_fitted(self)
+        return self._fitted.recalled(given)
+
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""
         check_is_fitted(self)
         ingest.check_whole(X)
         return self.tree_
+
+
+def room_for_goal(n_numbers: int, copies: int) -> None:
+    """A ValueError unless there is room for a goal of so many numbers, and for the copies of them
+    that are there at once: as they were given, in whole units, and as the search needs them."""
+    budget.require(8 * n_numbers * copies, f"a goal of {n_numbers} numbers")
+
+
+def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
+    """The certificate of the best single leaf, where the time was over before the columns were
+    read: of all other trees only that they cannot lose less than nothing at all."""
+    bound = min(posed.least_loss + certificate.leaf_penalty, certificate.objective)
+    last = (certificate.seconds, certificate.objective, bound)
+    return replace(certificate, status="time_limit", lower_bound=bound, curve=[last])
 
 
 def as_core_takes(

@@ -73,7 +73,12 @@ def goal(
 
 def core(model: Any, read: ingest.Grouped, points: ingest.Points) -> _core.Constraints:
     """The model's constraints, as limits on classes that are cut into groups."""
-    limits = [_limit(model, each, read, points.weights) for each in model.constraints]
+    # A frontier asks for trees beyond the last one.
+    strict = getattr(model, "_strict_constraint", None)
+    limits = [
+        _limit(model, each, read, points.weights, at == strict)
+        for at, each in enumerate(model.constraints)
+    ]
     return _core.Constraints(limits, np.repeat(np.arange(len(read.labels)), read.n_groups).tolist())
 
 
@@ -104,7 +109,11 @@ def most_of(constraint: Constraint) -> float:
 
 
 def _limit(
-    model: Any, constraint: Constraint, read: ingest.Grouped, weights: NDArray[np.float64]
+    model: Any,
+    constraint: Constraint,
+    read: ingest.Grouped,
+    weights: NDArray[np.float64],
+    is_strict: bool,
 ) -> _core.ShareLimit:
     most = most_of(constraint)
     known = read.labels.tolist()
@@ -122,7 +131,7 @@ def _limit(
     if isinstance(constraint, FalsePositiveRate):
         positive = _metrics.positive_of(model, known)
         negatives = classes[classes // read.n_groups != positive]
-        return _core.ShareLimit(repr(constraint), positive, negatives.tolist(), [], most)
+        return _core.ShareLimit(repr(constraint), positive, negatives.tolist(), [], most, is_strict)
     if named is None:
         positive = _metrics.positive_of(model, known)
     else:
@@ -135,7 +144,7 @@ def _limit(
         if weights[:, counts & (side == value)].sum() == 0:
             raise ValueError(nobody(constraint, f"whose label is {known[positive]!r}"))
     groups = [classes[counts & (side == value)].tolist() for value in (1, 0)]
-    return _core.ShareLimit(repr(constraint), positive, groups[0], groups[1], most)
+    return _core.ShareLimit(repr(constraint), positive, groups[0], groups[1], most, is_strict)
 
 
 def nobody(constraint: DemographicParity | EqualOpportunity, which: str) -> str:

@@ -182,20 +182,14 @@ def _loss(model: Any, tree: Tree) -> Loss:
 
 def _metric(model: Any, known: list[Any], answers: NDArray[np.int64]) -> Loss:
     """1 − F, Jaccard index or correlation of the answers."""
-    name = _metrics.NAMES[model.objective]
-    beta = float(model.beta) if model.objective == "fbeta" else 1.0
     positive = _metrics.positive_of(model, known)
 
     def loss(found: Floats) -> float:
         by_answer = [found[answers == label].sum(axis=0) for label in (positive, 1 - positive)]
-        (tp, fp), (fn, tn) = ((held[positive], held[1 - positive]) for held in by_answer)
-        if name == "mcc":
-            under = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-            return 1.0 - float((tp * tn - fp * fn) / under) if under > 0 else 1.0
-        square = beta**2 if name == "fbeta" else 0.0
-        over = (1 + square) * tp
-        under = over + (square if name == "fbeta" else 1.0) * fn + fp
-        return 1.0 - float(over / under) if under > 0 else 1.0
+        (tp, fp), (fn, tn) = (
+            (float(held[positive]), float(held[1 - positive])) for held in by_answer
+        )
+        return _metrics.loss_of_counts(model, (tp, fn, fp, tn))
 
     return loss
 

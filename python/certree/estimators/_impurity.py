@@ -65,7 +65,8 @@ def labelled(tree: Tree, factors: Sequence[float], balanced: bool) -> Tree:
     parts = tree._core.parts()
     factor = np.array(factors)
     if balanced:
-        factor = factor / np.array(parts[0][3])
+        totals = np.array(parts[0][3])
+        factor = factor / np.where(totals > 0, totals, 1.0)
     parts = [
         (split, int((np.array(value) * factor).argmax()), rows, value, loss)
         for split, _, rows, value, loss in parts

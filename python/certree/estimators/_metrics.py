@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,6 +49,21 @@ def positive_of(model: Any, known: list[Any]) -> int:
             f"positive_label={model.positive_label!r} is not one of the classes in y, {known!r}"
         )
     return known.index(model.positive_label)
+
+
+def loss_of_counts(model: Any, counts: tuple[float, float, float, float]) -> float:
+    """1 − the metric of true positives, false negatives, false positives and true negatives, which
+    is 0 where it has nothing to divide by."""
+    tp, fn, fp, tn = counts
+    name = NAMES[model.objective]
+    if name == "mcc":
+        under = math.sqrt(tp + fp) * math.sqrt(tp + fn) * math.sqrt(tn + fp) * math.sqrt(tn + fn)
+        return 1.0 - (tp * tn - fp * fn) / under if under > 0 else 1.0
+    beta = float(model.beta) if model.objective == "fbeta" else 1.0
+    square = beta**2 if name == "fbeta" else 0.0
+    over = (1 + square) * tp
+    under = over + (square if name == "fbeta" else 1.0) * fn + fp
+    return 1.0 - over / under if under > 0 else 1.0
 
 
 def in_words(model: Any, labels: NDArray[Any]) -> str:

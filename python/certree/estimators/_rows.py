@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
-from certree.feature_costs import Prices
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators.parameters import is_guesser
+from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
 from certree.schema import Task
 from certree.tree import Tree
@@ -32,7 +33,7 @@ class Rows:
     task: Task
     #: In words.
     loss: str
-    prices: Prices | None = None
+    feature_costs: FeatureCosts | None = None
     #: Further attributes of the fitted estimator.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,9 +61,10 @@ class RowTreeEstimator(TreeEstimator):
         training, labels = rows.training, rows.labels
         kept = rows.given if training.kept is None else rows.given[training.kept]
         costs = rows.sign * kept
-        thresholds = self.thresholds if known is None else known
+        thresholds = self._guess_from(rows) if known is None else known
         located = ingest.locate(training, thresholds)
         weights, points = located.weights, located.points
+        room_for_goal(points.n_points * costs.shape[1], 6)
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
         with np.errstate(over="ignore"):
             sizes = np.abs(kept).sum(axis=1)
@@ -70,7 +72,10 @@ class RowTreeEstimator(TreeEstimator):
         normalizer = float(len(kept) if weights is None else weights.sum())
         leaf_penalty = float(self.leaf_penalty)
         goal = _core.RowCosts(by_point, points.weights.ravel(), size, normalizer, leaf_penalty)
-        constraints = met = regrets = reference = None
+        constraints = met = None
+        found = _reference.References()
+        # A tree that answers as the reference of the cuts does would pay for columns, too.
+        of_cuts = is_guesser(thresholds) and rows.feature_costs is None
         if self.constraints:
             sides = {
                 name: ingest.read_sides(name, training)
@@ -78,19 +83,18 @@ class RowTreeEstimator(TreeEstimator):
             }
             of = tuple(self.constraints)
             constraints, met = _constrained_rows.core(of, located, labels, costs, sides)
-        elif self.reference is not None and known is None:
+        elif known is None and not points.cut_short and (self.reference is not None or of_cuts):
             features = features_as_given(rows.X, training)
-            regrets, reference = _reference.of_rows(
-                self, features, training, located, costs, by_point, labels
-            )
-        prices = rows.prices
+            given = training, thresholds, located, costs, by_point, labels
+            found = _reference.in_time(_reference.of_rows, (self, features, *given))
+        column_costs = rows.feature_costs
         problem = _core.Problem(
             *as_core_takes(located.cuts, points),
             goal,
             self._shape(),
             constraints,
-            None if prices is None else prices.core(),
-            regrets,
+            None if column_costs is None else column_costs.core(),
+            found.regrets,
         )
 
         def show(tree: Tree) -> Tree:
@@ -98,7 +102,7 @@ class RowTreeEstimator(TreeEstimator):
             # A copy of what was given, which may change while the search goes on.
             return with_means(tree, leaves, rows.sign * costs, weights, rows.task)
 
-        return Posed(
+        posed = Posed(
             problem,
             training,
             located.cuts,
@@ -106,15 +110,48 @@ class RowTreeEstimator(TreeEstimator):
             labels,
             rows.loss,
             thresholds,
-            reference,
-            show,
-            met,
-            {"labels_": labels, **rows.attributes},
+            show=show,
+            met=met,
+            attributes={"labels_": labels, **rows.attributes},
+            least_loss=_least_mean(costs, weights, size / normalizer) if points.cut_short else 0.0,
         )
+        return found.beside(posed)
+
+    def _guess_from(self, rows: Rows) -> Any:
+        """``thresholds``, or the guesser that it stands for: its reference learns the cheapest
+        label of each row, weighted by what is at stake there."""
+        if not (isinstance(self.thresholds, str) and self.thresholds == "guess"):
+            if not is_guesser(self.thresholds) or hasattr(self.thresholds, "thresholds_"):
+                return self.thresholds
+        training = rows.training
+        given = rows.given if training.kept is None else rows.given[training.kept]
+        stakes = np.ptp(given, axis=1)
+        if training.unit is not None and training.weights is not None:
+            weights = training.unit.restore(training.weights, *training.finer)
+            # Products of large costs and large weights may be more than a float holds.
+            stakes = stakes / max(stakes.max(), 1.0) * (weights / weights.max())
+        if not stakes.any():
+            raise ValueError(
+                f"every label has the same {rows.task} in each row, so that a reference cannot learn which one to "
+                "choose: there are no cuts to guess"
+            )
+        stakes = stakes / stakes.max()
+        everything = np.zeros(len(rows.given))
+        everything[slice(None) if training.kept is None else training.kept] = stakes
+        best = rows.labels[(rows.sign * rows.given).argmin(axis=1)]
+        return self._guess(features_as_given(rows.X, training), best, everything)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         return self._fitted_tree(X).predict(X)
+
+
+def _least_mean(
+    costs: NDArray[np.float64], weights: NDArray[np.float64] | None, size: float
+) -> float:
+    """What every tree loses at least: the mean of the least that each row can cost, rounded down.
+    ``size``: the mean size of rows' costs."""
+    return float(np.average(costs.min(axis=1), weights=weights)) - 1e-9 * size
 
 
 def open_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,23 @@ class Targets:
     codes: list[NDArray[np.uint32]]
     #: Columns of X, if they were named there.
     named: tuple[str, ...]
+
+    def with_classes(self, given: Any) -> Targets:
+        """These targets, with the classes that are named for each in place of those they have."""
+        if given is None:
+            return self
+        if len(given) != len(self.labels) or not all(
+            hasattr(each, "__len__") and not isinstance(each, str) for each in given
+        ):
+            raise ValueError(
+                f"y has {len(self.labels)} targets, so classes= must be a list of {len(self.labels)} vectors: the "
+                "labels of each"
+            )
+        labels = [ingest.read_classes(each) for each in given]
+        places = [ingest.places_of(own, all_) for own, all_ in zip(self.labels, labels)]
+        return replace(
+            self, labels=labels, codes=[place[codes] for place, codes in zip(places, self.codes)]
+        )
 
 
 def read(X: Any, y: Any) -> Targets | None:
@@ -61,7 +78,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "classes_": targets.labels,
         "n_classes_": sizes,
         "n_outputs_": len(sizes),
-        "_prices": None,
+        "_feature_costs": None,
     }
     return Posed(
         _core.Problem(*as_core_takes(located.cuts, located.points), goal, model._shape()),

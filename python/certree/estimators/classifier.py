@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -11,22 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _core, combinations, ingest, progress
-from certree import feature_costs as prices_of
+from certree import _core, combinations, feature_costs, ingest, progress
 from certree.estimators import (
     _balanced,
     _constrained,
+    _feature_costs,
+    _held_out,
     _impurity,
     _metrics,
-    _paying,
     _ranking,
     _reference,
     _targets,
     parameters,
 )
-from certree.estimators._base import Posed, as_core_takes
+from certree.estimators._base import Posed, as_core_takes, room_for_goal
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule, is_number
+from certree.fitted import columns_named
 from certree.options import ClassifierObjective, GuessedThresholds
 from certree.tree import Tree
 
@@ -38,7 +40,7 @@ LOSSES = {
 }
 
 
-class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
+class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest objective of all trees within its limits.
 
     The objective is the loss on the training rows plus ``leaf_penalty`` for each leaf. After a fit,
@@ -79,7 +81,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         once, wherever in the tree it is first asked. A tuple of names stands for columns that one
         test measures (a category as several columns, say); a :class:`certree.FeatureCost` for tests
         that are cheaper after another one of their group. What rows pay on average is added to the
-        loss; ``test_costs`` says it for each row.
+        loss; ``feature_costs_paid`` says it for each row.
     max_fpr : float or None, default=None
         For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at
         most 1. The area below it is divided by it, so that a perfect ranking has 1.
@@ -93,6 +95,11 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     positive_label : label or None, default=None
         The class that "f1", "fbeta" and "jaccard" are about; None: the last of ``classes_``, which
         is 1 of 0 and 1, True of False and True, and of strings the last in the alphabet.
+    classes : vector of labels or None, default=None
+        All labels there are, if the rows of a fit may lack some, as folds of cross-validation do:
+        ``classes_``, ``predict_proba`` and ``cost_matrix`` then have a place for each of them. Of
+        several targets a list with such a vector for each. Objectives of two classes need rows of
+        both. None: the labels in y.
     thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split: at all midpoints between neighbouring
         values, at so many quantiles, or as a dict says for some columns by name (the others keep
@@ -110,12 +117,19 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         values. A vector holds its labels for the training rows. "guess" is gradient boosting; with
         ``thresholds="guess"`` the one that the cuts are from. ``certify()`` goes on without the
         guess. Only for "accuracy" and "balanced_accuracy", and without constraints.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit : float or None, default=60.0
-        Seconds that the search may take. Where it ends a fit before the proof, the best tree so far
-        is kept with its gap, and a ``ConvergenceWarning`` says so; so it is with Ctrl-C.
+        Seconds that ``fit`` may take, with reading, grouping and guessing. Where it ends a fit
+        before the proof, the best tree so far is kept with its gap, and a ``ConvergenceWarning``
+        says so; so it is with Ctrl-C. If it ends while the table is read, that is the best single
+        leaf. A LazyFrame, which polars reads, and a reference of one's own, are not cut short.
     memory_limit : float or None, default=None
-        Bytes that the search may hold; data that need more to begin with are refused. None allows
-        nine tenths of what the machine has free.
+        Bytes by which the memory of the process may grow during ``fit``, with ranks, groups of rows
+        and goals; what libraries load at their first use is not counted. What needs more to begin
+        with is refused by an error that says what takes how much; a search that comes to it ends
+        there. None allows a search nine tenths of what the machine has free.
     gap_limit : float, default=0.0
         Stop once the objective is proved to be within this of the best.
     n_jobs : int or None, default=1
@@ -154,10 +168,14 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
     each target, and ``score`` is the share of rows whose targets are all right, as scikit-learn has
     it.
 
-    ``score`` is the accuracy, whatever the objective is; ``1 - (objective_ - leaf_penalty *
-    get_n_leaves())`` is the metric of the training rows. Metrics count weights exactly where they
-    are short decimals. Others are rounded once, and the lower bound is lower by all that this can
-    do; "mcc", and metrics under constraints, refuse them.
+    ``score`` is the accuracy, whatever the objective is, as scikit-learn has it. To choose
+    parameters by the objective (costs, costs of columns, balanced accuracy, metrics, areas, class
+    shares), give ``GridSearchCV`` and ``cross_val_score`` the argument
+    ``scoring=certree.scorers.objective``; the accuracy alone would choose another tree. On the
+    training rows ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is the metric.
+
+    Metrics count weights exactly where they are short decimals. Others are rounded once, and the
+    lower bound is lower by all that this can do; "mcc", and metrics under constraints, refuse them.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
     parameters; there, give its ``thresholds_``.
@@ -181,10 +199,16 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
         "reference": _reference.RULE,
+        "random_state": parameters.RANDOM_STATE,
         "max_fpr": parameters.or_none(_ranking.RULE),
         "constraints": _constrained.RULE,
         "feature_costs": parameters.FEATURE_COSTS,
         "beta": parameters.positive("weight"),
+        "classes": Rule(
+            lambda value: value is None
+            or (hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))),
+            "a vector of all labels, or None",
+        ),
         "class_weight": Rule(
             lambda value: (
                 value is None
@@ -210,8 +234,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         constraints: Any = (),
         beta: float = 1.0,
         positive_label: Any = None,
+        classes: Any = None,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -231,8 +257,10 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         self.constraints = constraints
         self.beta = beta
         self.positive_label = positive_label
+        self.classes = classes
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -262,7 +290,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         _ranking.check(self)
         _impurity.check(self)
         combinations.check(self, self._goal(), f"objective={self.objective!r}")
-        return self._solve((X, y, sample_weight), started)
+        return self._solve((X, y, sample_weight), started, columns_named({"y": y}, {}))
 
     def _goal(self) -> str:
         """The name of the core's goal."""
@@ -276,7 +304,7 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         targets = _targets.read(data[0], data[1])
         if targets is not None:
             _targets.check(self)
-            return _targets.pose(self, data, targets, known)
+            return _targets.pose(self, data, targets.with_classes(self.classes), known)
         pose = self._pose_constrained if self.constraints else self._pose_free
         return pose(data, known)
 
@@ -287,11 +315,15 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         training = read(X, y, sample_weight)
         thresholds = known
         if thresholds is None:
-            thresholds = self._guess(X, y, sample_weight, self._guess_weight())
-        cuts, points = ingest.count(training, thresholds)
+            weight = self._guess_weight(training.labels)
+            thresholds = self._guess(X, y, sample_weight, weight)
+        training = ingest.with_classes(training, self.classes)
+        cuts, points = ingest.cut_and_group(training, thresholds)
         labels = training.labels
-        regrets = reference = prices = show = penalty = None
+        found, column_costs, show, penalty = _reference.References(), None, None, None
+        least_loss = 0.0
         loss = self._loss_in_words(labels)
+        room_for_goal(points.weights.size, 6 if self.objective in _metrics.NAMES else 3)
         goal: Any
         if self.objective in _impurity.LOSSES:
             factors = class_factors(self.class_weight, labels)
@@ -300,6 +332,8 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             penalty, words = _impurity.description(self, weights, len(labels), n_cuts)
             loss = words + (" class weights applied" if self.class_weight else "")
             balanced = self._is_balanced()
+            # The bits of a description are told from those of one split.
+            least_loss = -inf if self.objective == "mdl" else 0.0
 
             def show(tree: Tree) -> Tree:
                 return _impurity.labelled(tree, factors, balanced)
@@ -311,48 +345,54 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             goal = _ranking.goal(self, labels, points)
         else:
             costs = cost_list(self.cost_matrix, labels)
+            least_loss = 0.0 if min(costs) >= 0 else -inf
             factors = class_factors(self.class_weight, labels)
             balanced, leaf_penalty = self._is_balanced(), float(self.leaf_penalty)
             goal = _core.Classes(points.weights.ravel(), costs, factors, balanced, leaf_penalty)
-            if isinstance(training, ingest.InMemory) and guesses:
+            if parameters.is_guesser(thresholds) and known is None and not self.feature_costs:
+                guesses = True
+            if isinstance(training, ingest.InMemory) and guesses and not points.cut_short:
                 named = [name for name in (y, sample_weight) if isinstance(name, str)]
                 features = ingest.without(X, named)
-                regrets, reference = _reference.of_classes(
-                    self, features, training, thresholds, costs, factors, balanced
+                found = _reference.in_time(
+                    _reference.of_classes,
+                    (self, features, training, thresholds, costs, factors, balanced),
                 )
-            prices = prices_of.read(self.feature_costs, [each.column for each in cuts])
-        paying = None if prices is None else prices.core()
+            column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
+        core_costs = None if column_costs is None else column_costs.core()
         problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(), None, paying, regrets
+            *as_core_takes(cuts, points), goal, self._shape(), None, core_costs, found.regrets
         )
-        return Posed(
+        posed = Posed(
             problem,
             training,
             cuts,
             points,
             labels,
-            _paying.in_words(loss, prices),
+            _feature_costs.in_words(loss, column_costs),
             thresholds,
-            reference,
-            show,
+            show=show,
             leaf_penalty=penalty,
-            attributes=self._attributes(labels, prices),
+            attributes=self._attributes(labels, column_costs),
+            least_loss=least_loss,
         )
+        return found.beside(posed)
 
     def _pose_constrained(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data
         columns = _constrained.sensitive_columns(self.constraints)
-        read = ingest.read_grouped(X, y, sample_weight, columns)
+        read = ingest.read_grouped(X, y, sample_weight, columns, self.classes)
         thresholds = known
         if thresholds is None:
             others = ingest.without(X, [name for name, used in columns.items() if not used])
-            thresholds = self._guess(others, y, sample_weight, self._guess_weight())
-        cuts, points = ingest.count(read.training, thresholds)
+            thresholds = self._guess(others, y, sample_weight, self._guess_weight(read.present))
+        cuts, points = ingest.cut_and_group(read.training, thresholds)
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
         if self._is_balanced():
             factors = _balanced.factors(factors, points.weights, read.n_groups)
         costs = cost_list(self.cost_matrix, labels)
+        room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
         problem = _core.Problem(*as_core_takes(cuts, points), goal, self._shape(), constraints)
@@ -366,18 +406,25 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
             thresholds,
             met=partial(_constrained.met, tuple(self.constraints)),
             attributes=self._attributes(labels, None),
+            least_loss=0.0 if min(costs) >= 0 else -inf,
         )
 
-    def _attributes(self, labels: NDArray[Any], prices: Any) -> dict[str, Any]:
+    def _attributes(self, labels: NDArray[Any], column_costs: Any) -> dict[str, Any]:
         return {
             "classes_": labels,
             "n_classes_": len(labels),
             "n_outputs_": 1,
-            "_prices": prices,
+            "_feature_costs": column_costs,
         }
 
-    def _guess_weight(self) -> Any:
-        return "balanced" if self._is_balanced() else self.class_weight
+    def _guess_weight(self, present: NDArray[Any]) -> Any:
+        """The class weights of a reference that is fitted to rows with these labels."""
+        if self._is_balanced():
+            return "balanced"
+        if self.classes is None or not isinstance(self.class_weight, Mapping):
+            return self.class_weight
+        labels = present.tolist()
+        return {label: each for label, each in self.class_weight.items() if label in labels}
 
     def _is_balanced(self) -> bool:
         return self.objective == "balanced_accuracy" or self.class_weight == "balanced"
@@ -386,12 +433,24 @@ class OptimalTreeClassifier(ClassifierMixin, _paying.PayingEstimator):
         """The label of each row; of several targets rows × targets."""
         return self._fitted_tree(X).predict(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy; of several targets the share of rows whose targets are all right."""
-        if self._fitted_tree(X).task != "targets":
-            return super().score(X, y, sample_weight)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The accuracy; of several targets the share of rows whose targets are all right.
+
+        ``y`` and ``sample_weight`` may be names of columns of X. Without ``y``, the column is read
+        that ``fit`` was given by name.
+        """
+        y = self._recalled(y=y)["y"]
         weights = row_weights(sample_weight, X, len(self.apply(X)))
-        return _targets.subset_accuracy(self, X, y, weights)
+        if self.tree_.task == "targets":
+            return _targets.subset_accuracy(self, X, y, weights)
+        if isinstance(y, str):
+            y = ingest.read_column(X, y, "y").to_numpy()
+        return float(super().score(X, y, weights))
+
+    def _held_out_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        y = self._recalled(y=y)["y"]
+        n_rows = len(self.apply(X))
+        return _held_out.loss(self, X, y, row_weights(sample_weight, X, n_rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import combinations, ingest, progress
-from certree import feature_costs as prices_of
-from certree.estimators import _constrained_rows, _paying, _reference, parameters
+from certree import combinations, feature_costs, ingest, progress
+from certree.estimators import _constrained_rows, _feature_costs, _reference, parameters
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
     Rows,
@@ -20,11 +19,12 @@ from certree.estimators._rows import (
     open_rows,
     row_weights,
 )
+from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import GuessedThresholds
 
 
-class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
+class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
     Every row has a cost for each label, such as the time that each of several algorithms takes for
@@ -48,20 +48,24 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         ``costs``. Columns left out are free. A row pays for a column once, wherever in the tree it
         is first asked. A tuple of names stands for columns that one test measures (a category as
         several columns, say); a :class:`certree.FeatureCost` for tests that are cheaper after
-        another one of their group. What rows pay on average is added to the loss; ``test_costs``
-        says it for each row.
+        another one of their group. What rows pay on average is added to the loss;
+        ``feature_costs_paid`` says it for each row.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
         of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
         each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
         label costs less). If no tree keeps to them, the error says how far they must be loosened.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "guess", int, dict, ThresholdGuesser or fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
-        :class:`certree.OptimalTreeClassifier`.
+        :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
+        cheapest label of each row, weighted by what is at stake there.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
         by what is at stake.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -79,13 +83,17 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
     X may be any table that :class:`certree.OptimalTreeClassifier` takes; a LazyFrame is read into
     memory. Costs may be below zero.
 
-    ``score`` is minus the mean cost of the labels that are predicted.
+    ``score`` is minus the mean cost of the labels that are predicted. With ``feature_costs``,
+    choose parameters by ``scoring=certree.scorers.objective``, which counts what rows pay for
+    columns, too.
 
     Examples
     --------
@@ -104,8 +112,10 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
 
     _rules = {
         **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
         "constraints": _constrained_rows.OF_COSTS,
         "reference": _reference.RULE,
+        "random_state": parameters.RANDOM_STATE,
         "feature_costs": parameters.FEATURE_COSTS,
     }
 
@@ -118,8 +128,9 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         min_samples_leaf: int = 1,
         feature_costs: Any = None,
         constraints: Any = (),
-        thresholds: Thresholds = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -135,6 +146,7 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -162,28 +174,53 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
         started = monotonic()
         parameters.check(self, self._rules)
         combinations.check(self, "RowCosts", "costs by row")
-        return self._solve((X, costs, sample_weight), started)
+        named = columns_named({}, {"costs": costs})
+        return self._solve((X, costs, sample_weight), started, named)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, costs, sample_weight = data
         read = ingest.read_matrix(X, costs, "costs", "label")
         hidden = self._hidden(X, [*read.named, sample_weight])
         training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
-        prices = prices_of.read(self.feature_costs, training.columns)
-        loss = _paying.in_words("mean cost", prices)
+        column_costs = feature_costs.read(self.feature_costs, training.columns)
+        loss = _feature_costs.in_words("mean cost", column_costs)
         rows = Rows(
-            X, training, read.values, read.labels, 1.0, "costs", loss, prices, {"_prices": prices}
+            X,
+            training,
+            read.values,
+            read.labels,
+            1.0,
+            "costs",
+            loss,
+            column_costs,
+            {"_feature_costs": column_costs},
         )
         return self._pose_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
-        """What each label costs on average in the leaf that a row ends in, over the training rows
-        there: rows × labels, in the order of ``labels_``."""
+        """The mean cost of each label over the training rows of the leaf that a row ends in: an
+        array of rows × labels, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
-    def score(self, X: Any, costs: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the labels that are predicted. ``costs`` has the columns it had in
-        ``fit``: frames are matched by name."""
+    def score(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the labels that are predicted, without ``feature_costs``.
+
+        ``costs`` has the columns it had in ``fit``: frames are matched by name. Without it, the
+        columns of X are read that ``fit`` was given by name.
+        """
+        paid, weights = self._paid(X, costs, sample_weight)
+        mean, _ = mean_and_error(paid, weights)
+        return -mean
+
+    def _held_out_loss(self, X: Any, costs: Any = None, sample_weight: Any = None) -> float:
+        paid, weights = self._paid(X, costs, sample_weight)
+        return float(np.average(paid + self.feature_costs_paid(X), weights=weights))
+
+    def _paid(
+        self, X: Any, costs: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What the predicted label costs each row, and the row weights."""
+        costs = self._recalled(costs=costs)["costs"]
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")
         check_same_length(len(labels), len(read.values), "costs")
@@ -193,5 +230,4 @@ class OptimalCostTree(RowTreeEstimator, _paying.PayingEstimator):
                 f"{self.labels_.tolist()!r}"
             )
         paid = of_chosen(read.values, read.labels, labels)
-        mean, _ = mean_and_error(paid, row_weights(sample_weight, X, len(labels)))
-        return -mean
+        return paid, row_weights(sample_weight, X, len(labels))

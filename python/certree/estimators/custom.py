@@ -3,6 +3,7 @@ statistics."""
 
 from __future__ import annotations
 
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -11,11 +12,14 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators._pointers import address_of
-from certree.estimators._rows import leaf_of_rows, open_rows
+from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
+from certree.fitted import columns_named
+from certree.ingest.checks import check_same_length
 from certree.schema import Task
+from certree.options import Thresholds
 from certree.tree import Tree
 
 _CONTRACT = "the task breaks its contract:"
@@ -45,6 +49,10 @@ class OptimalTree(TreeEstimator):
           Boolean or an integer), a number, or a vector of numbers.
         - ``least(statistics)``, if there is one: for each row of an array of statistics the least
           that any tree pays for it. Costs may then be below zero, as those of likelihoods are.
+        - ``row_costs(statistics, answers)``, if there is one: the cost of each row with the answer
+          that the tree gives it, an array of n numbers from the statistics (n × statistics) and the
+          answers of ``predict``. The search does not need it; ``certree.scorers.objective`` does,
+          for rows that the tree was not fitted to.
         - ``rounding``, if there is one: by how much a cost may be wrong because it is computed in
           floats. Without it, 2^-40 of what all rows cost as one leaf.
 
@@ -87,6 +95,9 @@ class OptimalTree(TreeEstimator):
     as floats, in the units they were given in. Floats are rounded once, to a unit of which the
     sizes of all rows have 2^58: what is proved is proved of these. A row of weight w counts as w
     rows. Compiled functions are always given floats.
+
+    There is no ``score``, because the task does not say what a good answer is to a row. If it has
+    ``row_costs``, choose parameters by ``scoring=certree.scorers.objective``.
 
     Where the answer is an integer or a Boolean, it is a label, and ``predict`` gives an array of
     this type. An exception in a method of the task ends the search, and is raised as it is.
@@ -132,7 +143,7 @@ class OptimalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -172,7 +183,8 @@ class OptimalTree(TreeEstimator):
         """
         started = monotonic()
         parameters.check(self, self._rules)
-        return self._solve((X, statistics, sample_weight), started)
+        named = columns_named({}, {"statistics": statistics})
+        return self._solve((X, statistics, sample_weight), started, named)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, statistics, sample_weight = data
@@ -184,6 +196,7 @@ class OptimalTree(TreeEstimator):
         )
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
+        room_for_goal(kept.size, 8)
         n_rows = float(len(kept) if located.weights is None else located.weights.sum())
         given = with_least(self.task, kept, located.weights, in_units)
         goal = _core.Custom(
@@ -207,6 +220,7 @@ class OptimalTree(TreeEstimator):
             thresholds,
             show=show,
             attributes={"statistic_names_": read.names},
+            least_loss=-inf if hasattr(self.task, "least") else 0.0,
         )
 
     def certify(self, X: Any = None, statistics: Any = None, sample_weight: Any = None) -> OptimalTree:
@@ -218,6 +232,30 @@ class OptimalTree(TreeEstimator):
         """The answer of the leaf that each row ends in: a vector, or rows × numbers if it is
         several numbers."""
         return self._fitted_tree(X).predict(X)
+
+    def _held_out_loss(self, X: Any, statistics: Any = None, sample_weight: Any = None) -> float:
+        statistics = self._recalled(statistics=statistics)["statistics"]
+        answers = self.predict(X)
+        read = ingest.read_statistics(X, statistics)
+        check_same_length(len(answers), len(read.values), "statistics")
+        costs = _row_costs(self.task, read.values, answers)
+        return float(np.average(costs, weights=row_weights(sample_weight, X, len(answers))))
+
+
+def _row_costs(task: Any, values: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:
+    """What the task says that each row costs with its answer."""
+    if not hasattr(task, "row_costs"):
+        raise ValueError(
+            f"{type(task).__name__} does not say what a row costs that the tree was not fitted to: give it a "
+            "method row_costs(statistics, answers), which returns one number for each row"
+        )
+    costs = np.asarray(task.row_costs(values, answers))
+    if costs.shape != (len(values),) or costs.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{_CONTRACT} row_costs gives one number for each row, an array of the shape ({len(values)},), and not "
+            f"{costs.dtype} values of the shape {costs.shape}"
+        )
+    return costs.astype(np.float64)
 
 
 def with_least(
@@ -289,7 +327,13 @@ def with_answers(
 def _answers(
     given: list[Any], sums: NDArray[Any]
 ) -> tuple[Task, NDArray[Any], list[int], list[list[float]]]:
-    """What the nodes answer: labels, with the sums as values, or numbers, which are the values."""
+    """The answers of all nodes, in the form that ``Tree`` takes: the kind of tree, its labels, the
+    number of each node's label, and the values of each node.
+
+    Answers without a fraction (strings, Booleans, integers) are labels; the values of a node are
+    then its summed statistics. Other answers are numbers, and are themselves the values of their
+    node.
+    """
     arrays = [np.asarray(answer) for answer in given]
     if len({array.shape for array in arrays}) > 1 or arrays[0].ndim > 1:
         shapes = sorted({array.shape for array in arrays})

@@ -3,7 +3,7 @@ what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from certree import combinations, ingest, progress
+from certree import combinations, ingest, progress, seeds
 from certree.estimators import _constrained_rows, _reference, parameters, teachers
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
@@ -28,9 +28,10 @@ from certree.estimators._rows import (
 )
 from certree.estimators.parameters import Rule, is_number
 from certree.estimators.teachers import Crossfit, Matrix, Seen
+from certree.fitted import columns_named
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import GuessedThresholds
 
 
 class PolicyValue(NamedTuple):
@@ -39,6 +40,77 @@ class PolicyValue(NamedTuple):
 
     value: float
     standard_error: float
+
+
+#: The error of a score that knows neither outcomes nor rewards.
+UNSEEN = (
+    "requires outcome to be passed, but it is None: what came of the treatment of each row. Tools of scikit-learn pass "
+    "X and y alone to a score: give y as a table with the columns 'treatment' and 'outcome' (and 'propensity') or with "
+    "the rewards; or let the arguments of fit name columns of X, as in cross_val_score(model, frame, "
+    "params={'treatment': 'treatment', 'outcome': 'outcome'}), which score then reads by itself"
+)
+
+
+class Outcomes(NamedTuple):
+    """What was seen of each row, as ``fit`` takes it."""
+
+    treatment: Any = None
+    outcome: Any = None
+    propensity: Any = None
+    predicted: Any = None
+    rewards: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        return all(each is None for each in self)
+
+    def unpacked(self) -> Outcomes:
+        """With the columns of a table that is given as treatment at their places."""
+        if self.rewards is not None:
+            if any(other is not None for other in self[:4]):
+                raise ValueError(
+                    "rewards stands for treatment, outcome, propensity and predicted: pass it alone"
+                )
+            return self
+        if self.outcome is not None:
+            return self
+        roles = ("treatment", "outcome", "propensity")
+        found = ingest.by_role(self.treatment, roles, roles[:2])
+        if found is not None:
+            if self.propensity is not None and "propensity" in found:
+                raise ValueError(
+                    "propensity is a column of the table with the treatments: leave it out"
+                )
+            return Outcomes(**{"propensity": self.propensity, **found, "predicted": self.predicted})
+        if is_table(self.treatment):
+            return Outcomes(rewards=self.treatment)
+        return self
+
+
+def remembered(given: Outcomes, sample_weight: Any) -> dict[str, Any]:
+    """What a score can use again without being given it: columns of X by name, and models."""
+    vectors = {"treatment": given.treatment, "outcome": given.outcome}
+    tables = {"rewards": given.rewards}
+    # A model that fit is given can score other rows as well.
+    models = {}
+    for role, value in (("propensity", given.propensity), ("predicted", given.predicted)):
+        several = isinstance(value, (list, tuple)) and value and hasattr(value[0], "predict")
+        if several or isinstance(value, Mapping) or hasattr(value, "predict_proba"):
+            models[role] = value
+        else:
+            tables[role] = value
+    named = columns_named({**vectors, "sample_weight": sample_weight}, tables) | models
+    both = {"propensity": given.propensity, "predicted": given.predicted}
+    lost = [role for role, value in both.items() if value is not None and role not in named]
+    return {**named, "by_value": tuple(lost)}
+
+
+def is_table(given: Any) -> bool:
+    """Whether this has several columns."""
+    names = ingest.table_names(given)
+    if names is not None:
+        return len(names) > 1
+    return len(getattr(given, "shape", ())) == 2 and given.shape[1] > 1
 
 
 @dataclass(frozen=True)
@@ -87,7 +159,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         Propensities that models estimate are raised to this where they are below. Those that are
         given as numbers are never changed.
     random_state : int, RandomState or None, default=0
-        Draws the folds, and seeds models that have no seed of their own.
+        Draws the folds, and seeds models that have no seed of their own, also an unfitted
+        ``reference``: two equal fits give the same tree. None: a new draw for each fit.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
         mean score by more than this.
@@ -114,6 +187,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     feature_names_in_ : ndarray of str
         The names of the feature columns, if X came with names.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    guesser_ : ThresholdGuesser
+        Where the cuts were guessed in this fit.
 
     Notes
     -----
@@ -125,7 +200,10 @@ class OptimalPolicyTree(RowTreeEstimator):
     in the fits of models.
 
     ``score`` is the mean score of the tree's treatments; where smaller outcomes are better, minus
-    that.
+    that. It is what was optimised, so parameters can be chosen by it, and
+    ``certree.scorers.objective`` is the same. ``cross_val_score`` and ``GridSearchCV`` pass X and y
+    alone to a score: give y as a table (see ``fit``), or let the arguments of ``fit`` name columns
+    of X: ``cross_val_score(model, frame, params={"treatment": "given", "outcome": "came"})``.
 
     Examples
     --------
@@ -154,9 +232,11 @@ class OptimalPolicyTree(RowTreeEstimator):
             Rule(is_regressor, "a scikit-learn regressor, not yet fitted")
         ),
         "n_folds": parameters.integer(2),
+        "random_state": parameters.RANDOM_STATE,
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
         "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
+        "thresholds": parameters.GUESSES,
         "reference": _reference.RULE,
     }
 
@@ -175,7 +255,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         constraints: Any = (),
-        thresholds: Thresholds = "all",
+        thresholds: GuessedThresholds = "all",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -225,10 +305,13 @@ class OptimalPolicyTree(RowTreeEstimator):
         ----------
         X : frame, array or list of rows
             The features, without missing values.
-        treatment : vector
-            What each row was given.
+        treatment : vector or table
+            The treatment of each row. Or a table that stands for the other arguments, so that
+            scikit-learn's tools can split and pass it as y: a frame or structured array with the
+            columns "treatment", "outcome" and, if they are known, "propensity"; or what
+            ``rewards`` is.
         outcome : vector of numbers
-            What came of it.
+            The outcome of each row.
         propensity : vector, table, fitted classifier or None, default=None
             The probability, above 0 and at most 1, with which each row was given its treatment; or
             that of every treatment, with a column for each; or a classifier to predict them from
@@ -250,8 +333,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         started = monotonic()
         parameters.check(self, self._rules)
         combinations.check(self, "RowCosts", "rewards")
-        seen = (treatment, outcome, propensity, predicted)
-        return self._solve(self._scored(X, seen, rewards, sample_weight), started)
+        given = Outcomes(treatment, outcome, propensity, predicted, rewards)
+        named = remembered(given, sample_weight)
+        return self._solve(self._scored(X, given, sample_weight), started, named)
 
     def certify(  # type: ignore[override]
         self,
@@ -274,15 +358,13 @@ class OptimalPolicyTree(RowTreeEstimator):
             return self._go_on(None)
         check_is_fitted(self)
         self._fitted.check_parameters(self)
-        seen = (treatment, outcome, propensity, predicted)
-        return self._go_on(self._scored(X, seen, rewards, sample_weight))
+        given = Outcomes(treatment, outcome, propensity, predicted, rewards)
+        return self._go_on(self._scored(X, given, sample_weight))
 
-    def _scored(self, X: Any, seen_as: tuple[Any, ...], rewards: Any, sample_weight: Any) -> Scored:
-        """Scores of what treatments brought each row, by the teacher or as given. ``seen_as``:
-        treatment, outcome, propensity and predicted."""
-        treatment, outcome, propensity, predicted = seen_as
+    def _scored(self, X: Any, given: Outcomes, sample_weight: Any) -> Scored:
+        """The score of each row and treatment, by the teacher or as given."""
+        treatment, outcome, propensity, predicted, rewards = given.unpacked()
         if rewards is not None:
-            self._refuse_beside_rewards(*seen_as)
             read = ingest.read_matrix(X, rewards, "rewards", "label")
             return Scored(X, sample_weight, read.values, read.labels, "rewards", tuple(read.named))
         seen = read_seen(X, treatment, outcome)
@@ -308,8 +390,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
-        """The mean score of each treatment in the leaf that a row ends in, over the training rows
-        there: rows × treatments, in the order of ``labels_``."""
+        """The mean score of each treatment over the training rows of the leaf that a row ends in:
+        an array of rows × treatments, in the order of ``labels_``."""
         return self._fitted_tree(X).predict_value(X)
 
     def policy_value(
@@ -327,18 +409,25 @@ class OptimalPolicyTree(RowTreeEstimator):
         of these treatments, with its standard error.
 
         The arguments are those of ``fit``, for these rows; models that are not given are
-        cross-fitted on them. The standard error is that of a mean over independent rows: it knows
-        nothing of errors of the models that all rows share.
+        cross-fitted on them. Without any, the columns of X are read that ``fit`` was given by name.
+        The standard error is that of a mean over independent rows: it knows nothing of errors of
+        the models that all rows share.
         """
         parameters.check(self, self._rules)
+        given = Outcomes(treatment, outcome, propensity, predicted, rewards)
+        if given.is_empty:
+            given = self._of_columns()
+        treatment, outcome, propensity, predicted, rewards = given.unpacked()
         chosen = self.predict(X)
         if rewards is not None:
-            self._refuse_beside_rewards(treatment, outcome, propensity, predicted)
             read = ingest.read_matrix(X, rewards, "rewards", "label")
             scores, labels = read.values, read.labels
         else:
             seen = read_seen(X, treatment, outcome, self.labels_)
             others = names_in((treatment, outcome, propensity), (propensity, predicted))
+            if sample_weight is None:
+                # The weights of the fit are no feature of models, even if they are not counted.
+                others += names_in([self._recalled(sample_weight=None)["sample_weight"]], [])
             training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
             scores = self._scores(X, seen, propensity, predicted, training)
             labels = seen.treatments
@@ -349,6 +438,19 @@ class OptimalPolicyTree(RowTreeEstimator):
             raise ValueError(f"rewards has no column for {unknown!r}, which the tree may choose")
         got = of_chosen(scores, labels, chosen)
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
+
+    def _of_columns(self) -> Outcomes:
+        """What ``fit`` was given as columns of X, and its models."""
+        found = Outcomes(**self._recalled(**Outcomes()._asdict()))
+        if found.is_empty:
+            raise ValueError(UNSEEN)
+        by_value = self._recalled(by_value=None)["by_value"]
+        if by_value:
+            raise ValueError(
+                f"fit was given {' and '.join(by_value)} by value, which cannot be read for other rows: let it name "
+                "columns of X, or pass the values of these rows to the score"
+            )
+        return found
 
     def score(
         self,
@@ -366,6 +468,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         found = self.policy_value(X, treatment, outcome, propensity, predicted, **given)
         return found.value if self.maximize else -found.value
 
+    def _held_out_loss(self, X: Any, *data: Any, **more: Any) -> float:
+        return -self.score(X, *data, **more)
+
     def _scores(
         self, X: Any, seen: Seen, propensity: Any, predicted: Any, training: ingest.InMemory
     ) -> Matrix:
@@ -374,7 +479,7 @@ class OptimalPolicyTree(RowTreeEstimator):
             self.n_folds,
             self.propensity_model,
             self.outcome_model,
-            teachers.fixed(self.random_state),
+            seeds.fixed(self.random_state),
         )
         needs_propensity, needs_predicted = self.teacher != "dm", self.teacher != "ipw"
         has_models = hasattr(propensity, "predict_proba") or not (
@@ -395,12 +500,6 @@ class OptimalPolicyTree(RowTreeEstimator):
             guess = teachers.read_predicted(X, predicted, seen, features)
         return teachers.scores(self.teacher, seen, chance, guess)
 
-    def _refuse_beside_rewards(self, *others: Any) -> None:
-        if any(other is not None for other in others):
-            raise ValueError(
-                "rewards stands for treatment, outcome, propensity and predicted: pass it alone"
-            )
-
 
 def read_seen(
     X: Any, treatment: Any, outcome: Any, known: NDArray[Any] | None = None
@@ -410,6 +509,8 @@ def read_seen(
         raise ValueError(
             "This estimator requires y to be passed: treatment and outcome of each row, or rewards="
         )
+    if outcome is None:
+        raise ValueError(UNSEEN)
     series = ingest.read_column(X, treatment, "treatment")
     found = ingest.read_vector(X, outcome, "outcome")
     check_same_length(len(series), len(found), "outcome")

@@ -14,8 +14,10 @@ from sklearn.utils import column_or_1d
 
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
+from certree.estimators.parameters import is_guesser
+from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.options import GuessedThresholds, RegressorObjective
@@ -66,6 +68,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         the training rows: a vector, or rows × targets. What the guess can have cost is
         ``certificate_.guarantee``, and ``certify()`` goes on to the proof. See the guide to
         guessing. Only for "squared_error".
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that is fitted here and has no seed of its own, so that two equal fits
+        give the same tree. None: a new draw for each fit.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -103,7 +108,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     expected to have. A Poisson leaf whose rows have only zeros has the rate 0.
 
     ``score`` is R², of several targets their mean; of the other objectives D², the share of their
-    loss that is explained beside the best single answer, as scikit-learn has it.
+    loss that is explained beside the best single answer, as scikit-learn has it. To choose
+    parameters, it will do: ``certree.scorers.objective`` is the same less 1, but for several
+    targets, whose squared errors it adds up as the objective does.
 
     Examples
     --------
@@ -132,8 +139,13 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
         "reference": _reference.NUMBERS,
+        "random_state": parameters.RANDOM_STATE,
     }
-    _guessed = "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
+    #: Whether the fit was given exposures.
+    _has_exposure: bool
+    _guessed = {
+        "leaf": "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
+    }
 
     def __init__(
         self,
@@ -147,6 +159,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         levels: int = 64,
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
+        random_state: Any = 0,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -163,6 +176,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.levels = levels
         self.thresholds = thresholds
         self.reference = reference
+        self.random_state = random_state
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -201,7 +215,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             combinations.check(self, "Rates", named)
             if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
                 y = column_or_1d(y, warn=True)
-        return self._solve((X, y, sample_weight, exposure), started)
+        columns = columns_named({"exposure": exposure}, {"y": y})
+        return self._solve((X, y, sample_weight, exposure), started, columns)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, y, sample_weight, exposure = data
@@ -224,14 +239,21 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             n_targets = read.values.shape[1]
             thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
         located = ingest.locate(training, thresholds)
+        n_numbers = kept.size
+        if self.objective in _quantiles.OBJECTIVES:
+            n_numbers = located.points.n_points * min(self.levels, len(kept))
+        room_for_goal(n_numbers, 8)
         if self.objective != "squared_error":
             goal = self._other_goal(located, kept[:, 0], exposures, label_array(read.names))
-            return self._posed(training, located, thresholds, read.names, *goal)
-        regrets = reference = None
-        if self.reference is not None and known is None:
+            posed = self._posed(training, located, thresholds, read.names, *goal)
+            has_exposure = exposures is not None
+            return replace(posed, attributes={**posed.attributes, "_has_exposure": has_exposure})
+        found = _reference.References()
+        guesses = self.reference is not None or is_guesser(thresholds)
+        if guesses and known is None and not located.points.cut_short:
             features = features_as_given(X, training)
-            regrets, reference = _reference.of_squares(
-                self, features, training, thresholds, located, kept
+            found = _reference.in_time(
+                _reference.of_squares, (self, features, training, thresholds, located, kept)
             )
         unit = training.unit
         squares = _core.Squares(
@@ -248,9 +270,17 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             return Tree(tree._core, tree.columns, names, "regression")
 
         posed = self._posed(
-            training, located, thresholds, read.names, squares, names, loss_in_words(len(names)), show, regrets
+            training,
+            located,
+            thresholds,
+            read.names,
+            squares,
+            names,
+            loss_in_words(len(names)),
+            show,
+            found.regrets,
         )
-        return replace(posed, reference=reference)
+        return found.beside(posed)
 
     def _posed(
         self,
@@ -271,6 +301,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         attributes: dict[str, Any] = {
             "target_names_": target_names,
             "n_outputs_": len(target_names),
+            "_has_exposure": False,
         }
         if levels is not None:
             attributes["levels_"] = levels
@@ -337,22 +368,64 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         exposures = self._exposure(X, exposure, len(answers))
         return answers if exposures is None else answers * exposures
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, exposure: Any = None
+    ) -> float:
         """R² of the predictions, of several targets the mean of each one's; of other objectives D².
-        For rates, ``exposure`` as in ``fit``."""
-        predicted = self.predict(X)
-        exposures = self._exposure(X, exposure, len(predicted))
-        read = ingest.read_targets(X, y)
-        check_same_length(len(predicted), len(read.values), "y")
-        weights = row_weights(sample_weight, X, len(predicted))
+
+        For rates, ``exposure`` as in ``fit``. Without ``y`` or ``exposure``, the columns of X are
+        read that ``fit`` was given by name.
+        """
+        targets, predicted, exposures, weights = self._scored(X, y, sample_weight, exposure)
         if self.objective == "squared_error":
-            return float(r2_score(read.values, predicted, sample_weight=weights))
-        targets = read.values[:, 0]
+            return float(r2_score(targets, predicted, sample_weight=weights))
+        targets = targets[:, 0]
         if self.objective in _rates.LOSSES:
-            _rates.check_targets(self.objective, read.values)
             return _rates.score(self.objective, targets, predicted, exposures, weights)
         share = _quantiles.alpha(self)
         return float(d2_pinball_score(targets, predicted, sample_weight=weights, alpha=share))
+
+    def _held_out_loss(
+        self, X: Any, y: Any = None, sample_weight: Any = None, exposure: Any = None
+    ) -> float:
+        targets, predicted, exposures, weights = self._scored(X, y, sample_weight, exposure)
+        if self.objective in _rates.LOSSES:
+            return 1.0 - _rates.score(
+                self.objective, targets[:, 0], predicted, exposures, weights
+            )
+        ones = np.ones(len(targets)) if weights is None else weights
+        if self.objective == "squared_error":
+            off = targets - predicted.reshape(targets.shape)
+            spread = targets - np.average(targets, axis=0, weights=ones)
+            left, whole = (float(ones @ (each**2).sum(axis=1)) for each in (off, spread))
+        else:
+            share = _quantiles.alpha(self)
+            left = float(ones @ _quantiles.pinball(targets[:, 0], predicted, share))
+            whole = _quantiles.best_constant(targets[:, 0], weights, share)
+        if whole == 0.0:
+            # Of targets that are all the same, a single leaf loses nothing.
+            return 0.0 if left == 0.0 else 1.0
+        return left / whole
+
+    def _scored(
+        self, X: Any, y: Any, sample_weight: Any, exposure: Any
+    ) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64] | None]:
+        """Targets by row and output, predictions, exposures and weights of rows to score."""
+        given = self._recalled(y=y, exposure=exposure)
+        if given["y"] is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        predicted = self.predict(X)
+        exposures = self._exposure(X, given["exposure"], len(predicted))
+        if exposures is None and self._has_exposure:
+            raise ValueError(
+                "the tree was fitted with exposure=, so a score needs the exposure of these rows, too: pass it, or "
+                "fit with the name of its column in X, which score then reads by itself"
+            )
+        read = ingest.read_targets(X, given["y"])
+        check_same_length(len(predicted), len(read.values), "y")
+        if self.objective in _rates.LOSSES:
+            _rates.check_targets(self.objective, read.values)
+        return read.values, predicted, exposures, row_weights(sample_weight, X, len(predicted))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

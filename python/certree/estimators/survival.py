@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
-from certree.estimators import parameters
+from certree.estimators import _rates, parameters
 from certree.estimators._base import Posed, TreeEstimator, as_core_takes
 from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
+from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
+from certree.options import Thresholds
 from certree.tree import Tree
 
 
@@ -69,7 +71,11 @@ class OptimalSurvivalTree(TreeEstimator):
     The curves are not those of the proportional hazards that the tree was chosen by, but each
     leaf's own, from its rows.
 
-    ``score`` is Harrell's concordance.
+    ``score`` is Harrell's concordance, which asks for the order of risks alone. The objective of
+    other rows is minus ``certree.scorers.objective``; it is infinite where a row has its event in a
+    leaf that had none in training. ``cross_val_score`` and ``GridSearchCV`` pass X and y alone to a
+    score: give y as a table of time and event (see ``fit``), or let both name columns of X:
+    ``cross_val_score(model, frame, params={"time": "months", "event": "died"})``.
 
     Examples
     --------
@@ -91,6 +97,8 @@ class OptimalSurvivalTree(TreeEstimator):
     """
 
     _rules = parameters.COMMON
+    #: The estimate from all training rows, and their total weight.
+    _hazard: tuple[AtRisk, float]
 
     def __init__(
         self,
@@ -99,7 +107,7 @@ class OptimalSurvivalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        thresholds: Any = "all",
+        thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -119,19 +127,23 @@ class OptimalSurvivalTree(TreeEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> OptimalSurvivalTree:
+    def fit(
+        self, X: Any, time: Any, event: Any = None, sample_weight: Any = None
+    ) -> OptimalSurvivalTree:
         """Search for the best tree.
 
         Parameters
         ----------
         X : frame, array or list of rows
             The features, without missing values.
-        time : vector or str
+        time : vector, str or table
             How long each row was observed, at least 0, or the name of the column in X (which is
-            then not a feature).
-        event : vector or str
+            then not a feature). Or both in one table, so that scikit-learn's tools can split them:
+            a frame or structured array with the columns "time" and "event", or a structured array
+            of a Boolean and a number, as scikit-survival makes them.
+        event : vector, str or None
             Whether its event came then, as Booleans or 0 and 1 (else it was censored), or the name
-            of the column in X.
+            of the column in X. None where ``time`` is a table of both.
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
 
@@ -141,7 +153,8 @@ class OptimalSurvivalTree(TreeEstimator):
         """
         started = monotonic()
         parameters.check(self, self._rules)
-        return self._solve((X, time, event, sample_weight), started)
+        named = columns_named({"time": time, "event": event}, {})
+        return self._solve((X, time, event, sample_weight), started, named)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, time, event, sample_weight = data
@@ -155,10 +168,12 @@ class OptimalSurvivalTree(TreeEstimator):
         thresholds = self.thresholds if known is None else known
         located = ingest.locate(training, thresholds)
         weights = located.weights
+        n = len(times) if weights is None else float(weights.sum())
+        hazard = AtRisk.of(times, events, weights), n
         goal = _core.Rates(
             "poisson",
             events.astype(np.float64),
-            baseline_hazard(times, events, weights),
+            exposure_of(hazard, times),
             weights,
             located.point_of,
             located.points.n_points,
@@ -184,7 +199,7 @@ class OptimalSurvivalTree(TreeEstimator):
             "deviance of proportional hazards as a share of that of a single leaf",
             thresholds,
             show=show,
-            attributes={"event_times_": np.unique(times[events])},
+            attributes={"event_times_": np.unique(times[events]), "_hazard": hazard},
         )
 
     def certify(
@@ -212,16 +227,50 @@ class OptimalSurvivalTree(TreeEstimator):
         at = self._times(times)
         return self._by_leaf(X, {leaf: own.cumulative_hazard(at) for leaf, own in self._curves.items()})
 
-    def score(self, X: Any, time: Any, event: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, time: Any = None, event: Any = None, sample_weight: Any = None
+    ) -> float:
         """Harrell's concordance: of the pairs of rows of which one is known to have had its event
-        first, the share where it has the larger hazard ratio; ties count half."""
+        first, the share where it has the larger hazard ratio; ties count half.
+
+        Without ``time`` and ``event``, the columns of X are read that ``fit`` was given by name.
+        """
         risk = self.predict(X)
-        times, events = read_outcomes(X, time, event)
-        check_same_length(len(risk), len(times), "time")
-        found = concordance(times, events, risk, row_weights(sample_weight, X, len(risk)))
+        times, events, weights = self._observed(X, time, event, sample_weight, len(risk))
+        found = concordance(times, events, risk, weights)
         if np.isnan(found):
             raise ValueError("no two rows can be compared: there is no event before another row's time")
         return found
+
+    def _held_out_loss(
+        self, X: Any, time: Any = None, event: Any = None, sample_weight: Any = None
+    ) -> float:
+        ratios = self.predict(X)
+        times, events, weights = self._observed(X, time, event, sample_weight, len(ratios))
+        if not events.any():
+            raise ValueError("no row has an event, so there is no hazard to explain")
+        exposures = exposure_of(self._hazard, times)
+        explained = _rates.score(
+            "poisson", events.astype(np.float64), ratios, exposures, weights
+        )
+        return 1.0 - explained
+
+    def _observed(
+        self, X: Any, time: Any, event: Any, sample_weight: Any, n_rows: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
+        """Times, events and weights of rows to score."""
+        if event is None:
+            given = self._recalled(time=time, event=event)
+            # A table has its own events.
+            time, event = given["time"], given["event"] if time is None else None
+        if time is None:
+            raise ValueError(
+                "a score needs time and event of the rows: pass both, or y as a table with the columns 'time' and "
+                "'event', or fit with the names of their columns in X, which score then reads by itself"
+            )
+        times, events = read_outcomes(X, time, event)
+        check_same_length(n_rows, len(times), "time")
+        return times, events, row_weights(sample_weight, X, n_rows)
 
     def _times(self, times: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -236,7 +285,10 @@ class OptimalSurvivalTree(TreeEstimator):
 
 
 def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Times of at least 0, and whether an event came then."""
+    """Times of at least 0, and whether an event came then. Without ``event``, ``time`` is a table
+    of both."""
+    if event is None and time is not None:
+        time, event = of_table(time)
     times = ingest.read_vector(X, time, "time")
     if bad := int((times < 0).sum()):
         raise ValueError(
@@ -252,11 +304,27 @@ def read_outcomes(X: Any, time: Any, event: Any) -> tuple[NDArray[np.float64], N
     return times, events == 1
 
 
-def baseline_hazard(
-    times: NDArray[np.float64], events: NDArray[np.bool_], weights: NDArray[np.float64] | None
+def of_table(table: Any) -> tuple[Any, Any]:
+    """Times and events of a table with both."""
+    both = ("time", "event")
+    found = ingest.by_role(table, both, both)
+    if found is not None:
+        return found["time"], found["event"]
+    if isinstance(table, np.ndarray) and len(table.dtype.names or ()) == 2:
+        kinds = {table.dtype[name].kind == "b": name for name in table.dtype.names or ()}
+        if len(kinds) == 2:
+            return table[kinds[False]], table[kinds[True]]
+    raise ValueError(
+        "requires event to be passed, but it is None: whether each row had its event; or pass one table with the "
+        "columns 'time' and 'event'"
+    )
+
+
+def exposure_of(
+    hazard: tuple[AtRisk, float], times: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The cumulative hazard of all rows at each row's time; what SurTree takes before the first
-    event."""
-    found = AtRisk.of(times, events, weights).cumulative_hazard(times)
-    n = len(times) if weights is None else weights.sum()
+    """The cumulative hazard of the training rows at these times; before the first event the number
+    that SurTree takes. ``hazard``: of the training rows, with their total weight."""
+    at_risk, n = hazard
+    found = at_risk.cumulative_hazard(times)
     return np.where(found > 0, found, 1.0 / (n + 1.0))

@@ -23,10 +23,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 
 from certree import ingest
 from certree.ingest.checks import check_same_length
+from certree.seeds import seeded
 
 #: What the scores of each teacher are called.
 NAMES = {
@@ -73,7 +73,7 @@ class Crossfit:
             model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         found = np.zeros((seen.n_rows, len(seen.treatments)))
         for train, test in self._folds(seen):
-            fitted = _seeded(clone(model), self.random_state).fit(design[train], seen.given[train])
+            fitted = seeded(clone(model), self.random_state).fit(design[train], seen.given[train])
             found[np.ix_(test, fitted.classes_)] = fitted.predict_proba(design[test])
         return found
 
@@ -86,7 +86,7 @@ class Crossfit:
         for train, test in self._folds(seen):
             for k in range(len(seen.treatments)):
                 rows = train[seen.given[train] == k]
-                fitted = _seeded(clone(model), self.random_state)
+                fitted = seeded(clone(model), self.random_state)
                 fitted.fit(design[rows], seen.outcome[rows])
                 found[test, k] = fitted.predict(design[test])
         return found
@@ -101,18 +101,6 @@ class Crossfit:
             )
         folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=self.random_state)
         return list(folds.split(np.zeros((seen.n_rows, 1)), seen.given))
-
-
-def _seeded(model: Any, random_state: Any) -> Any:
-    """With the seed wherever the model takes one and has none, also inside a pipeline."""
-    parameters = model.get_params()
-    names = [name for name in parameters if name.rpartition("__")[2] == "random_state"]
-    return model.set_params(**{n: random_state for n in names if parameters[n] is None})
-
-
-def fixed(random_state: Any) -> int:
-    """A seed, so that all folds and models of one fit are the same at every use."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def scores(

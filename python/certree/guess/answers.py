@@ -14,10 +14,16 @@ from certree.guess import questions, references, splits
 from certree.guess.table import Goal, Table, read_table
 from certree.ingest import sources, vectors
 from certree.ingest.checks import check_same_length
+from certree.seeds import seed_of
 
 
 def of_rows(
-    reference: Any, X: Any, kept: np.ndarray | None, goal: Goal, guesser: Any = None
+    reference: Any,
+    X: Any,
+    kept: np.ndarray | None,
+    goal: Goal,
+    guesser: Any = None,
+    random_state: Any = 0,
 ) -> tuple[np.ndarray, str]:
     """A label number for each row that weighs something, and what the reference is, in words. Where
     the goal has no labels, the numbers of each row and output.
@@ -33,7 +39,7 @@ def of_rows(
         return _read(_of_kept(given, kept), goal), words
     if isinstance(reference, str):
         if guesser is not None:
-            return _of_guesser(guesser, X, kept, goal), _named(guesser.reference_)
+            return _of_guesser(guesser, X, kept, goal), named(guesser.reference_)
         model = references.default(goal)
     else:
         model = references.unwrapped(reference)
@@ -54,15 +60,17 @@ def of_rows(
             "training rows"
         )
     if references.is_fitted(model):
-        return _of_fitted(model, X, kept, goal), _named(model)
-    return _of_unfitted(model, _rows(read_table(X), kept), goal), _named(model)
+        return _of_fitted(model, X, kept, goal), named(model)
+    predicted = _of_unfitted(model, _rows(read_table(X), kept), goal, seed_of(random_state))
+    return predicted, named(model)
 
 
 def _is_vector(reference: Any) -> bool:
     return not isinstance(reference, str) and not hasattr(reference, "predict")
 
 
-def _named(model: Any) -> str:
+def named(model: Any) -> str:
+    """A model in words."""
     return f"a {type(model).__name__}"
 
 
@@ -142,7 +150,9 @@ def _of_guesser(guesser: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np
 def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.ndarray:
     """What a model that knows the columns of X predicts."""
     known = getattr(model, "classes_", None) if goal.classes is not None else None
-    lacking = [] if known is None else np.setdiff1d(goal.classes, known).tolist()
+    lacking = []
+    if goal.classes is not None and known is not None:
+        lacking = np.setdiff1d(goal.classes[np.unique(goal.y)], known).tolist()
     if lacking:
         raise ValueError(
             f"the reference was fitted on other classes: it knows {_listed(np.asarray(known).tolist())}, but not "
@@ -167,7 +177,7 @@ def _of_fitted(model: Any, X: Any, kept: np.ndarray | None, goal: Goal) -> np.nd
     return _read(_of_kept(predicted.reshape(len(table.ranks[0]), -1), kept), goal)
 
 
-def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
+def _of_unfitted(model: Any, table: Table, goal: Goal, seed: int) -> np.ndarray:
     """What a model predicts that is fitted to the ranks of these rows, as guessers fit it."""
     axes = questions.axes_of(table)
     if goal.classes is None:
@@ -176,7 +186,7 @@ def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
             means = np.average(goal.y.reshape(len(goal.y), -1), axis=0, weights=goal.weight)
             return np.tile(means, (len(goal.y), 1))
         matrix = questions.by_rank(table, axes)
-        return _read(references.predict(references.fit(model, matrix, goal), matrix), goal)
+        return _read(references.predict(references.fit(model, matrix, goal, seed), matrix), goal)
     counts = np.ones(len(goal.y), dtype=bool) if goal.weight is None else goal.weight > 0
     present, y = np.unique(goal.y[counts], return_inverse=True)
     if len(present) < 2 or not axes:
@@ -185,5 +195,5 @@ def _of_unfitted(model: Any, table: Table, goal: Goal) -> np.ndarray:
     matrix = questions.by_rank(table, axes)
     weight = None if goal.weight is None else goal.weight[counts] / goal.weight[counts].mean()
     known = Goal(y, goal.classes[present], weight)
-    fitted = references.fit(model, matrix[counts], known)
+    fitted = references.fit(model, matrix[counts], known, seed)
     return present[references.predict(fitted, matrix).astype(np.int64)].astype(np.uint32)

@@ -40,10 +40,14 @@ class Kept(NamedTuple):
 
 
 def eliminate(
-    fit: Callable[[np.ndarray], Fitted], n_cuts: int, best: float, tolerance: float
+    fit: Callable[[np.ndarray], Fitted],
+    n_cuts: int,
+    best: float,
+    tolerance: float,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Kept:
     """Drop cuts as long as the score is at least the best one so far, beginning with ``best``, less
-    the tolerance. ``fit`` takes the cuts to use."""
+    the tolerance. ``fit`` takes the cuts to use. Once ``is_late``, those that are left are kept."""
     kept = np.arange(n_cuts)
     fitted = fit(kept)
     n_fits, batch, successes, growing = 1, 1, 0, True
@@ -53,11 +57,14 @@ def eliminate(
         unused = min(int((fitted.importance <= 0).sum()), len(kept) - 1)
         used = len(kept) - unused
         batch = min(batch, used - 1, max(1, used // SHARE))
-        if unused + batch == 0:
+        if unused + batch == 0 or is_late():
             return Kept(kept, fitted, n_fits)
         fewer = np.sort(kept[order[unused + batch :]])
         on_fewer = fit(fewer)
         n_fits += 1
+        if is_late():
+            # A reference that had to stop early scores below itself.
+            return Kept(kept, fitted, n_fits)
         if on_fewer.score >= best - tolerance:
             kept, fitted = fewer, on_fewer
             best = max(best, fitted.score)

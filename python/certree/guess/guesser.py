@@ -16,6 +16,7 @@ from certree.guess import questions, references, splits
 from certree.guess.eliminate import Fitted, eliminate
 from certree.guess.questions import Question
 from certree.guess.table import Goal, Table, read, read_table
+from certree.seeds import seed_of
 
 
 class ThresholdGuesser(ThresholdBinarizer):
@@ -33,8 +34,8 @@ class ThresholdGuesser(ThresholdBinarizer):
     Parameters
     ----------
     reference : model or None, default=None
-        None: scikit-learn's gradient boosting (50 trees of depth 2, learning rate 0.1,
-        ``random_state=0``), a regressor if the target has fractions. Else a decision tree, random
+        None: scikit-learn's gradient boosting (50 trees of depth 2, learning rate 0.1), a regressor
+        if the target has fractions. Else a decision tree, random
         forest, extra trees, bagged or boosted trees of scikit-learn, LightGBM or XGBoost, or an
         explainable boosting machine. One that is not fitted is fitted here, to the ranks of the
         values: a column for each value of a category, and dates as well as numbers. One that is
@@ -50,6 +51,8 @@ class ThresholdGuesser(ThresholdBinarizer):
         unit of the machine's scores: log-odds of a classifier, the target's own of a regressor.
     class_weight : dict, "balanced" or None, default=None
         A factor for each class's row weight while the reference is fitted and scored.
+    random_state : int, RandomState or None, default=0
+        Seeds a reference that has no seed of its own. None: a new draw for each fit.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class ThresholdGuesser(ThresholdBinarizer):
             or isinstance(value, Mapping),
             "a dict of labels to weights, 'balanced', or None",
         ),
+        "random_state": parameters.RANDOM_STATE,
     }
 
     def __init__(
@@ -115,11 +119,13 @@ class ThresholdGuesser(ThresholdBinarizer):
         tolerance: float | None = 0.0,
         jump: float = 0.1,
         class_weight: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.reference = reference
         self.tolerance = tolerance
         self.jump = jump
         self.class_weight = class_weight
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ThresholdGuesser:
         """Guess the cuts of each column.
@@ -179,11 +185,12 @@ class ThresholdGuesser(ThresholdBinarizer):
     def _guess(
         self, table: Table, goal: Goal | None, reference: Any, fitted: bool, drop: bool
     ) -> None:
+        seed = seed_of(self.random_state)
         if fitted:
             found, predicted = self._of_fitted(table, goal, reference)
         else:
             assert goal is not None
-            found, predicted = self._of_unfitted(table, goal, reference)
+            found, predicted = self._of_unfitted(table, goal, reference, seed)
         if not found:
             raise ValueError(
                 f"the reference, a {type(reference).__name__}, tests nothing that separates these rows: "
@@ -204,13 +211,15 @@ class ThresholdGuesser(ThresholdBinarizer):
 
             def refit(cuts: np.ndarray) -> Fitted:
                 matrix = np.ascontiguousarray(answers[:, cuts])
-                model = references.fit(reference, matrix, goal)
+                model = references.fit(reference, matrix, goal, seed)
                 score = references.score(references.predict(model, matrix), goal)
                 return Fitted(score, splits.read(model, 0.0).importance(len(cuts)), model)
 
             if drop and not one_class:
                 best = references.score(predicted, goal)
-                chosen = eliminate(refit, len(found), best, self.tolerance or 0.0)
+                chosen = eliminate(
+                    refit, len(found), best, self.tolerance or 0.0, references.is_late
+                )
                 kept = [found[cut] for cut in chosen.cuts]
                 score, source = chosen.fitted.score, chosen.fitted.model
                 n_fits += chosen.n_fits
@@ -245,7 +254,7 @@ class ThresholdGuesser(ThresholdBinarizer):
         return found, references.predicted_classes(predicted, model, goal)
 
     def _of_unfitted(
-        self, table: Table, goal: Goal, model: Any
+        self, table: Table, goal: Goal, model: Any, seed: int
     ) -> tuple[list[Question], np.ndarray]:
         """The cuts of a model that is fitted to ranks, and what it predicts for the rows."""
         axes = questions.axes_of(table)
@@ -254,7 +263,7 @@ class ThresholdGuesser(ThresholdBinarizer):
                 "all rows are the same in every column of X: there are no cuts to guess"
             )
         matrix = questions.by_rank(table, axes)
-        model = references.fit(model, matrix, goal)
+        model = references.fit(model, matrix, goal, seed)
         found = questions.of_ranks(splits.read(model, self.jump), table, axes)
         return found, references.predict(model, matrix)
 

@@ -10,10 +10,15 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from certree import budget
 from certree.guess.splits import KNOWN
 from certree.guess.table import Goal
+from certree.seeds import seeded
 
-#: The default reference, besides ``random_state=0``.
+#: Guessing ends at this share of the time of a fit, so that there is some left for the search.
+SHARE = 0.5
+
+#: The default reference, besides its seed.
 DEFAULT = {"n_estimators": 50, "max_depth": 2, "learning_rate": 0.1}
 
 
@@ -21,17 +26,23 @@ def default(goal: Goal) -> Any:
     """Gradient boosting; of several outputs, each its own."""
     if goal.classes is None:
         return regression(goal.y.shape[1] if goal.y.ndim > 1 else 1)
+    return classification()
+
+
+def classification(**changed: Any) -> Any:
+    """Boosting of this size, but for parameters that are changed."""
     # Slow to import, so only when it is used.
     from sklearn.ensemble import GradientBoostingClassifier
 
-    return GradientBoostingClassifier(**DEFAULT, random_state=0)
+    return GradientBoostingClassifier(**{**DEFAULT, **changed})
 
 
-def regression(n_outputs: int) -> Any:
+def regression(n_outputs: int, **changed: Any) -> Any:
+    """Boosting of this size for one or more targets, but for parameters that are changed."""
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.multioutput import MultiOutputRegressor
 
-    one = GradientBoostingRegressor(**DEFAULT, random_state=0)
+    one = GradientBoostingRegressor(**{**DEFAULT, **changed})
     return one if n_outputs == 1 else MultiOutputRegressor(one)
 
 
@@ -74,9 +85,9 @@ def check_model(model: Any) -> None:
         raise ValueError(f"reference={model!r} is not a model; give {KNOWN}, or None")
 
 
-def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
-    """A fitted copy."""
-    model = clone(model)
+def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
+    """A fitted copy, with the seed if it has none."""
+    model = seeded(clone(model), seed)
     if is_additive(model):
         # It would take columns of few values for categories.
         model.set_params(feature_types=["continuous"] * matrix.shape[1])
@@ -87,7 +98,21 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
                 f"reference={type(model).__name__} takes no sample_weight; give one that does, or no weights"
             )
         options["sample_weight"] = goal.weight
+    if _is_staged(model) and budget.seconds_left() is not None:
+        options["monitor"] = is_late
     return model.fit(matrix, goal.y, **options)
+
+
+def _is_staged(model: Any) -> bool:
+    """True for scikit-learn's gradient boosting, which can be asked to stop after any tree."""
+    kind = type(model)
+    staged = ("GradientBoostingClassifier", "GradientBoostingRegressor")
+    return kind.__name__ in staged and kind.__module__.startswith("sklearn.")
+
+
+def is_late(*_: Any) -> bool:
+    """True once guessing has taken its share of the time of a fit."""
+    return budget.is_over(SHARE)
 
 
 def predict(model: Any, matrix: np.ndarray) -> np.ndarray:

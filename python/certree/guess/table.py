@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from certree import budget
 from certree.ingest import engine, midpoints, numbers, read_weights, sources, target
 from certree.ingest.checks import check_complete, check_same_length
 from certree.ingest.kinds import kind_of
@@ -120,6 +121,9 @@ def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | Non
         frame = frame.filter(pl.Series(kept))
     columns, values, ranks = [], [], []
     for series in frame.get_columns():
+        if budget.is_over():
+            raise budget.OutOfTime
+        budget.require(40 * len(series), "a column by rank")
         column = Column(series.name, kind_of(series.name, series.dtype), str(series.dtype))
         series = engine.unnamed(series)
         if column.kind == "category":

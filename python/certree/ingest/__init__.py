@@ -17,12 +17,16 @@ import numpy as np
 
 from certree.ingest import in_memory, sources, weights
 from certree.ingest.checks import check_whole, values
+from certree.ingest.classes import places_of, read_classes, with_classes
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
 from certree.ingest.numbers import Targets, read_targets
+from certree.ingest.outcomes import by_role
+from certree.ingest.outcomes import names_of as table_names
+from certree.ingest.outcomes import take as table_column
 from certree.ingest.points import Points, group
 from certree.ingest.slots import slot_arrays
 from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
@@ -49,15 +53,18 @@ __all__ = [
     "Streamed",
     "Targets",
     "Training",
+    "by_role",
     "check_sensitive",
     "check_whole",
     "classes_of",
-    "count",
+    "cut_and_group",
     "design_matrix",
     "group",
     "in_units",
     "locate",
     "make_cuts",
+    "places_of",
+    "read_classes",
     "read_column",
     "read_features",
     "read_grouped",
@@ -71,8 +78,11 @@ __all__ = [
     "read_vector",
     "read_weights",
     "slot_arrays",
+    "table_column",
+    "table_names",
     "target_columns",
     "values",
+    "with_classes",
     "without",
 ]
 
@@ -103,10 +113,10 @@ def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
     return weights.measure_series(series, series.name)[1]
 
 
-def count(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns, and group the rows by what the cuts tell apart."""
     if isinstance(training, in_memory.InMemory):
-        return in_memory.count(training, thresholds)
+        return in_memory.cut_and_group(training, thresholds)
     assert isinstance(training, Streamed)
     weight = training.weight_columns[0] if training.weight_columns else ""
     cuts = make_cuts(training.frame, training.columns, thresholds, weight)

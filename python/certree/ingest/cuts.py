@@ -139,9 +139,9 @@ def _is_fixed(column: Column) -> bool:
     return column.kind in ("boolean", "category")
 
 
-def asked(column: Column, wish: Wish) -> list[str] | None:
-    """The values that are asked for of a category, or an empty list for a Boolean that may not be
-    split; None: all there is to ask."""
+def requested_values(column: Column, wish: Wish) -> list[str] | None:
+    """The values of a category that may be split off, or an empty list for a Boolean that may not
+    be split; None: all of them may."""
     if isinstance(wish, str):
         return None
     found = read_values(column, wish)
@@ -159,7 +159,7 @@ def codes_of_values(column: Column, found: Sequence[str]) -> np.ndarray:
 def _boolean(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
 ) -> CodedCuts:
-    found = asked(column, wish)
+    found = requested_values(column, wish)
     if found is not None:
         return CodedCuts(column, found, 1, pl.lit(0, dtype=pl.UInt32))
     return CodedCuts(column, None, 2, engine.column(column.name).cast(pl.UInt32))
@@ -171,7 +171,7 @@ def _category(
     text = engine.column(column.name).cast(pl.String)
     values = engine.collect(frame.select(text).unique()).to_series().sort()
     column = replace(column, values=tuple(values))
-    found = asked(column, wish)
+    found = requested_values(column, wish)
     numbers = np.arange(len(values)) if found is None else codes_of_values(column, found)
     code = text.replace_strict(
         values, pl.Series(numbers, dtype=pl.UInt32), return_dtype=pl.UInt32

@@ -39,22 +39,22 @@ def unnamed(series: pl.Series) -> pl.Series:
 
 def collect(frame: pl.LazyFrame) -> pl.DataFrame:
     """The rows of a lazy frame."""
-    return _asked(lambda: frame.collect(engine="streaming"))
+    return _reporting_panics(lambda: frame.collect(engine="streaming"))
 
 
 def schema(frame: pl.LazyFrame) -> pl.Schema:
     """The names and types of a lazy frame's columns."""
-    return _asked(frame.collect_schema)
+    return _reporting_panics(frame.collect_schema)
 
 
 class Damaged(ValueError):
     """Polars panicked."""
 
 
-def _asked(ask: Callable[[], T]) -> T:
+def _reporting_panics(read: Callable[[], T]) -> T:
     check_threads()
     try:
-        return ask()
+        return read()
     except BaseException as error:
         if is_panic(error):
             raise Damaged(

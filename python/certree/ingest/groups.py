@@ -11,6 +11,7 @@ import polars as pl
 
 from certree.ingest import engine, in_memory, sources
 from certree.ingest.checks import values
+from certree.ingest.classes import with_classes
 from certree.ingest.in_memory import InMemory
 from certree.ingest.training import assign, check_some, column_named
 
@@ -23,15 +24,20 @@ class Grouped:
     labels: np.ndarray
     #: By sensitive column: the side, 0 or 1, of each group.
     sides: dict[str, np.ndarray]
+    #: The labels in y, which may be fewer.
+    present: np.ndarray
 
     @property
     def n_groups(self) -> int:
         return 2 ** len(self.sides)
 
 
-def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, bool]) -> Grouped:
+def read_grouped(
+    X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, bool], classes: Any = None
+) -> Grouped:
     """Open features, target and weights, and cut the classes by sensitive columns of X, which are
-    features too where they are said to be. All of it is read into memory."""
+    features too where they are said to be. ``classes``: all labels, if y may lack some. All of it
+    is read into memory."""
     source = sources.read(X)
     for name in sensitive:
         column_named("sensitive", name, source)
@@ -43,8 +49,9 @@ def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, boo
             raise ValueError(f"sensitive={name!r} is the column of {role}; it must be another one")
     features = [name for name in roles.features if sensitive.get(name, True)]
     check_some(source, features)
-    training = in_memory.read(replace(roles, features=features))
-    assert training.classes is not None
+    read = in_memory.read(replace(roles, features=features))
+    training = with_classes(read, classes)
+    assert isinstance(training, InMemory) and training.classes is not None
     groups = np.zeros(len(training.classes), dtype=np.uint32)
     for name in sensitive:
         series = source.frame([source.names.index(name)]).to_series()
@@ -58,7 +65,7 @@ def read_grouped(X: Any, y: Any, sample_weight: Any, sensitive: Mapping[str, boo
     )
     places = reversed(range(len(sensitive)))
     sides = {name: np.arange(n_groups) >> place & 1 for name, place in zip(sensitive, places)}
-    return Grouped(cut, labels, sides)
+    return Grouped(cut, labels, sides, read.labels)
 
 
 def check_sensitive(name: str, X: Any) -> None:

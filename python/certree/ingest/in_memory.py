@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from certree import _core
+from certree import _core, budget
 from certree.ingest import arrays, engine, midpoints, sources, strings, target, weights
 from certree.ingest.checks import check_complete, check_same_length
-from certree.ingest.cuts import Cuts, asked, choose, codes_of_values, read_wishes
+from certree.ingest.cuts import Cuts, choose, codes_of_values, read_wishes, requested_values
 from certree.ingest.kinds import kind_of
 from certree.ingest.points import Points
 from certree.ingest.slots import values_of
@@ -25,6 +25,10 @@ from certree.schema import Column, Kind
 
 #: Larger tables are streamed: there a copy matters, and polars has more threads.
 MOST_VALUES = 100_000_000
+
+#: Bytes of weights by point and class that a second makes a goal of: they are copied, counted in
+#: whole units and digested.
+PER_SECOND = 200_000_000
 
 #: The values of a column, or of several side by side; a category's as strings.
 Part = np.ndarray | pl.Series
@@ -154,9 +158,12 @@ def _rank(
             columns[index] = Column(
                 columns[index].name, "category", columns[index].dtype, tuple(values)
             )
-        in_one_piece = part.flags.c_contiguous or part.flags.f_contiguous
-        found.append(part if in_one_piece else np.ascontiguousarray(part))
-    table = _core.Table(found)
+        if not (part.flags.c_contiguous or part.flags.f_contiguous):
+            budget.require(part.nbytes, "a copy of the features in one piece")
+            part = np.ascontiguousarray(part)
+        found.append(part)
+    # Columns that are not read in time have one value, and cannot be split.
+    table = _core.Table(found, budget.bytes_left(), budget.seconds_left())
     ordered = ("number", "date")
     return (
         columns,
@@ -165,27 +172,93 @@ def _rank(
     )
 
 
-def count(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
     """Cut the columns and group the rows."""
     assert training.classes is not None
-    cuts, codes = _cut(training, thresholds)
-    of = (codes, [each.n_codes for each in cuts], training.classes, len(training.labels))
-    points, sums = training.table.group(*of, training.weights)
-    finer = [training.table.group(*of, part)[1] for part in training.finer]
+    cuts, codes = _cut_in_time(training, thresholds)
+    k, grouped = len(training.labels), None
+    if not is_cut_short(training):
+        of = (codes, [each.n_codes for each in cuts], training.classes, k)
+        left = (budget.bytes_left(), budget.seconds_left())
+        grouped = training.table.group(*of, training.weights, *left)
+        if grouped is not None and _takes_too_long(grouped[1]):
+            grouped = None
+    cut_short = grouped is None
+    if grouped is None:
+        cuts, codes = _no_cuts(training)
+        of = (codes, [1] * len(cuts), training.classes, k)
+        grouped = _in_any_time(training.table.group(*of, training.weights))
+    points, sums = grouped
+    finer = [_in_any_time(training.table.group(*of, part))[1] for part in training.finer]
     amounts = training.unit.restore(sums, *finer) if training.unit else sums.astype(np.float64)
-    return cuts, Points(points, amounts.reshape(-1, len(training.labels)))
+    return cuts, Points(points, amounts.reshape(-1, k), cut_short)
+
+
+def _takes_too_long(sums: np.ndarray) -> bool:
+    """True if the time will be over before the core has a goal of these sums."""
+    left = budget.seconds_left()
+    return left is not None and sums.nbytes / PER_SECOND > left
+
+
+Grouping = TypeVar("Grouping")
+
+
+def _in_any_time(found: Grouping | None) -> Grouping:
+    """What was found without a limit of time."""
+    assert found is not None
+    return found
+
+
+def is_cut_short(training: InMemory) -> bool:
+    """True if the time of the fit was over before all columns were read, or is now."""
+    return training.table.n_ranked < len(training.columns) or budget.is_over()
+
+
+def _no_cuts(training: InMemory) -> tuple[list[Cuts], list[np.ndarray | None]]:
+    """Columns that cannot be split, and one code for all their ranks."""
+    found = [Cuts(column, [], 1) for column in training.columns]
+    return found, [np.zeros(max(n, 1), dtype=np.uint32) for n in _n_values(training)]
+
+
+def _n_values(training: InMemory) -> list[int]:
+    """By column: how many values it may have."""
+    return [
+        len(training.values[index]) if index in training.values else max(len(column.values), 2)
+        for index, column in enumerate(training.columns)
+    ]
 
 
 def locate(training: InMemory, thresholds: Any) -> Located:
     """Cut the columns, and say which point each row belongs to."""
-    cuts, codes = _cut(training, thresholds)
-    core, point_of = training.table.locate(codes, [each.n_codes for each in cuts])
+    cuts, codes = _cut_in_time(training, thresholds)
+    located = None
+    if not is_cut_short(training):
+        left = (budget.bytes_left(), budget.seconds_left())
+        located = training.table.locate(codes, [each.n_codes for each in cuts], *left)
+    cut_short = located is None
+    if located is None:
+        cuts, codes = _no_cuts(training)
+        located = _in_any_time(training.table.locate(codes, [1] * len(cuts)))
+    core, point_of = located
     weights = None
     amounts = core.rows.astype(np.float64)
     if training.unit is not None and training.weights is not None:
         weights = training.unit.restore(training.weights, *training.finer)
         amounts = _core.sum_by_point(point_of, len(amounts), weights[:, None])[:, 0]
-    return Located(cuts, Points(core, amounts[:, None]), point_of, weights)
+    return Located(cuts, Points(core, amounts[:, None], cut_short), point_of, weights)
+
+
+def _cut_in_time(
+    training: InMemory, thresholds: Any
+) -> tuple[list[Cuts], list[np.ndarray | None]]:
+    """The cuts of each column, and the code of each rank where it is another; nothing if the time
+    is over."""
+    if is_cut_short(training):
+        return [], []
+    # A threshold here, one in the core and one in its problem, or a string in each.
+    n_values = sum(_n_values(training))
+    budget.require(64 * n_values, f"{n_values} distinct values and the cuts between them")
+    return _cut(training, thresholds)
 
 
 def _cut(training: InMemory, thresholds: Any) -> tuple[list[Cuts], list[np.ndarray | None]]:
@@ -209,11 +282,13 @@ def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
 Thresholds = tuple[np.ndarray | list[float] | list[int] | list[str], np.ndarray | None]
 
 
-def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[int, Thresholds]]:
-    """The same of categories and Booleans of which not everything is asked."""
+def _requested(
+    columns: Sequence[Column], wishes: Sequence[Any]
+) -> Iterator[tuple[int, Thresholds]]:
+    """The thresholds of categories and Booleans that may not be split at all of their values."""
     for index, column in enumerate(columns):
         if column.kind in ("boolean", "category"):
-            found = asked(column, wishes[index])
+            found = requested_values(column, wishes[index])
             if found is not None and column.kind == "category":
                 yield index, (found, codes_of_values(column, found))
             elif found is not None:
@@ -223,7 +298,7 @@ def _asked(columns: Sequence[Column], wishes: Sequence[Any]) -> Iterator[tuple[i
 def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Thresholds]:
     """The thresholds of numbers and dates, and the code of each rank where it is another."""
     columns, values = training.columns, training.values
-    found: dict[int, Thresholds] = dict(_asked(columns, wishes))
+    found: dict[int, Thresholds] = dict(_requested(columns, wishes))
     together: dict[Any, list[int]] = {}
     for index, own in values.items():
         column, wish = columns[index], wishes[index]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from certree import _core
+from certree import _core, budget
 from certree.ingest import engine
 from certree.ingest.cuts import CodedCuts
 from certree.ingest.training import Streamed
@@ -29,6 +29,9 @@ class Points:
     core: _core.Points
     #: By point and class.
     weights: np.ndarray
+    #: True if the time of the fit was over before the rows were grouped: all of them are one point,
+    #: and no column has a cut.
+    cut_short: bool = False
 
     @property
     def n_points(self) -> int:
@@ -65,6 +68,10 @@ def group(training: Streamed, cuts: Sequence[CodedCuts]) -> Points:
     if training.unit:
         sums = [found[f"weight{part}"].to_numpy() for part in range(training.unit.n_parts)]
         amount = training.unit.restore(*sums)
+    budget.require(
+        3 * 8 * len(first) * n_classes,
+        f"the weight of {n_classes} classes in {len(first)} groups of equal rows",
+    )
     weights = np.zeros((len(first), n_classes))
     weights[np.cumsum(starts) - 1, classes] = amount
     rows = np.add.reduceat(found["rows"].to_numpy().astype(np.uint64), first)

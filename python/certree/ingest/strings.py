@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from certree import budget
 from certree.ingest import engine
 
 #: So many comparisons are faster than a lookup.
@@ -15,8 +16,15 @@ def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
     """The distinct strings in order, and the number of each row's; there are no missing ones."""
     engine.check_threads()
     series = engine.unnamed(series)
+    budget.require(bytes_for(series), f"telling {len(series)} strings apart")
     distinct = series.unique().sort()
     return distinct, numbers(series, distinct)
+
+
+def bytes_for(series: pl.Series) -> int:
+    """What the distinct strings, a table of them, and the number of each row take at once."""
+    # As measured: polars sorts, and looks up, on several threads.
+    return 4 * int(series.estimated_size()) + 200 * len(series)
 
 
 def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:

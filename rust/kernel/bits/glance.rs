@@ -37,7 +37,7 @@ impl Scratch {
         self.halves.capacity() * size_of::<Half>()
     }
 
-    /// What every tree costs at least, if that is as much as was asked. `few` errors cost a leaf;
+    /// A lower bound on every tree, if it reaches the target of `ask`. `few` errors cost a leaf;
     /// `look` knows the sides.
     pub fn at_least(
         &mut self,
@@ -51,9 +51,9 @@ impl Scratch {
         let known = leaf::at_most(look.whole.leaf, ask.leaf_cost).min(stump);
         // As dear as a fourth leaf are three with few errors, too.
         let bound = look_ahead::at_least(known, 0, look_ahead::BEYOND_DEPTH_TWO, ask.leaf_cost);
-        let enough = bound >= ask.target
+        let reaches_target = bound >= ask.target
             && !(0..2).any(|class| self.three_leaves_exist(singles, class, few));
-        enough.then_some(bound)
+        reaches_target.then_some(bound)
     }
 
     /// Whether some tree of three leaves, two of them of `class`, makes fewer errors than `few`.

@@ -16,7 +16,7 @@ use crate::bits::{LANES, ROWS};
 use crate::bounds::k_means;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Ask, Halt, Lookahead, Side, Unfinished, vec_bytes};
-use crate::task::{Squares, Task};
+use crate::task::Squares;
 use crate::view::View;
 
 /// Pairs at a time: their sums stay in registers.

@@ -8,6 +8,7 @@ mod blocks;
 mod choice;
 mod interval_bound;
 mod labels;
+mod open_cuts;
 mod rank_kernel;
 mod squares;
 mod sums;

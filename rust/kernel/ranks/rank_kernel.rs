@@ -27,13 +27,14 @@ pub struct RankRows {
 pub trait RankKernel: Sync {
     /// What is set up once for a node whose parts are asked about.
     type Grid: Send + Sync;
-    /// A question about a part: bounds on its best tree of depth two, and all that helps to tighten
+    /// A subproblem of depth two, of a part: bounds on its best tree, and all that helps to tighten
     /// them.
     type Two: Default + Send;
 
-    /// What one side of a cut is asked to rise by, if both together are `short` of a goal, know how
-    /// far each can rise at most (itself, the other), and were asked so often before.
-    fn share(&self, short: Cost, _gaps: [Cost; 2], _asked: usize) -> Cost {
+    /// The amount by which one side of a cut is to rise, if both together are `short` of a target.
+    /// `_gaps`: how far each can rise at most (this side, the other one). `_raises`: how often
+    /// either was raised before.
+    fn share(&self, short: Cost, _gaps: [Cost; 2], _raises: usize) -> Cost {
         (short + 1) / 2
     }
 
@@ -57,14 +58,14 @@ pub trait RankKernel: Sync {
     /// First bounds on the best tree of depth two. If halted, they are weak but true.
     fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, halt: Halt);
 
-    /// Raise the lower bound to `below` or to the optimum, unless halted.
-    fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, below: Cost, halt: Halt);
+    /// Raise the lower bound to `target` or to the optimum, unless halted.
+    fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, target: Cost, halt: Halt);
 
     fn lower(&self, two: &Self::Two) -> Cost;
     fn upper(&self, two: &Self::Two) -> Cost;
     fn two_bytes(&self, two: &Self::Two) -> usize;
 
-    /// Bytes of a grid and of a question, before they are made.
+    /// Bytes of a grid and of a subproblem, before they are made.
     fn bytes_for(&self, node: &RankNode) -> [usize; 2];
 
     /// A tree that costs no more than the upper bound, and what it does cost.
@@ -73,8 +74,8 @@ pub trait RankKernel: Sync {
 
 /// Where costs hardly ever tie, halves would take many steps: what one side cannot give, the other
 /// must.
-pub fn share_by_gaps(short: Cost, [own, other]: [Cost; 2], asked: usize) -> Cost {
-    match asked {
+pub fn share_by_gaps(short: Cost, [own, other]: [Cost; 2], raises: usize) -> Cost {
+    match raises {
         0 => {
             let share = own.max(1) as f64 / (own.max(1) as f64 + other.max(0) as f64);
             ((short as f64 * share) as Cost).clamp(1, short)

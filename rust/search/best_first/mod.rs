@@ -25,6 +25,6 @@ mod ties;
 mod workers;
 
 pub use budget::Budget;
-pub use learned::{Hints, Learned, Prices};
+pub use learned::{ErrorCosts, Hints, Learned};
 pub use table::Table;
 pub use workers::{Options, go_on, solve, solve_with};

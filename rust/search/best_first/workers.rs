@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::budget::Budget;
 use super::descend::{Shared, Worker};
 use super::extract::root_key;
-use super::learned::{Hints, Learned, Prices};
+use super::learned::{ErrorCosts, Hints, Learned};
 use super::look::Rules;
 use super::table::{Entry, Table};
 use crate::bits::Level;
@@ -32,7 +32,7 @@ pub struct Options {
     pub three_leaves: bool,
     pub k_means: bool,
     /// Not a switch: trees that cost this or more are of no use.
-    pub below: Cost,
+    pub cutoff: Cost,
 }
 
 impl Default for Options {
@@ -44,7 +44,7 @@ impl Default for Options {
             similarity: true,
             three_leaves: true,
             k_means: true,
-            below: INFINITE,
+            cutoff: INFINITE,
         }
     }
 }
@@ -65,15 +65,16 @@ pub fn go_on(
     Ok((found, table))
 }
 
-/// The same with what was learned under other prices, and, for these `prices`, what is learned now.
+/// The answer of [`solve`], with all that was learned under other costs of errors. For these
+/// `error_costs`, a search learns too, and gives that back.
 pub fn solve_with(
     problem: &Problem,
     run: &Run,
     options: &Options,
     hints: Hints<'_>,
-    prices: Option<Prices>,
+    error_costs: Option<ErrorCosts>,
 ) -> Result<(Found, Option<Learned>)> {
-    let (found, _, learned) = search(problem, run, options, Table::new(), hints, prices)?;
+    let (found, _, learned) = search(problem, run, options, Table::new(), hints, error_costs)?;
     Ok((found, learned))
 }
 
@@ -83,7 +84,7 @@ fn search(
     options: &Options,
     table: Table,
     hints: Hints<'_>,
-    prices: Option<Prices>,
+    error_costs: Option<ErrorCosts>,
 ) -> Result<(Found, Option<Table>, Option<Learned>)> {
     let leaf = problem.as_one_leaf();
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
@@ -94,9 +95,9 @@ fn search(
             return Ok((found, Some(table), None));
         }
     };
-    // What is unavoidable is left out of costs, which are then not linear in prices.
-    let (hints, prices) =
-        if bits.unavoidable_cost == 0 { (hints, prices) } else { (Hints::default(), None) };
+    // The unavoidable cost is left out of costs, which are then not linear in those of errors.
+    let (hints, error_costs) =
+        if bits.unavoidable_cost == 0 { (hints, error_costs) } else { (Hints::default(), None) };
     let mut shared = share(problem, &bits, run, options, threads, table);
     shared.root.raise(hints.lower(&shared.root.key).min(shared.root.upper()));
     shared.hints = hints;
@@ -128,7 +129,7 @@ fn search(
     if lower < upper {
         shared.table.rest(&shared.account);
     }
-    let learned = prices.map(|prices| Learned::from(prices, &shared.table));
+    let learned = error_costs.map(|costs| Learned::from(costs, &shared.table));
     let found =
         Found { plan, upper: upper + bits.unavoidable_cost, lower: lower + bits.unavoidable_cost };
     Ok((found, Some(shared.table), learned))
@@ -164,7 +165,7 @@ pub fn share<'a, 'run>(
         unreachable!("the look-ahead solves children alone")
     };
     root.raise(problem.leaf_cost);
-    root.lower_to(problem.as_one_leaf().min(options.below) - bits.unavoidable_cost);
+    root.lower_to(problem.as_one_leaf().min(options.cutoff) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
     let hints = Hints::default();
     Shared { bits, table, rules, run, account, root, workers, cut_short, hints }

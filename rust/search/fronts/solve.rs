@@ -136,8 +136,8 @@ pub fn solve<F: Front>(
     start: Start,
     run: &Run,
 ) -> Result<(Option<BestTree>, Cost)> {
-    let report = |lower: Cost, upper: Cost| run.report(lower, upper.min(start.shown).max(lower));
-    let halt = || report(start.lower, start.upper).is_some();
+    run.show_at_most(start.shown);
+    let halt = || run.report(start.lower, start.upper).is_some();
     let Some(set_up) = view_for(problem, front, run, &halt)? else {
         return Ok((None, start.lower));
     };
@@ -149,7 +149,7 @@ pub fn solve<F: Front>(
         }
     };
     let watch = || {
-        report(shared.lower(), shared.upper());
+        run.report(shared.lower(), shared.upper());
     };
     workers::work(run, set_up.threads, work, watch)?;
     let lower = shared.lower();

@@ -3,7 +3,7 @@
 
 use crate::search::common::sync::Arc;
 use crate::tree::Plan;
-use crate::view::Question;
+use crate::view::Cut;
 
 /// A subtree. Leaves and stumps stand where they are used; deeper ones are shared by all that they
 /// are part of.
@@ -22,7 +22,7 @@ pub struct Split {
 
 impl Subtree {
     /// The plan. The labels of its leaves go to the end of `labels`, from left to right.
-    pub fn plan(&self, questions: &[Question], labels: &mut Vec<u32>) -> Plan {
+    pub fn plan(&self, questions: &[Cut], labels: &mut Vec<u32>) -> Plan {
         let split = |question: u32, left: Plan, right: Plan| {
             let question = questions[question as usize];
             Plan::split(question.feature, question.cut, left, right)

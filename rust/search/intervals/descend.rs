@@ -1,10 +1,11 @@
-//! The search itself: a node's best tree, or the proof that none is below what was asked.
+//! The search itself: a node's best tree, or the proof that every tree costs at least a target.
 
 use super::memo::Memo;
 use super::open_intervals::{OpenIntervals, Try};
 use crate::cost::Cost;
 use crate::kernel::ranks::{Edge, RankKernel};
 use crate::run::{Counted, Held, Run, Status};
+use crate::search::common::Found;
 use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, lock};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode, RankView, Side};
@@ -21,21 +22,7 @@ pub struct Shared<'a, 'run, K> {
     pub lower: AtomicI64,
     pub upper: AtomicI64,
     /// Trees that cost this or more are of no use.
-    pub below: Cost,
-}
-
-/// What is known of a node: lower ≤ optimum ≤ upper = cost of the plan.
-#[derive(Debug, Clone)]
-pub struct Known {
-    pub lower: Cost,
-    pub upper: Cost,
-    pub plan: Plan,
-}
-
-impl Known {
-    fn exactly(cost: Cost, plan: Plan) -> Self {
-        Known { lower: cost, upper: cost, plan }
-    }
+    pub cutoff: Cost,
 }
 
 pub struct Worker<'w, 'a, 'run, K: RankKernel> {
@@ -71,25 +58,25 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         self.shared.run.check_time().is_some()
     }
 
-    /// The best tree of at most this depth, or a lower bound of at least `below`.
-    pub fn solve(&mut self, node: &RankNode, depth: u32, below: Cost) -> Known {
+    /// The best tree of at most this depth, or a lower bound of at least `target`.
+    pub fn solve(&mut self, node: &RankNode, depth: u32, target: Cost) -> Found {
         let kernel = self.shared.kernel;
         let leaf_cost = kernel.leaf_cost();
         let (leaf, floor) = (kernel.leaf(&node.rows), kernel.floor(Part::all(node)));
         self.shared.run.add_nodes(1);
         // Deeper trees than these cost as much as `cap`.
-        let cap = below.min(leaf);
+        let cap = target.min(leaf);
         let useful = useful_depth(depth, leaf_cost, cap - floor);
         let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
         if node.axes.is_empty() || leaf == leaf_cost {
-            return Known::exactly(leaf, Plan::Leaf);
+            return solved(leaf, Plan::Leaf);
         }
         if useful == 0 {
-            return Known { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
+            return Found { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
         }
         if !self.shared.run.fits(kernel.bytes_for(node)[0] as u64) {
             self.shared.run.stop(Status::MemoryLimit);
-            return Known { lower: leaf_cost, upper: leaf, plan: Plan::Leaf };
+            return Found { lower: leaf_cost, upper: leaf, plan: Plan::Leaf };
         }
         let grid = kernel.grid(node);
         let _held = Held::of(self.shared.run, kernel.grid_bytes(&grid));
@@ -97,45 +84,45 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             1 => {
                 let (cost, plan) = kernel.stump(node, &grid);
                 self.shared.run.add_kernel_calls(1);
-                Known::exactly(cost, plan)
+                solved(cost, plan)
             }
-            2 => self.two(node, &grid, below),
-            _ => self.deep(node, &grid, useful, below),
+            2 => self.two(node, &grid, target),
+            _ => self.deep(node, &grid, useful, target),
         };
-        Known { lower: capped(known.lower), ..known }
+        Found { lower: capped(known.lower), ..known }
     }
 
-    fn two(&mut self, node: &RankNode, grid: &K::Grid, below: Cost) -> Known {
+    fn two(&mut self, node: &RankNode, grid: &K::Grid, target: Cost) -> Found {
         let (kernel, run) = (self.shared.kernel, self.shared.run);
         let halt = || run.check_time().is_some();
         let part = Part::all(node);
         let two = &mut self.twos[0];
         run.add_kernel_calls(1);
         kernel.begin(part, grid, two, &halt);
-        kernel.raise(part, grid, two, below, &halt);
+        kernel.raise(part, grid, two, target, &halt);
         let (cost, plan) = kernel.plan(part, grid, two);
         self.tell();
         let two = &self.twos[0];
-        Known { lower: kernel.lower(two).min(cost), upper: cost, plan }
+        Found { lower: kernel.lower(two).min(cost), upper: cost, plan }
     }
 
-    fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, below: Cost) -> Known {
+    fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, target: Cost) -> Found {
         let key = (self.shared.view.fingerprint(Part::all(node)), depth);
         let mut open_intervals = Counted::new(self.shared.run, self.start(node, grid, depth));
         let before = lock(&self.shared.memo).get(key);
-        if before < below.min(open_intervals.upper) {
+        if before < target.min(open_intervals.upper) {
             while !self.stopped()
-                && let Some(tried) = open_intervals.change(|open| open.take(node, below))
+                && let Some(tried) = open_intervals.change(|open| open.take(node, target))
             {
-                let target = below.min(open_intervals.upper);
-                let outcome = self.attempt(node, grid, depth, &tried, target);
+                let own_target = target.min(open_intervals.upper);
+                let outcome = self.attempt(node, grid, depth, &tried, own_target);
                 open_intervals.change(|open| outcome.give(open, node, &tried));
             }
         }
         let open_intervals = open_intervals.into_inner();
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).change(|memo| memo.keep(key, lower, self.shared.run));
-        Known { lower, upper: open_intervals.upper, plan: open_intervals.plan }
+        Found { lower, upper: open_intervals.upper, plan: open_intervals.plan }
     }
 
     /// What the best tree of depth two says of a deeper node.
@@ -164,7 +151,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
                 let (cost, stump) = self.shared.kernel.stump(node, grid);
                 let mut open_intervals = self.start(node, grid, depth);
                 open_intervals.offer(cost, stump);
-                open_intervals.offer(self.shared.below, Plan::Leaf);
+                open_intervals.offer(self.shared.cutoff, Plan::Leaf);
                 *root = Some(Counted::new(self.shared.run, open_intervals));
             }
             let open_intervals = root.as_mut().expect("begun");
@@ -210,7 +197,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         }
     }
 
-    /// What both sides of a cut cost at least before anything is asked about them.
+    /// Lower bounds on both sides of a cut before the kernel looks at them.
     fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
         let kernel = self.shared.kernel;
         let [left, right] = parts.map(|part| kernel.floor(part) + kernel.leaf_cost());
@@ -248,7 +235,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             target = a + b;
             found = Some((a + b, split(node, tried, left, right)));
         }
-        let (mut side, mut asked) = (first, 0);
+        let (mut side, mut raises) = (first, 0);
         loop {
             let short = target - lower[0] - lower[1];
             if short <= 0 || halt() {
@@ -261,17 +248,17 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
                 break;
             }
             let gaps = [side, 1 - side].map(|side| upper[side] - lower[side]);
-            let below = lower[side] + kernel.share(short, gaps, asked);
-            asked += 1;
-            kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
+            let own_target = lower[side] + kernel.share(short, gaps, raises);
+            raises += 1;
+            kernel.raise(parts[side], grid, &mut self.twos[side], own_target, &halt);
             lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
             upper[side] = kernel.upper(&self.twos[side]);
             side = 1 - side;
         }
         let closing = tried.closing(target.min(upper[0] + upper[1]));
-        for (side, below) in closing.into_iter().enumerate() {
-            if lower[side] < below {
-                kernel.raise(parts[side], grid, &mut self.twos[side], below, &halt);
+        for (side, own_target) in closing.into_iter().enumerate() {
+            if lower[side] < own_target {
+                kernel.raise(parts[side], grid, &mut self.twos[side], own_target, &halt);
                 lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
                 upper[side] = kernel.upper(&self.twos[side]);
             }
@@ -295,13 +282,13 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             Part { node, cut }
         });
         let mut lower = self.at_least(&parts, tried);
-        let mut known: [Option<Known>; 2] = [None, None];
+        let mut known: [Option<Found>; 2] = [None, None];
         let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
         let closing = tried.closing(target);
         for side in [first, 1 - first, first] {
             let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
-            let below = closing[side].max(target - lower[1 - side]);
-            if solved || lower[side] >= below || self.stopped() {
+            let own_target = closing[side].max(target - lower[1 - side]);
+            if solved || lower[side] >= own_target || self.stopped() {
                 continue;
             }
             // No child is larger than its parent.
@@ -311,7 +298,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             }
             let child = RankNode::child(parts[side], self.shared.view);
             let _held = Held::of(self.shared.run, child.bytes());
-            let answer = self.solve(&child, depth - 1, below);
+            let answer = self.solve(&child, depth - 1, own_target);
             lower[side] = lower[side].max(answer.lower);
             known[side] = Some(answer);
         }
@@ -328,7 +315,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         Tried { edge, settled, found }
     }
 
-    /// Count the questions, which may have grown.
+    /// Count the subproblems, which may have grown.
     fn tell(&mut self) {
         self.held.set(self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum());
         if !self.shared.run.fits(0) {
@@ -340,17 +327,22 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
     }
 }
 
+/// A node whose best tree is known.
+fn solved(cost: Cost, plan: Plan) -> Found {
+    Found { lower: cost, upper: cost, plan }
+}
+
 fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
     let axis = &node.axes[tried.axis];
     Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
 }
 
-/// A tree of k leaves costs at least k leaf penalties and is no deeper than k − 1. `below`: what
-/// penalties must be less than.
-pub fn useful_depth(depth: u32, leaf_cost: Cost, below: Cost) -> u32 {
+/// The depth that a tree can have whose leaf penalties are less than `cutoff`: a tree of k leaves
+/// costs at least k leaf penalties and is no deeper than k − 1.
+pub fn useful_depth(depth: u32, leaf_cost: Cost, cutoff: Cost) -> u32 {
     if leaf_cost == 0 {
-        return if below > 0 { depth } else { 0 };
+        return if cutoff > 0 { depth } else { 0 };
     }
-    let leaves = (below - 1).max(0) / leaf_cost;
+    let leaves = (cutoff - 1).max(0) / leaf_cost;
     depth.min(u32::try_from(leaves.saturating_sub(1).max(0)).unwrap_or(u32::MAX))
 }

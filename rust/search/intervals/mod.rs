@@ -22,7 +22,7 @@ use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, unlocked}
 use crate::search::common::workers::{self, with_room};
 use crate::tree::Plan;
 use crate::view::{Part, RankView};
-use descend::{Known, Shared, Worker, useful_depth};
+use descend::{Shared, Worker, useful_depth};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
@@ -31,13 +31,13 @@ use open_intervals::OpenIntervals;
 pub fn applies(problem: &Problem) -> bool {
     let shape = &problem.shape;
     let deep = shape.max_depth.unwrap_or(u32::MAX);
-    let enough = |leaves: u32| deep < 31 && leaves >= 1 << deep;
-    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(enough)
+    let never_reached = |leaves: u32| deep < 31 && leaves >= 1 << deep;
+    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(never_reached)
 }
 
 /// Whether `solve` can take the problem without limits of leaves and of their rows, which are left
 /// out, but for cuts that leave too few of all rows on a side. Its kernels choose labels or means,
-/// and know of no costs of questions, which bounds of neighbouring cuts would not survive.
+/// and know of no feature costs, which bounds of neighbouring cuts would not survive.
 pub fn relaxes(problem: &Problem) -> bool {
     let task = problem.task.as_ref();
     takes(task)
@@ -54,36 +54,41 @@ pub struct Options {
     pub blocks: Option<usize>,
     /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
     /// is found, with this as its cost.
-    pub below: Cost,
+    pub cutoff: Cost,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: Level::detect(), blocks: None, below: INFINITE }
+        Options { level: Level::detect(), blocks: None, cutoff: INFINITE }
     }
 }
 
-/// What a search leaves behind for one that goes on, which has to know the tree already.
+/// All that a search leaves behind for one that goes on, which has to know the tree already.
 #[derive(Default)]
-pub struct Rest {
+pub struct SavedSearch {
     open_intervals: Option<OpenIntervals>,
     memo: Memo,
 }
 
-impl HeapBytes for Rest {
+impl HeapBytes for SavedSearch {
     fn heap_bytes(&self) -> usize {
         self.open_intervals.as_ref().map_or(0, OpenIntervals::heap_bytes) + self.memo.heap_bytes()
     }
 }
 
 pub fn solve(problem: &Problem, run: &Run, options: &Options) -> Result<Found> {
-    Ok(go_on(problem, run, options, Rest::default())?.0)
+    Ok(go_on(problem, run, options, SavedSearch::default())?.0)
 }
 
 /// Go on from what an earlier search of this very problem left behind, if anything, and leave
 /// behind what is known then.
-pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Result<(Found, Rest)> {
-    let work = Work { problem, run, below: options.below, rest };
+pub fn go_on(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    saved: SavedSearch,
+) -> Result<(Found, SavedSearch)> {
+    let work = Work { problem, run, cutoff: options.cutoff, saved };
     work.reserve(problem.points.len(), 0)?;
     with_kernel(problem, options.blocks, options.level, work)
 }
@@ -92,8 +97,8 @@ pub fn go_on(problem: &Problem, run: &Run, options: &Options, rest: Rest) -> Res
 struct Work<'a, 'run> {
     problem: &'a Problem,
     run: &'a Run<'run>,
-    below: Cost,
-    rest: Rest,
+    cutoff: Cost,
+    saved: SavedSearch,
 }
 
 impl Work<'_, '_> {
@@ -108,22 +113,22 @@ impl Work<'_, '_> {
 }
 
 impl WithKernel for Work<'_, '_> {
-    type Output = (Found, Rest);
+    type Output = (Found, SavedSearch);
 
     fn prepare(&mut self, rows: &RankRows) -> Result<()> {
         self.reserve(rows.points.len(), rows.bytes)
     }
 
-    fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, Rest)> {
-        let Work { problem, run, below, rest } = self;
+    fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, SavedSearch)> {
+        let Work { problem, run, cutoff, saved } = self;
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);
         let _held = Held::of(run, view.bytes() + bytes);
-        let (mut found, rest) = with(problem, &view, kernel, run, (below - base, rest))?;
+        let (mut found, saved) = with(problem, &view, kernel, run, (cutoff - base, saved))?;
         found.lower += base;
         found.upper += base;
-        Ok((found, rest))
+        Ok((found, saved))
     }
 }
 
@@ -133,34 +138,34 @@ fn with<K: RankKernel>(
     view: &RankView,
     kernel: &K,
     run: &Run,
-    (below, rest): (Cost, Rest),
-) -> Result<(Found, Rest)> {
+    (cutoff, saved): (Cost, SavedSearch),
+) -> Result<(Found, SavedSearch)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
     let depth = useful_depth(depth, kernel.leaf_cost(), leaf - kernel.floor(Part::all(&view.root)));
     let deep = depth >= 3 && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads } else { 1 };
-    // A worker has the root's grid, a question for each side, and the nodes on its way.
+    // A worker has the root's grid, a subproblem for each side, and the nodes on its way.
     let [grid, two] = kernel.bytes_for(&view.root).map(|bytes| bytes as u64);
     let nodes = (view.root.bytes() as u64 + grid) * u64::from(depth.saturating_sub(3).min(2));
     let worker = grid + 2 * two + nodes;
     let Some(threads) = with_room(run, threads, 0, worker) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
-    let root = rest.open_intervals.map(|mut open| {
-        open.offer(below, Plan::Leaf);
+    let root = saved.open_intervals.map(|mut open| {
+        open.offer(cutoff, Plan::Leaf);
         Counted::new(run, open)
     });
     let shared = Shared {
         kernel,
         view,
         run,
-        memo: Mutex::new(Counted::new(run, rest.memo)),
+        memo: Mutex::new(Counted::new(run, saved.memo)),
         root: Mutex::new(root),
         changed: Condvar::new(),
         lower: AtomicI64::new(kernel.leaf_cost()),
-        upper: AtomicI64::new(leaf.min(below)),
-        below,
+        upper: AtomicI64::new(leaf.min(cutoff)),
+        cutoff,
     };
     let work = || {
         let mut worker = Worker::new(&shared);
@@ -176,7 +181,7 @@ fn with<K: RankKernel>(
             (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));
         run.report(lower + base, upper + base);
     };
-    let mut known: Vec<Option<Known>> = workers::work(run, threads, work, report)?;
+    let mut known: Vec<Option<Found>> = workers::work(run, threads, work, report)?;
     let Shared { root, memo, .. } = shared;
     let mut open_intervals = unlocked(root).map(Counted::into_inner);
     let memo = unlocked(memo).into_inner();
@@ -190,5 +195,5 @@ fn with<K: RankKernel>(
         }
         (None, None) => Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf },
     };
-    Ok((found, Rest { open_intervals, memo }))
+    Ok((found, SavedSearch { open_intervals, memo }))
 }

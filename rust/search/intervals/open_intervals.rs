@@ -1,4 +1,4 @@
-//! What of a node's cuts may still be best: intervals, and cuts that are not settled, the least
+//! The cuts of a node that may still be best: intervals, and cuts that are not settled, the least
 //! bound first.
 
 use crate::cost::{Cost, INFINITE};
@@ -87,9 +87,9 @@ impl OpenIntervals {
         self.work.least().unwrap_or(INFINITE).min(self.work.settled()).min(self.upper)
     }
 
-    /// What must be looked at next, if anything may be below `below`.
-    pub fn take(&mut self, node: &RankNode, below: Cost) -> Option<Try> {
-        let Item { bound, axis, what } = self.work.take(below.min(self.upper))?;
+    /// The cut to look at next, if any cut may cost less than `target`.
+    pub fn take(&mut self, node: &RankNode, target: Cost) -> Option<Try> {
+        let Item { bound, axis, what } = self.work.take(target.min(self.upper))?;
         Some(match what {
             Cuts::One(edge) => Try { axis, edge, bound, around: None },
             Cuts::Between(a, b) => {
@@ -110,7 +110,8 @@ impl OpenIntervals {
         self.work.is_idle()
     }
 
-    /// What came of a cut. Unless `settled`, it may still be below what was asked.
+    /// Take back a cut with the bounds that came of it. Unless `settled`, it may still cost less
+    /// than the target.
     pub fn give(&mut self, node: &RankNode, tried: &Try, edge: Edge, settled: bool) {
         self.work.done(tried.bound);
         let bound = edge.bound().max(tried.bound);

@@ -1,6 +1,6 @@
 //! What a search left behind as bytes, so that it can go on in another process.
 
-use super::Rest;
+use super::SavedSearch;
 use super::memo::Memo;
 use super::open_intervals::{Cuts, OpenIntervals};
 use crate::data::Features;
@@ -10,7 +10,7 @@ use crate::search::common::open_work::OpenWork;
 use crate::serial::{Reader, Writer, damaged};
 use crate::tree::Plan;
 
-impl Rest {
+impl SavedSearch {
     /// A writer that is full ends this early.
     pub fn write(&self, out: &mut Writer) {
         out.option(self.open_intervals.as_ref(), |out, open| open.write(out));
@@ -18,9 +18,9 @@ impl Rest {
     }
 
     /// What a search of a problem with these features left behind.
-    pub fn read(from: &mut Reader, features: &Features) -> Result<Rest> {
+    pub fn read(from: &mut Reader, features: &Features) -> Result<SavedSearch> {
         let open_intervals = from.option(|from| OpenIntervals::read(from, features))?;
-        Ok(Rest { open_intervals, memo: Memo::read(from)? })
+        Ok(SavedSearch { open_intervals, memo: Memo::read(from)? })
     }
 }
 

@@ -14,6 +14,7 @@ from certree import (
     DemographicParity,
     OptimalCostTree,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     Progress,
@@ -21,8 +22,9 @@ from certree import (
     ThresholdGuesser,
     Tree,
     frontier,
+    scorers,
 )
-from certree.options import Status
+from certree.options import Route, Status
 
 
 def stop(now: Progress) -> bool:
@@ -36,22 +38,26 @@ for thresholds in (ThresholdBinarizer(), ThresholdGuesser()):
     OptimalTreeClassifier(thresholds=thresholds, constraints=(DemographicParity("sex", 0.1),))
 OptimalTreeClassifier(thresholds={"age": [1.5, 2.5], "sex": ["f"]})
 OptimalTreeRegressor("squared_error", thresholds=4).fit(X, [1.0, 2.0, 3.0, 4.0])
+OptimalCostTree(thresholds="guess", random_state=1)
 OptimalCostTree(thresholds={"age": 3}).fit(X, np.ones((4, 2)))
 OptimalPolicyTree(thresholds="all").fit(X, rewards=np.ones((4, 2)))
 
 OptimalTreeClassifier("acuracy")  # type: ignore[arg-type]
 OptimalTreeRegressor(objective="absolut_error")  # type: ignore[arg-type]
 OptimalTreeClassifier(thresholds="gues")  # type: ignore[arg-type]
-OptimalCostTree(thresholds="guess")  # type: ignore[arg-type]
+OptimalSurvivalTree(thresholds="guess")  # type: ignore[arg-type]
 if model.status_ == "optmal":  # type: ignore[comparison-overlap]
     print("never")
 
 assert_type(model.status_, Status)
+assert_type(model.certificate_.route, Route)
 assert_type(model.certificate_, Certificate)
 assert_type(model.tree_, Tree)
 assert_type(model.objective_, float)
 assert_type(frontier(model, X, y), pl.DataFrame)
 assert_type(certree.frontier(model, X, y, axes=("loss", "leaves")), pl.DataFrame)
+assert_type(scorers.objective(model, X, y), float)
+assert_type(scorers.Objective(sample_weight="w")(model, X), float)
 importances: NDArray[np.float64] = model.feature_importances_
 output: Literal["label", "leaf", "proba"] = "leaf"
 scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))

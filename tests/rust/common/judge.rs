@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use certree::answer::{Answer, exactly, solve};
 use certree::check;
 use certree::error::Error;
+use certree::finish::grow;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::{Found, brute};
-use certree::solve::{Answer, exactly, grow, solve};
 use certree::tree::Tree;
 
 use super::{Case, naive, paths};

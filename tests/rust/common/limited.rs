@@ -99,6 +99,7 @@ pub fn limited_of(seed: u64, most: usize, labels: Option<usize>) -> Limited {
             among,
             against,
             most: share,
+            is_strict: false,
         });
         fractions.push((p, q));
     }

@@ -30,8 +30,8 @@ pub use random::Random;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// These seeds, unless one was asked for.
-fn asked(seeds: Range<u64>) -> Range<u64> {
+/// These seeds, unless the environment names one.
+fn chosen(seeds: Range<u64>) -> Range<u64> {
     match std::env::var("CERTREE_SEED") {
         Ok(seed) => {
             let seed = seed.parse().expect("CERTREE_SEED is a number");
@@ -43,7 +43,7 @@ fn asked(seeds: Range<u64>) -> Range<u64> {
 
 /// Runs `check` on seeds, for cases of a file's own kind.
 pub fn for_all(seeds: Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
-    for seed in asked(seeds) {
+    for seed in chosen(seeds) {
         check(seed).unwrap_or_else(|why| panic!("CERTREE_SEED={seed}: {why}"));
     }
 }
@@ -54,7 +54,7 @@ pub fn for_seeds(
     options: &Options,
     check: impl Fn(&Case) -> Result<(), String> + Copy,
 ) {
-    let seeds = asked(0..count);
+    let seeds = chosen(0..count);
     for seed in seeds.clone() {
         let case = random_problem(seed, options);
         if let Err(why) = guarded(&case, check) {

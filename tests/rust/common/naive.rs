@@ -19,9 +19,9 @@ fn columns_on_path(case: &Case, tree: &Tree, point: usize) -> Vec<usize> {
 
 /// The leaf, and the columns that are asked for before it.
 fn way_of(case: &Case, tree: &Tree, point: usize) -> (usize, Vec<usize>) {
-    let (mut at, mut asked) = (0, Vec::new());
+    let (mut at, mut path) = (0, Vec::new());
     while let Some(split) = &tree.nodes[at].split {
-        asked.push(split.column.index());
+        path.push(split.column.index());
         let column = split.column.index();
         let code = case.codes[column][point] as usize;
         let left = match (&split.test, &case.columns[column].kind) {
@@ -38,7 +38,7 @@ fn way_of(case: &Case, tree: &Tree, point: usize) -> (usize, Vec<usize>) {
         };
         at = if left { split.left } else { split.right }.index();
     }
-    (at, asked)
+    (at, path)
 }
 
 /// loss + leaf penalty · leaves, if point p ends in node `leaves[p]`.

@@ -3,7 +3,7 @@
 use certree::cost::Cost;
 use certree::problem::Problem;
 use certree::search::brute::Brute;
-use certree::view::Question;
+use certree::view::Cut;
 
 use super::Random;
 
@@ -48,7 +48,7 @@ pub fn rows(problem: &Problem, set: u64) -> u64 {
 }
 
 /// The two sides of a question: no, yes.
-pub fn sides(problem: &Problem, set: u64, question: Question) -> [u64; 2] {
+pub fn sides(problem: &Problem, set: u64, question: Cut) -> [u64; 2] {
     let feature = problem.features.get(question.feature.index());
     let left = |&p: &usize| feature.goes_left(&problem.points, p, question.cut);
     let left = points(set).filter(left).fold(0, |set, p| set | 1 << p);
@@ -63,7 +63,7 @@ pub fn random_split(rng: &mut Random, problem: &Problem, set: u64) -> Option<[u6
         }
         let feature = rng.below(problem.features.len());
         let cut = rng.below(problem.features.get(feature).cuts as usize) as u32;
-        let sides = sides(problem, set, Question { feature: feature.into(), cut });
+        let sides = sides(problem, set, Cut { feature: feature.into(), cut });
         let enough =
             |&side: &u64| side != 0 && rows(problem, side) >= problem.shape.min_leaf_rows.max(1);
         if sides.iter().all(enough) {

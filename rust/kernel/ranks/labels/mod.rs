@@ -90,8 +90,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         two.begin(self, part, grid, halt);
     }
 
-    fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, below: Cost, halt: Halt) {
-        two.raise(self, part, grid, below, halt);
+    fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, target: Cost, halt: Halt) {
+        two.raise(self, part, grid, target, halt);
     }
 
     fn lower(&self, two: &Two<T>) -> Cost {

@@ -69,7 +69,7 @@ enum What {
 
 type Blocks = (usize, usize);
 
-/// Ranks that a question may hold in orders of other axes.
+/// Ranks that a subproblem may hold in orders of other axes.
 const MOST_SEEN: usize = 1 << 23;
 
 impl<T: Unit> Two<T> {
@@ -233,10 +233,10 @@ impl<T: Unit> Two<T> {
         kernel: &LabelKernel<T>,
         part: Part,
         grid: &Grid<T>,
-        below: Cost,
+        target: Cost,
         halt: Halt,
     ) {
-        if self.halted || self.lower >= below.min(self.upper) {
+        if self.halted || self.lower >= target.min(self.upper) {
             return;
         }
         if !self.filled {
@@ -244,11 +244,11 @@ impl<T: Unit> Two<T> {
         }
         while let Some(item) = self.items.peek() {
             self.lower = self.lower.max(item.bound.min(self.upper));
-            if self.lower >= below.min(self.upper) || halt() {
+            if self.lower >= target.min(self.upper) || halt() {
                 return;
             }
             let item = self.items.pop().expect("just seen");
-            let need = below.min(self.upper);
+            let need = target.min(self.upper);
             self.refine(kernel, part, grid, item, need);
         }
         self.lower = self.upper;
@@ -390,11 +390,11 @@ impl<T: Unit> Two<T> {
         let first = (0..p).min_by_key(|&g| bound(self, g).iter().sum::<Cost>());
         for g in first.into_iter().chain((0..p).filter(|&g| Some(g) != first)) {
             let lower = bound(self, g);
-            let enough = [0, 1].map(|side| {
+            let targets = [0, 1].map(|side| {
                 let best = if stump[side] < T::MAX { split(stump[side]) } else { INFINITE };
                 closing[side].min(best).min(best_leaf[side])
             });
-            if lower[0] >= enough[0] && lower[1] >= enough[1] {
+            if lower[0] >= targets[0] && lower[1] >= targets[1] {
                 for side in 0..2 {
                     skipped[side] = skipped[side].min(lower[side]);
                 }

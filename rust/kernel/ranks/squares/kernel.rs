@@ -1,7 +1,7 @@
 //! The kernel of squared errors, and a node's rows by blocks of each axis.
 
 use crate::cost::Cost;
-use crate::task::{Squares, Task};
+use crate::task::Squares;
 use crate::view::RankNode;
 
 /// Of the root's rows, which are the points.

@@ -26,8 +26,8 @@ impl RankKernel for SquaresKernel<'_> {
     type Grid = Grid;
     type Two = Two;
 
-    fn share(&self, short: Cost, gaps: [Cost; 2], asked: usize) -> Cost {
-        share_by_gaps(short, gaps, asked)
+    fn share(&self, short: Cost, gaps: [Cost; 2], raises: usize) -> Cost {
+        share_by_gaps(short, gaps, raises)
     }
 
     fn leaf_cost(&self) -> Cost {
@@ -104,16 +104,16 @@ impl RankKernel for SquaresKernel<'_> {
         two.begin(self, part, grid, halt);
     }
 
-    fn raise(&self, part: Part, grid: &Grid, two: &mut Two, below: Cost, halt: Halt) {
-        two.raise(self, part, grid, below, halt);
+    fn raise(&self, part: Part, grid: &Grid, two: &mut Two, target: Cost, halt: Halt) {
+        two.raise(self, part, grid, target, halt);
     }
 
     fn lower(&self, two: &Two) -> Cost {
-        two.lower
+        two.cuts.lower
     }
 
     fn upper(&self, two: &Two) -> Cost {
-        two.upper
+        two.cuts.upper
     }
 
     fn two_bytes(&self, two: &Two) -> usize {
@@ -121,6 +121,6 @@ impl RankKernel for SquaresKernel<'_> {
     }
 
     fn plan(&self, _part: Part, _grid: &Grid, two: &mut Two) -> (Cost, Plan) {
-        (two.upper, two.plan.clone())
+        (two.cuts.upper, two.cuts.plan.clone())
     }
 }

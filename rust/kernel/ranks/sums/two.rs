@@ -1,24 +1,20 @@
 //! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where
 //! these are least, until it is known or costs as much as was asked.
 
-use std::collections::BinaryHeap;
-
 use super::kernel::{Leaves, SumsKernel};
 use super::line::{Line, Side, bound, scan};
 use super::tables::{Least, Table};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
 use crate::kernel::ranks::blocks::{Grid, PartRows};
-use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between};
+use crate::kernel::ranks::interval_bound::{Edge, Item};
+use crate::kernel::ranks::open_cuts::{Cuts, Known, Look, OpenCuts, middle};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
 
 #[derive(Default)]
 pub struct Two {
-    pub lower: Cost,
-    pub upper: Cost,
-    /// A tree that costs `upper`.
-    pub plan: Plan,
+    pub cuts: OpenCuts,
     halted: bool,
     rows: PartRows,
     table: Table,
@@ -26,43 +22,9 @@ pub struct Two {
     /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g,
     /// by statistic.
     sums: Vec<Vec<Vec<i64>>>,
-    /// By side, axis and boundary: what the best trees of one level cost at least before it, and
-    /// behind it.
-    ends: [Vec<Vec<Cost>>; 2],
-    /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width +
-    /// j.
-    by: [Vec<Cost>; 2],
-    width: usize,
     /// By axis, once it is asked for.
     lines: Vec<Line>,
     leaves: Leaves,
-    /// Bounds on the stumps along each axis beside the cuts that were looked at: on the left, then
-    /// on the right.
-    kept: Vec<Cost>,
-    /// All cuts that may still be below `upper`.
-    open: BinaryHeap<Item<Cuts>>,
-}
-
-/// One cut whose sides are not known exactly, or the cuts between two.
-#[derive(Debug)]
-enum Cuts {
-    One(Known),
-    Between(Known, Known),
-}
-
-/// A cut with bounds on both sides, and where those by axis are kept.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    edge: Edge,
-    place: Place,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    /// In `by`: the cut is this boundary.
-    Boundary(usize),
-    /// In `kept`, from here on.
-    Kept(usize),
 }
 
 /// What a question is about: the kernel, the part, and its node in blocks.
@@ -78,25 +40,16 @@ impl Two {
         let p = grid.axes.len();
         self.rows.take(part.rows(), grid);
         let totals = self.rows.totals();
-        self.plan = Plan::Leaf;
-        self.upper = kernel.task.leaf(&totals).cost + kernel.leaf_cost;
-        self.lower = (2 * kernel.leaf_cost).min(self.upper);
+        let leaf = kernel.task.leaf(&totals).cost + kernel.leaf_cost;
+        self.cuts.start(2 * kernel.leaf_cost, leaf);
         self.halted = false;
-        self.open.clear();
-        if self.lower == self.upper {
+        if self.cuts.lower == self.cuts.upper {
             return;
         }
-        self.kept.clear();
         self.lines.resize_with(p, Line::default);
         self.lines.iter_mut().for_each(|line| line.filled = false);
         self.sums.resize_with(p * p, Vec::new);
-        self.width = grid.axes.iter().map(|axis| axis.n() + 1).max().unwrap_or(1);
-        for side in 0..2 {
-            self.by[side].clear();
-            self.by[side].resize(p * p * self.width, INFINITE);
-            self.ends[side].clear();
-            self.ends[side].extend(grid.axes.iter().map(|axis| vec![INFINITE; axis.n() + 1]));
-        }
+        self.cuts.forget(grid);
         // By axis and side: the best stumps beside each boundary whose cuts are boundaries, too.
         let mut exact: Vec<[Vec<Cost>; 2]> =
             (grid.axes.iter()).map(|axis| [0, 1].map(|_| vec![INFINITE; axis.n() + 1])).collect();
@@ -111,7 +64,7 @@ impl Two {
         }
         let question = Question { kernel, part, grid };
         self.take_best_boundary(question, &exact);
-        self.fill(grid);
+        self.cuts.open_all(grid);
     }
 
     /// Look closely at the boundary beside which stumps at boundaries are best.
@@ -122,9 +75,9 @@ impl Two {
             boundaries.map(move |j| (exact[0][j] + exact[1][j], f, j))
         });
         if let Some((cost, f, j)) = costs.min()
-            && cost < self.upper
+            && cost < self.cuts.upper
         {
-            let known = self.boundary(f, j, grid);
+            let known = self.cuts.boundary(f, j, grid);
             self.cut(question, f, (known, known), known.edge, Cost::MAX);
         }
     }
@@ -143,7 +96,7 @@ impl Two {
         self.table.along_g(&grid.axes[g], &mut self.least);
         if f == g {
             for side in 0..2 {
-                for (j, end) in self.ends[side][f].iter_mut().enumerate() {
+                for (j, end) in self.cuts.ends(side, f).iter_mut().enumerate() {
                     let leaf = self.table.leaf(side, j) + kernel.leaf_cost;
                     *end = leaf.min(*end);
                     exact[f][side][j] = leaf.min(exact[f][side][j]);
@@ -161,88 +114,31 @@ impl Two {
 
     /// Bounds on the stumps along g beside the boundaries of f.
     fn keep(&mut self, kernel: &SumsKernel, (f, g): (usize, usize), exact: &mut [Vec<Cost>; 2]) {
-        let at = (f * self.lines.len() + g) * self.width;
         let two_leaves = 2 * kernel.leaf_cost;
         for side in 0..2 {
             for (j, &least) in self.least.any[side].iter().enumerate() {
                 let bound = (least + two_leaves).min(INFINITE);
-                self.by[side][at + j] = bound;
-                let end = &mut self.ends[side][f][j];
-                *end = bound.min(*end);
+                self.cuts.take_stumps(side, (f, g), j, bound);
                 let stump = self.least.at_boundary[side][j] + two_leaves;
                 exact[side][j] = stump.min(exact[side][j]);
             }
         }
     }
 
-    /// All cuts of all axes.
-    fn fill(&mut self, grid: &Grid) {
-        for (f, axis) in grid.axes.iter().enumerate() {
-            for j in 1..axis.n() {
-                let known = self.boundary(f, j, grid);
-                self.push(f, Cuts::One(known), 0);
-            }
-            for block in (0..axis.n()).filter(|&block| axis.open[block]) {
-                let (a, b) = (self.boundary(f, block, grid), self.boundary(f, block + 1, grid));
-                self.push(f, Cuts::Between(a, b), 0);
-            }
-        }
-        self.settle();
-    }
-
-    fn boundary(&self, f: usize, j: usize, grid: &Grid) -> Known {
-        let (left, right) = (self.ends[0][f][j], self.ends[1][f][j]);
-        let edge = Edge { cut: grid.axes[f].cut(j), left, right };
-        Known { edge, place: Place::Boundary(j) }
-    }
-
-    /// A bound on the stumps along g on one side of a cut of f.
-    fn bound(&self, side: usize, known: &Known, f: usize, g: usize) -> Cost {
-        let p = self.lines.len();
-        match known.place {
-            Place::Boundary(j) => self.by[side][(f * p + g) * self.width + j],
-            Place::Kept(at) => self.kept[at + side * p + g],
-        }
-    }
-
-    fn push(&mut self, axis: usize, what: Cuts, least: Cost) {
-        let bound = match &what {
-            Cuts::One(known) => known.edge.bound(),
-            // What a row can save is not known: only what is before and behind both tells
-            // something.
-            Cuts::Between(a, b) => between(&a.edge, &b.edge, INFINITE),
-        };
-        let bound = bound.max(least);
-        if bound < self.upper {
-            self.open.push(Item { bound, axis, what });
-        }
-    }
-
-    fn settle(&mut self) {
-        let open = self.open.peek().map_or(INFINITE, |item| item.bound);
-        self.lower = self.lower.max(open.min(self.upper));
-    }
-
     pub fn raise(&mut self, kernel: &SumsKernel, part: Part, grid: &Grid, below: Cost, halt: Halt) {
         let question = Question { kernel, part, grid };
-        while !self.halted && self.lower < below.min(self.upper) && !halt() {
-            let Some(Item { bound, axis, what }) = self.open.pop() else { break };
-            let need = below.min(self.upper);
+        while !self.halted && self.cuts.lower < below.min(self.cuts.upper) && !halt() {
+            let Some(Item { bound, axis, what }) = self.cuts.pop() else { break };
+            let need = below.min(self.cuts.upper);
             match what {
                 Cuts::One(known) => {
                     let around = (known, known);
                     let (now, exact) = self.cut(question, axis, around, known.edge, need);
-                    if let Place::Boundary(j) = known.place {
-                        self.ends[0][axis][j] = now.edge.left;
-                        self.ends[1][axis][j] = now.edge.right;
-                    }
-                    if !exact {
-                        self.push(axis, Cuts::One(now), bound);
-                    }
+                    self.cuts.update(axis, (&known, now), exact, bound);
                 }
                 Cuts::Between(a, b) => self.divide(question, axis, (a, b), bound, need),
             }
-            self.settle();
+            self.cuts.settle();
         }
     }
 
@@ -251,31 +147,16 @@ impl Two {
         &mut self,
         question: Question,
         axis: usize,
-        (mut a, mut b): (Known, Known),
+        around: (Known, Known),
         bound: Cost,
         need: Cost,
     ) {
-        // Boundaries may have become better known since.
-        for known in [&mut a, &mut b] {
-            if let Place::Boundary(j) = known.place {
-                *known = self.boundary(axis, j, question.grid);
-            }
-        }
-        if between(&a.edge, &b.edge, INFINITE) > bound {
-            self.push(axis, Cuts::Between(a, b), bound);
-            return;
-        }
+        let Some((a, b)) = self.cuts.refresh(axis, around, bound, question.grid) else { return };
         self.line(question, axis);
         let (rows, ranks) = (&self.lines[axis].rows, &question.part.node.axes[axis].rank);
-        let Some(rows) = Between::new(rows, ranks, &a.edge, &b.edge) else { return };
-        let cut = rows.cut((rows.range.start + rows.range.end - 1) / 2);
-        let edge = Edge { cut, left: a.edge.left, right: b.edge.right };
+        let Some(edge) = middle(rows, ranks, (&a, &b)) else { return };
         let (now, exact) = self.cut(question, axis, (a, b), edge, need);
-        if !exact {
-            self.push(axis, Cuts::One(now), bound);
-        }
-        self.push(axis, Cuts::Between(a, now), bound);
-        self.push(axis, Cuts::Between(now, b), bound);
+        self.cuts.divide(axis, (a, now, b), exact, bound);
     }
 
     fn line(&mut self, question: Question, axis: usize) {
@@ -301,15 +182,14 @@ impl Two {
         let line = &self.lines[axis];
         let n = line.rows.partition_point(|&row| i64::from(of.rank[row as usize]) <= known.cut);
         let mut sides = self.sides(question, axis, n, &known, need);
-        let place = self.kept.len();
-        self.kept.resize(place + 2 * p, 0);
+        let room = self.cuts.room();
         let mut blocks = Vec::new();
         let mut close = Vec::with_capacity(p);
         for g in 0..p {
             let bounds = [(0, &around.0), (1, &around.1)]
-                .map(|(side, known)| self.bound(side, known, axis, g));
+                .map(|(side, known)| self.cuts.bound(side, known, axis, g));
             for side in 0..2 {
-                self.kept[place + side * p + g] = bounds[side];
+                *self.cuts.kept(room, side, g) = bounds[side];
             }
             if (0..2).any(|side| bounds[side] < sides[side].cost) {
                 self.line(question, g);
@@ -333,11 +213,15 @@ impl Two {
         scan(kernel, &self.lines, Some((of, known.cut)), grid, blocks, results);
         for (&(g, _), leasts) in close.iter().zip(&leasts) {
             for side in 0..2 {
-                let kept = &mut self.kept[place + side * p + g];
+                let kept = self.cuts.kept(room, side, g);
                 *kept = (*kept).max(leasts[side]).max(sides[side].cost);
             }
         }
-        self.conclude(question, (axis, &known), around, (sides, place))
+        let whole = (n == 0 || n == part.rows().len()).then_some(usize::from(n == 0));
+        let costs = [sides[0].cost, sides[1].cost];
+        let found = [sides[0].found, sides[1].found];
+        let look = Look { edge: known, around: around.0, room, costs, found, whole };
+        self.cuts.conclude(of, look, |side| sides[side].plan(part.node))
     }
 
     /// Both sides of a cut, the first `n` rows along its axis and the others, as leaves.
@@ -359,43 +243,6 @@ impl Two {
         let leaves = [costs[0], costs[1]].map(|cost| cost + question.kernel.leaf_cost);
         let needs = [need.saturating_sub(known.right), need.saturating_sub(known.left)];
         [Side::new(left, leaves[0], needs[0]), Side::new(right, leaves[1], needs[1])]
-    }
-
-    /// Keep the tree of a cut if it is the best, and say what is known of both sides.
-    fn conclude(
-        &mut self,
-        question: Question,
-        (axis, known): (usize, &Edge),
-        around: (Known, Known),
-        (sides, place): ([Side; 2], usize),
-    ) -> (Known, bool) {
-        let node = question.part.node;
-        let of = &node.axes[axis];
-        // With nothing on one side this is no split, but the other side's tree.
-        let n = self.lines[axis].rows.len();
-        let lefts =
-            self.lines[axis].rows.partition_point(|&r| i64::from(of.rank[r as usize]) <= known.cut);
-        if lefts == 0 || lefts == n {
-            let whole = &sides[usize::from(lefts == 0)];
-            if whole.found && whole.cost < self.upper {
-                (self.upper, self.plan) = (whole.cost, whole.plan(node));
-            }
-            return (Known { edge: *known, place: around.0.place }, true);
-        }
-        let exact = sides[0].found && sides[1].found;
-        let edge = Edge {
-            cut: known.cut,
-            left: sides[0].cost.max(known.left),
-            right: sides[1].cost.max(known.right),
-        };
-        let cost = sides[0].cost + sides[1].cost;
-        if exact && cost < self.upper {
-            self.upper = cost;
-            let [left, right] = [0, 1].map(|side: usize| sides[side].plan(node));
-            let cut = of.cuts[known.cut as usize];
-            self.plan = Plan::split(of.feature, cut, left, right);
-        }
-        (Known { edge, place: Place::Kept(place) }, exact)
     }
 
     /// By block of g, then statistic: the first `n` rows of axis f, those up to a cut, that are
@@ -428,17 +275,13 @@ impl Two {
     }
 
     pub fn bytes(&self) -> usize {
-        let ends = self.ends.iter().flatten().map(|ends| 8 * ends.capacity());
         self.rows.bytes()
             + self.table.bytes()
             + self.least.bytes()
             + self.sums.iter().flatten().map(|sums| 8 * sums.capacity()).sum::<usize>()
-            + ends.sum::<usize>()
-            + self.by.iter().map(|by| 8 * by.capacity()).sum::<usize>()
+            + self.cuts.bytes()
             + self.lines.iter().map(Line::bytes).sum::<usize>()
             + self.leaves.bytes()
-            + self.open.capacity() * size_of::<Item<Cuts>>()
-            + 8 * self.kept.capacity()
     }
 }
 

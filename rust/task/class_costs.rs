@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Labelled, Leaf, Structure, Task};
+use super::leaf::Leaf;
 use crate::cost::Cost;
 
 /// Class weights and costs in integer units.
@@ -97,6 +97,10 @@ impl ClassCosts {
         self.counts_all
     }
 
+    pub fn n_points(&self) -> usize {
+        self.weights.len() / self.n_classes
+    }
+
     pub fn n_classes(&self) -> usize {
         self.n_classes
     }
@@ -108,6 +112,60 @@ impl ClassCosts {
     /// Integer weights of one point by class.
     pub fn weights(&self, point: usize) -> &[i64] {
         &self.weights[point * self.n_classes..(point + 1) * self.n_classes]
+    }
+
+    /// The label that costs least for these summed weights, and what it costs.
+    pub fn leaf(&self, stats: &[i64]) -> Leaf {
+        if let Some(unit) = self.uniform {
+            // Everything but the largest class pays, and of the largest the first.
+            let (mut label, mut most, mut total) = (0, i64::MIN, 0);
+            for (class, &weight) in stats.iter().enumerate() {
+                total += weight;
+                if weight > most {
+                    (label, most) = (class as u32, weight);
+                }
+            }
+            return Leaf { cost: (total - most) * unit, label };
+        }
+        let mut best = Leaf { cost: Cost::MAX, label: 0 };
+        for label in 0..self.n_labels {
+            let cost = (0..self.n_classes).map(|c| stats[c] * self.cost(c, label)).sum();
+            if cost < best.cost {
+                best = Leaf { cost, label: label as u32 };
+            }
+        }
+        best
+    }
+
+    /// The least that any tree pays for a point: what it costs as a leaf, or its floor.
+    pub fn least(&self, point: usize) -> Cost {
+        self.loss(point, self.served(point))
+    }
+
+    /// What a point costs under a label.
+    pub fn loss(&self, point: usize, label: u32) -> Cost {
+        (self.weights(point).iter().enumerate())
+            .map(|(c, w)| w * self.cost(c, label as usize))
+            .sum()
+    }
+
+    /// What a point costs under each label.
+    pub fn losses(&self, point: usize, out: &mut [Cost]) {
+        let weights = self.weights(point);
+        if let Some(unit) = self.uniform {
+            let total: i64 = weights.iter().sum();
+            for (loss, weight) in out.iter_mut().zip(weights) {
+                *loss = (total - weight) * unit;
+            }
+            return;
+        }
+        out.fill(0);
+        for (class, &weight) in weights.iter().enumerate().filter(|&(_, &weight)| weight != 0) {
+            let costs = &self.costs[class * self.n_labels..];
+            for (loss, cost) in out.iter_mut().zip(costs) {
+                *loss += weight * cost;
+            }
+        }
     }
 
     /// Units that label `label` costs for each unit of weight of `class`.
@@ -177,92 +235,6 @@ fn uniform(n_classes: usize, n_labels: usize, costs: &[Cost]) -> Option<Cost> {
     let zero_one = (0..n_classes)
         .all(|c| (0..n_labels).all(|k| costs[c * n_labels + k] == if c == k { 0 } else { unit }));
     (zero_one && unit > 0).then_some(unit)
-}
-
-impl Task for ClassCosts {
-    fn n_points(&self) -> usize {
-        self.weights.len() / self.n_classes
-    }
-
-    fn width(&self) -> usize {
-        self.n_classes
-    }
-
-    fn stats(&self, point: usize) -> &[i64] {
-        self.weights(point)
-    }
-
-    fn leaf(&self, stats: &[i64]) -> Leaf {
-        if let Some(unit) = self.uniform {
-            // Everything but the largest class pays, and of the largest the first.
-            let (mut label, mut most, mut total) = (0, i64::MIN, 0);
-            for (class, &weight) in stats.iter().enumerate() {
-                total += weight;
-                if weight > most {
-                    (label, most) = (class as u32, weight);
-                }
-            }
-            return Leaf { cost: (total - most) * unit, label };
-        }
-        let mut best = Leaf { cost: Cost::MAX, label: 0 };
-        for label in 0..self.n_labels {
-            let cost = (0..self.n_classes).map(|c| stats[c] * self.cost(c, label)).sum();
-            if cost < best.cost {
-                best = Leaf { cost, label: label as u32 };
-            }
-        }
-        best
-    }
-
-    fn least(&self, point: usize) -> Cost {
-        self.loss(point, self.served(point))
-    }
-
-    fn worst(&self, point: usize) -> Option<Cost> {
-        (0..self.n_labels as u32).map(|label| self.loss(point, label)).max()
-    }
-
-    fn cost(&self, points: &[u32], label: u32) -> Cost {
-        points.iter().map(|&point| self.loss(point as usize, label)).sum()
-    }
-
-    fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
-        stats.iter().map(|&s| s as f64 / self.weight_units).collect()
-    }
-
-    fn structure(&self) -> Structure<'_> {
-        Structure::Classes(self)
-    }
-}
-
-impl Labelled for ClassCosts {
-    fn n_labels(&self) -> usize {
-        self.n_labels
-    }
-
-    fn loss(&self, point: usize, label: u32) -> Cost {
-        (self.weights(point).iter().enumerate())
-            .map(|(c, w)| w * self.cost(c, label as usize))
-            .sum()
-    }
-
-    fn losses(&self, point: usize, out: &mut [Cost]) {
-        let weights = self.weights(point);
-        if let Some(unit) = self.uniform {
-            let total: i64 = weights.iter().sum();
-            for (loss, weight) in out.iter_mut().zip(weights) {
-                *loss = (total - weight) * unit;
-            }
-            return;
-        }
-        out.fill(0);
-        for (class, &weight) in weights.iter().enumerate().filter(|&(_, &weight)| weight != 0) {
-            let costs = &self.costs[class * self.n_labels..];
-            for (loss, cost) in out.iter_mut().zip(costs) {
-                *loss += weight * cost;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

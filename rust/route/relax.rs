@@ -7,12 +7,12 @@
 
 use std::sync::Mutex;
 
-use super::{grow, on_deep_stack};
 use crate::check;
-use crate::cost::Cost;
+use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
+use crate::finish::grow;
 use crate::problem::Problem;
-use crate::run::{Run, Status};
+use crate::run::{Run, Status, on_deep_stack};
 use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals};
 use crate::tree::Plan;
@@ -28,22 +28,14 @@ pub fn applies(problem: &Problem) -> bool {
 pub fn solve(
     problem: &Problem,
     run: &Run,
-    below: Cost,
+    cutoff: Cost,
     table: Option<Table>,
 ) -> Result<(Found, Option<Table>)> {
-    let relaxed = relaxation(problem, run, below)?;
-    let plan = on_deep_stack(relaxed.plan, |plan| {
-        let all = (0..problem.points.len() as u32).collect();
-        let plan = joined(problem, plan, all);
-        let few = problem.shape.max_leaves.is_none_or(|most| plan.leaves() <= most);
-        few.then_some(plan)
-    })?;
-    let plan = plan.unwrap_or_default();
-    let known = Found { upper: cost(problem, &plan)?, plan, lower: relaxed.lower };
-    if known.lower >= known.upper.min(below) {
+    let known = relaxed(problem, run, cutoff)?;
+    if known.lower >= known.upper.min(cutoff) || run.report(known.lower, known.upper).is_some() {
         return Ok((Found { lower: known.lower.min(known.upper), ..known }, table));
     }
-    let options = Options { below: below.min(known.upper), ..Options::default() };
+    let options = Options { cutoff: cutoff.min(known.upper), ..Options::default() };
     let search = best_first::go_on(problem, run, &options, table.unwrap_or_default());
     let (found, table) = match search {
         // There is no room to look at cuts one by one; the tree and the bound are known all the
@@ -59,18 +51,61 @@ pub fn solve(
     Ok((Found { lower, ..best }, table))
 }
 
-/// The best tree without the limits. It says nothing of the best within them but that it costs no
-/// less.
-fn relaxation(problem: &Problem, run: &Run, below: Cost) -> Result<Found> {
+/// A tree within the limits, made of the best one without them, and what the latter proves.
+///
+/// With a gap limit the relaxation first stops within half of it, because the tree that is made of
+/// what it has then may be as close as is asked for. If it is not, the relaxation goes on.
+fn relaxed(problem: &Problem, run: &Run, cutoff: Cost) -> Result<Found> {
+    let (mut best, mut lower) = (None::<Found>, Cost::MIN);
+    let mut saved = intervals::SavedSearch::default();
+    let (mut gap, mut cutoff) = (run.limits().gap / 2.0, cutoff);
+    loop {
+        let (found, left) = relaxation(problem, run, cutoff, (gap, saved))?;
+        lower = lower.max(found.lower);
+        let is_done = found.lower >= found.upper || gap == 0.0;
+        cutoff = cutoff.min(found.upper);
+        let kept = kept(problem, found.plan)?;
+        if best.as_ref().is_none_or(|best| kept.upper < best.upper) {
+            best = Some(kept);
+        }
+        let upper = best.as_ref().map_or(INFINITE, |best| best.upper);
+        if is_done || lower >= upper || run.report(lower, upper).is_some() {
+            let best = best.expect("each round gives a tree");
+            return Ok(Found { lower, ..best });
+        }
+        (gap, saved) = (0.0, left);
+    }
+}
+
+/// The plan within the limits: without leaves that are too small, and as a leaf if it has too many.
+fn kept(problem: &Problem, plan: Plan) -> Result<Found> {
+    let plan = on_deep_stack(plan, |plan| {
+        let all = (0..problem.points.len() as u32).collect();
+        let plan = joined(problem, plan, all);
+        let few = problem.shape.max_leaves.is_none_or(|most| plan.leaves() <= most);
+        few.then_some(plan)
+    })?;
+    let plan = plan.unwrap_or_default();
+    Ok(Found { upper: cost(problem, &plan)?, plan, lower: Cost::MIN })
+}
+
+/// The best tree without the limits, or one within a gap of that, and what to go on from. It says
+/// nothing of the best within them but that it costs no less.
+fn relaxation(
+    problem: &Problem,
+    run: &Run,
+    cutoff: Cost,
+    (gap, saved): (f64, intervals::SavedSearch),
+) -> Result<(Found, intervals::SavedSearch)> {
     let leaf = cost(problem, &Plan::Leaf)?;
     let run_of = Mutex::new(run);
     let pulse = move |progress: &crate::run::Progress| {
         let run = run_of.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         run.report(progress.lower_cost.min(leaf), leaf).is_none()
     };
-    let inner = run.part(problem.scale, Box::new(pulse));
-    let options = intervals::Options { below, ..intervals::Options::default() };
-    let found = intervals::solve(problem, &inner, &options);
+    let inner = run.part_to_gap(problem.scale, gap, Box::new(pulse));
+    let options = intervals::Options { cutoff, ..intervals::Options::default() };
+    let found = intervals::go_on(problem, &inner, &options, saved);
     run.absorb(&inner);
     found
 }

@@ -4,15 +4,17 @@
 //! The bytes name their problem by its digest, and are refused by any other one, because a bound
 //! says nothing of another problem. The tree is recomputed; lower bounds are believed.
 
-use super::{Known, Rest, confirm, is_allowed};
+use super::conclude::confirm;
+use super::incumbent::{Incumbent, is_allowed};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::route::SavedSearch;
 use crate::search::best_first::Table;
 use crate::search::intervals;
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
 use crate::tree::Tree;
 
-impl Known {
+impl Incumbent {
     /// The tree, its bounds, and what the search left behind; of that nothing, if all would be more
     /// than `most` bytes.
     pub fn to_bytes(&self, problem: &Problem, most: usize) -> Vec<u8> {
@@ -22,27 +24,27 @@ impl Known {
             out.signed(self.upper);
             self.tree.write(out);
         };
-        let rest = self.rest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let saved = self.saved.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut out = Writer::with_most(most);
         write(&mut out);
-        write_rest(rest.as_ref(), &mut out);
+        write_search(saved.as_ref(), &mut out);
         if out.is_full() {
             out = Writer::new();
             write(&mut out);
-            write_rest(None, &mut out);
+            write_search(None, &mut out);
         }
         serial::seal(Kind::Search, out)
     }
 
     /// The same, where it is also known that no tree's objective is below this.
-    pub fn bounded_by(mut self, problem: &Problem, lower_bound: f64) -> Known {
+    pub fn bounded_by(mut self, problem: &Problem, lower_bound: f64) -> Incumbent {
         let lower = self.lower.max(problem.scale.cost_above(lower_bound));
         self.lower = lower.min(self.upper);
         self
     }
 
     /// What was known of this very problem.
-    pub fn from_bytes(problem: &Problem, bytes: &[u8]) -> Result<Known> {
+    pub fn from_bytes(problem: &Problem, bytes: &[u8]) -> Result<Incumbent> {
         let from = &mut serial::open(Kind::Search, bytes)?;
         if from.random()? != problem.digest() {
             return Err(Error::invalid(
@@ -52,7 +54,7 @@ impl Known {
         }
         let bounds @ (lower, upper) = (from.signed()?, from.signed()?);
         let tree = Tree::read(from)?;
-        let rest = read_rest(from, problem)?;
+        let saved = read_search(from, problem)?;
         from.finish()?;
         let is_sound = || {
             lower <= upper
@@ -61,7 +63,7 @@ impl Known {
                 && confirm(problem, &tree, upper).is_ok()
         };
         match Error::guard(|| Ok(is_sound())).unwrap_or(false) {
-            true => Ok(Known::new(tree, bounds, rest)),
+            true => Ok(Incumbent::new(tree, bounds, saved)),
             false => {
                 Err(damaged("their tree is none of the problem, or does not cost what they say"))
             }
@@ -79,26 +81,26 @@ fn fits(problem: &Problem, tree: &Tree) -> bool {
     })
 }
 
-fn write_rest(rest: Option<&Rest>, out: &mut Writer) {
-    match rest {
+fn write_search(saved: Option<&SavedSearch>, out: &mut Writer) {
+    match saved {
         None => out.byte(0),
-        Some(Rest::Nodes(table)) => {
+        Some(SavedSearch::Nodes(table)) => {
             out.byte(1);
             table.write(out);
         }
-        Some(Rest::Cuts(rest)) => {
+        Some(SavedSearch::Intervals(saved)) => {
             out.byte(2);
-            rest.write(out);
+            saved.write(out);
         }
     }
 }
 
-fn read_rest(from: &mut Reader, problem: &Problem) -> Result<Option<Rest>> {
+fn read_search(from: &mut Reader, problem: &Problem) -> Result<Option<SavedSearch>> {
     let cuts = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     Ok(match from.byte()? {
         0 => None,
-        1 => Some(Rest::Nodes(Table::read(from, cuts)?)),
-        2 => Some(Rest::Cuts(intervals::Rest::read(from, &problem.features)?)),
+        1 => Some(SavedSearch::Nodes(Table::read(from, cuts)?)),
+        2 => Some(SavedSearch::Intervals(intervals::SavedSearch::read(from, &problem.features)?)),
         _ => return Err(damaged("a search is of no known kind")),
     })
 }

@@ -1,5 +1,5 @@
-//! What a finished tree costs in the caller's own numbers, and what rounding leaves open between
-//! the bounds.
+//! The cost of a finished tree in the caller's own numbers, and the gap that rounding leaves
+//! between the bounds.
 //!
 //! A search proves its optimum in integer units, some of which are rounded; `Scale::slack` is the
 //! one place where all of that is charged. The objective of the tree that is handed out is computed
@@ -14,18 +14,20 @@
 
 use std::sync::Arc;
 
+use super::conclude::Answer;
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
 use crate::exact::Ratio;
+use crate::finish::{grow, labelled};
 use crate::problem::Problem;
+use crate::route::search;
 use crate::run::{Run, Status};
-use crate::solve::{Answer, grow, labelled, search};
 use crate::task::{Losses, Routed, RowCosts, Stated};
 use crate::tree::Tree;
 
-/// What rounding may leave between the bounds of an optimal tree, as a share of the objective's
-/// scale.
+/// The gap that rounding may leave between the bounds of an optimal tree, as a share of the
+/// objective's scale.
 pub const TOLERANCE: f64 = 1e-9;
 
 /// Each round begins with a better tree than the last one, and ends far below the losses that were
@@ -49,17 +51,18 @@ fn routed(problem: &Problem, tree: &Tree) -> Routed {
 }
 
 /// The answer with the objective of its tree in the caller's own numbers.
-pub fn settle(problem: &Problem, answer: Answer) -> Answer {
+pub fn settle(problem: &Problem, answer: Answer, run: &Run) -> Answer {
     let (Some(stated), Some(exact)) = (&problem.stated, objective(problem, &answer.tree)) else {
         return answer;
     };
     let paid = stated.paid(&routed(problem, &answer.tree));
     let answer = with_objective(answer, &exact, problem.scale.slack == 0);
-    ended(answer, tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most()))
+    let most = tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most());
+    ended(answer, most, run)
 }
 
-/// The same, and a better tree or bound where the answer is as good as units can tell, and that is
-/// not good enough.
+/// The answer as [`settle`] gives it, and a better tree or bound where the answer is as good as
+/// units can tell, and that is not good enough.
 pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Answer> {
     let (Some(stated), Some(mut exact)) = (&problem.stated, objective(problem, &answer.tree))
     else {
@@ -77,13 +80,14 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     }
     let Some(losses) = stated.losses() else {
         let most = allowed(&exact, &answer.tree).max(TOLERANCE * stated.most());
-        return Ok(ended(answer, most));
+        return Ok(ended(answer, most, run));
     };
     for _ in 0..ROUNDS {
         let most = beyond_least(&losses, &exact);
         if !most.is_positive() {
             // No tree costs less than what all points cost at least, and one leaf.
-            answer.lower_bound = answer.lower_bound.max(exact.float_below());
+            let bound = below_sums(exact.float_below(), stated.as_ref());
+            answer.lower_bound = answer.lower_bound.max(bound);
             close(&mut answer);
             break;
         }
@@ -101,7 +105,13 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     // differ by.
     let apart = beyond_least(&losses, &exact).over(&losses.normalizer).nearest();
     let most = allowed(&exact, &answer.tree).max(TOLERANCE * apart);
-    Ok(ended(answer, most))
+    Ok(ended(answer, most, run))
+}
+
+/// A bound in the numbers of each row. Their sums over the rows of a point are rounded once before
+/// they come here, which costs may cancel each other after.
+fn below_sums(bound: f64, stated: &dyn Stated) -> f64 {
+    bound - 2.0 * f64::EPSILON * (bound.abs() + stated.unavoidable_cost())
 }
 
 fn gap(answer: &Answer) -> f64 {
@@ -110,7 +120,7 @@ fn gap(answer: &Answer) -> f64 {
 
 /// The largest gap of an optimal tree.
 fn tolerance(stated: &dyn Stated, exact: &Ratio, paid: f64) -> f64 {
-    TOLERANCE * exact.nearest().abs().max(stated.certain()).max(paid)
+    TOLERANCE * exact.nearest().abs().max(stated.unavoidable_cost()).max(paid)
 }
 
 /// `same`: nothing was rounded, so that what is proved of units is proved of the objective.
@@ -136,10 +146,11 @@ pub fn close(answer: &mut Answer) {
     }
 }
 
-/// `tolerance`: the largest gap of what is called optimal.
-pub fn ended(mut answer: Answer, tolerance: f64) -> Answer {
+/// `tolerance`: the largest gap of what is called optimal. Where more is left, a limit of the run
+/// may have ended the refining.
+pub fn ended(mut answer: Answer, tolerance: f64, run: &Run) -> Answer {
     if answer.status == Status::Optimal && (gap(&answer).is_nan() || gap(&answer) > tolerance) {
-        answer.status = Status::RoundingLimit;
+        answer.status = run.stopped().unwrap_or(Status::RoundingLimit);
     }
     answer
 }
@@ -149,13 +160,13 @@ struct Refined {
     problem: Problem,
 }
 
-/// What a tree that is no worse than one of this objective may pay at all points beyond the least
-/// there: it has a leaf.
+/// The most that a tree may pay at all points beyond the least there, if it is no worse than one of
+/// this objective: it has a leaf.
 fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
-    let certain = least.fold(Ratio::zero(), |sum, least| &sum + least);
-    &(&(objective * normalizer) - &(penalty * normalizer)) - &certain
+    let unavoidable = least.fold(Ratio::zero(), |sum, least| &sum + least);
+    &(&(objective * normalizer) - &(penalty * normalizer)) - &unavoidable
 }
 
 /// A problem in whole units of these losses, rounded down, beyond the least that each point costs.
@@ -165,7 +176,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
     let Losses { n_labels, of: all, normalizer, penalty } = losses;
     let leaf = penalty * normalizer;
     let mut total = Ratio::zero();
-    let mut certain = Ratio::zero();
+    let mut unavoidable = Ratio::zero();
     let mut regrets = Vec::with_capacity(all.len());
     for own in all.chunks_exact(*n_labels) {
         let (first, least) = (regrets.len(), own.iter().min()?);
@@ -174,7 +185,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
             regrets.push(if regret > *most { most.clone() } else { regret });
         }
         total = &total + regrets[first..].iter().max()?;
-        certain = &certain + least;
+        unavoidable = &unavoidable + least;
     }
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
@@ -188,7 +199,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
     let narrow = |x: &Ratio| floor(x).and_then(|x| Cost::try_from(x).ok());
     let regrets = regrets.iter().map(narrow).collect::<Option<Vec<_>>>()?;
     let units = (normalizer * &unit).nearest();
-    let scale = Scale { units, offset: floor(&certain)?, slack: 1 };
+    let scale = Scale { units, offset: floor(&unavoidable)?, slack: 1 };
     let problem = Problem {
         task: Arc::new(RowCosts::of_regrets(*n_labels, regrets)),
         leaf_cost: narrow(&leaf)?,
@@ -201,7 +212,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
 }
 
 impl Refined {
-    /// Whether a better tree was found. Bounds become those that are proved here.
+    /// True if a better tree was found. Bounds become those that are proved here.
     fn improve(
         &self,
         problem: &Problem,
@@ -213,10 +224,8 @@ impl Refined {
         let part = run.part(self.problem.scale, Box::new(goes_on));
         let found = search(&self.problem, &part, INFINITE)?;
         run.absorb(&part);
-        // Sums over the rows of a point are rounded once before they come here.
         let bound = self.problem.scale.lower(found.lower);
-        let certain = problem.stated.as_ref().map_or(0.0, |stated| stated.certain());
-        let lower = bound - 2.0 * f64::EPSILON * (bound.abs() + certain);
+        let lower = problem.stated.as_ref().map_or(bound, |of| below_sums(bound, of.as_ref()));
         let tree = grow(&self.problem, found.plan.clone())?;
         let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
         let tree = labelled(problem, found.plan, &labels)?;

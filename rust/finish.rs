@@ -1,0 +1,45 @@
+//! From the plan that a search found to the finished tree of its problem, and what that costs.
+
+use crate::check;
+use crate::cost::Cost;
+use crate::error::Result;
+use crate::problem::Problem;
+use crate::run::on_deep_stack;
+use crate::tree::{Plan, Tree};
+
+/// The plan as a tree.
+pub fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
+    let (columns, features) = (&problem.columns, &problem.features);
+    let (points, task) = (&problem.points, problem.task.as_ref());
+    let units = problem.scale.units;
+    on_deep_stack(plan, |plan| Tree::grow(&plan, columns, features, points, task, units))
+}
+
+/// The plan as a tree whose leaves answer these labels, from left to right.
+pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
+    let mut tree = grow(problem, plan)?;
+    let task = problem.task.as_ref();
+    let mut losses = vec![0; tree.nodes.len()];
+    let leaves: Vec<usize> =
+        (0..tree.nodes.len()).filter(|&node| tree.nodes[node].split.is_none()).collect();
+    for (&node, &label) in leaves.iter().zip(labels) {
+        tree.nodes[node].label = label;
+    }
+    for (point, leaf) in
+        check::leaves(&tree, &problem.columns, &problem.points).into_iter().enumerate()
+    {
+        losses[leaf] += task.cost(&[point as u32], tree.nodes[leaf].label);
+    }
+    for node in leaves {
+        tree.nodes[node].loss = losses[node] as f64 / problem.scale.units;
+    }
+    Ok(tree)
+}
+
+/// The cost of the tree by its own tests and labels.
+pub fn cost_of(problem: &Problem, tree: &Tree) -> Cost {
+    let (points, task) = (&problem.points, problem.task.as_ref());
+    let cost = check::recompute(tree, &problem.columns, points, task, problem.leaf_cost);
+    let spent = |costs| check::spent(tree, &problem.columns, points, costs);
+    cost + problem.feature_costs.as_ref().map_or(0, spent)
+}

@@ -1,0 +1,103 @@
+"""The warning of a stopped search says what to try, for the very problem that was searched."""
+
+import datetime as dt
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from certree import (
+    DemographicParity,
+    OptimalCostTree,
+    OptimalSurvivalTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+N = 2000
+RNG = np.random.default_rng(0)
+X = pl.DataFrame({name: RNG.normal(size=N) for name in "abcde"})
+Y = RNG.integers(0, 2, N)
+COARSE = {"thresholds": 12, "time_limit": 0.05}
+
+
+def warning(model, *data):
+    """What the fit warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data)
+    said = [str(each.message) for each in caught if each.category is ConvergenceWarning]
+    assert len(said) == 1 and model.status_ != "optimal"
+    return said[0].partition("What may help: ")[2]
+
+
+def test_many_cuts():
+    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), X, Y)
+    assert "fewer of the 9,995 cuts ('a' 1,999, 'b' 1,999, 'c' 1,999 and 2 more)" in said
+    assert "thresholds=16 for as many quantiles" in said and "thresholds='guess'" in said
+    assert "a larger time_limit (it was 0.05); certify(), which goes on from here" in said
+    assert "reference='guess'" in said and "max_depth" not in said and "identifier" not in said
+    # An estimator that has no guess is not told of one.
+    said = warning(OptimalSurvivalTree(max_depth=3, time_limit=0.05), X, RNG.random(N), Y)
+    assert "fewer of the 9,995 cuts" in said and "guess" not in said
+    said = warning(OptimalTreeClassifier(max_depth=5, **COARSE), X, Y)
+    assert "cuts" not in said and "a smaller max_depth (it is 5)" in said
+
+
+def test_what_does_not_go_together_is_not_advised():
+    said = warning(OptimalTreeClassifier("f1", max_depth=5, **COARSE), X, Y)
+    assert "certify" not in said and "reference" not in said
+    said = warning(OptimalTreeClassifier(max_depth=5, feature_costs={"a": 0.01}, **COARSE), X, Y)
+    assert "certify" in said and "reference" not in said
+    grouped = X.with_columns(s=pl.Series(Y == RNG.integers(0, 2, N)))
+    parity = (DemographicParity("s", 0.01),)
+    said = warning(OptimalTreeClassifier(max_depth=5, constraints=parity, **COARSE), grouped, Y)
+    assert "reference" not in said
+    said = warning(OptimalTreeClassifier(max_depth=5, reference=Y, **COARSE), X, Y)
+    assert "reference" not in said
+    said = warning(OptimalTreeRegressor("absolute_error", max_depth=5, **COARSE), X, X["a"] * X["b"])
+    assert "reference" not in said
+    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), X, np.column_stack([Y, 1 - Y]))
+    assert "guess" not in said and "thresholds=16" in said
+    said = warning(OptimalCostTree(max_depth=5, **COARSE), X, RNG.random((N, 3)))
+    assert "reference='guess'" in said
+
+
+def test_limits_on_size_and_threads():
+    said = warning(OptimalTreeClassifier(max_depth=None, n_jobs=-1, **COARSE), X, Y)
+    assert "; a max_depth" in said and "n_jobs" not in said
+    said = warning(OptimalTreeClassifier(max_depth=None, max_leaf_nodes=7, **COARSE), X, Y)
+    assert "a max_depth" not in said
+    model = OptimalTreeClassifier(max_depth=5, thresholds=12, callback=lambda now: False)
+    said = warning(model, X, Y)
+    assert model.status_ == "interrupted" and said.startswith("certify(), which goes on from here")
+
+
+def test_columns_that_look_like_identifiers_are_named():
+    odd = X.with_columns(
+        number=pl.Series(RNG.permutation(10 * N)[:N]),
+        whole=pl.Series(np.arange(N) * 1.0),
+        name=pl.Series([f"no. {k}" for k in range(N)]),
+        seen=pl.Series([dt.datetime(2024, 1, 1) + dt.timedelta(minutes=k) for k in range(N)]),
+        age=pl.Series(RNG.integers(18, 90, N)),
+    )
+    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), odd, Y)
+    assert "leave out 'number', 'whole', 'name', which look like identifiers" in said
+    # They are no reason for fewer cuts; measurements and times are.
+    assert "('a' 1,999, 'b' 1,999, 'c' 1,999 and 4 more)" in said
+    few = X.select("a").with_columns(name=odd["name"])
+    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.001, leaf_penalty=0), few, Y)
+    assert "leave out 'name', which looks like an identifier, with a value for nearly each row" in said
+    unnamed = np.column_stack([np.arange(N), X.to_numpy()])
+    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), unnamed, Y)
+    assert "leave out 'x0', which looks like an identifier" in said
+
+
+def test_a_search_that_ends_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OptimalTreeClassifier(max_depth=1).fit(X.with_row_index(), Y)
