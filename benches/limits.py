@@ -165,7 +165,6 @@ def custom(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
 
 CASES = [
     Case("accuracy, quantiles", noise, classifier(max_depth=6, thresholds=20), time=0.05),
-    Case("accuracy, quantiles", noise, classifier(max_depth=6, thresholds=20), time=1),
     Case("accuracy, all cuts", lambda: noise(20_000, 2), classifier(max_depth=4), time=1),
     Case("accuracy, min_samples_leaf", lambda: noise(20_000, 2), classifier(max_depth=4, min_samples_leaf=5), time=1),
     Case("accuracy, max_leaf_nodes", lambda: noise(5000, 4), classifier(max_leaf_nodes=6, max_depth=4), time=1),

@@ -32,7 +32,7 @@
 //! under c′ − r, and E = Σ e, bound all trees: R ≥ E + L, where L ≤ min (R′ − Σ r). The guarantee
 //! is no more than above.
 
-use crate::answer::exactly::settle;
+use crate::answer::exactly::settle_finely;
 use crate::answer::{Answer, Incumbent, conclude, confirm};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -100,7 +100,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, I
             run.stop(Status::OptimalGivenGuess);
         }
         let answer = conclude(tree.clone(), route, (lower, upper), problem.scale, run);
-        let answer = settle(problem, answer, run);
+        let answer = settle_finely(problem, answer, run)?;
         Ok((answer, Incumbent::new(tree, (lower, upper), None)))
     })
 }

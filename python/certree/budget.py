@@ -16,6 +16,10 @@ from time import monotonic
 #: many bytes are not counted.
 SPARE = 8 << 20
 
+#: Reading goes on for so many seconds past the limit, so that a table which is read at once is read
+#: whole, however short the limit is.
+GRACE = 0.05
+
 _CURRENT: ContextVar[Budget | None] = ContextVar("certree_budget", default=None)
 
 
@@ -67,11 +71,11 @@ class Budget:
             return None
         return max(int(min(self.memory_limit, 2**62)) + SPARE - self._grown(), 0)
 
-    def seconds_left(self, share: float = 1.0) -> float | None:
-        """Until this share of the time is over."""
+    def seconds_left(self, share: float = 1.0, grace: float = 0.0) -> float | None:
+        """Until this share of the time is over, and so many seconds more."""
         if self.time_limit is None:
             return None
-        return max(self.started + share * self.time_limit - monotonic(), 0.0)
+        return max(self.started + share * self.time_limit + grace - monotonic(), 0.0)
 
 
 def bytes_left() -> int | None:
@@ -81,10 +85,10 @@ def bytes_left() -> int | None:
 
 
 def seconds_left(share: float = 1.0) -> float | None:
-    """How long the fit may still take, or a part of it that ends at this share of its time; None
-    for any time."""
+    """How long reading, cutting and guessing may still take, or a part of them that ends at this
+    share of the time of the fit; None for any time."""
     current = _CURRENT.get()
-    return None if current is None else current.seconds_left(share)
+    return None if current is None else current.seconds_left(share, GRACE)
 
 
 def is_over(share: float = 1.0) -> bool:

@@ -233,7 +233,7 @@ class Certificate:
         return self.statement()
 
     def _references(self) -> list[str]:
-        """What is known of the references of a guess, as sentences without their ends."""
+        """Sentences, without their ends, about the references of a guess."""
         found = []
         cuts = self.cuts_reference
         own = self.reference, self.reference_loss

@@ -190,7 +190,7 @@ BOOSTING = {"guess_trees": "n_estimators", "guess_depth": "max_depth"}
 
 
 def guesses(given: dict[str, Any], task: str, n_targets: int) -> dict[str, Any]:
-    """What the words "guess" stand for where options say more of the guess."""
+    """The parameters in place of the words "guess" where options say more of the guess."""
     cuts, bounds = given.get("thresholds") == "guess", given.get("reference") == "guess"
     boosting = {name: given[option] for option, name in BOOSTING.items() if option in given}
     for option in (*BOOSTING, "guess_tolerance"):

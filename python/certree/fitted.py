@@ -23,8 +23,8 @@ class Fitted:
     #: By name, as ``frozen`` makes them.
     parameters: tuple[tuple[str, Any], ...]
     #: Of the cuts, the groups of rows, their weights and targets, and of what columns cost and
-    #: constraints count.
-    digest: str
+    #: constraints count. None where the time was over before they were read.
+    digest: str | None
     leaf_penalty: float
     max_depth: int | None
     max_leaf_nodes: int | None
@@ -35,7 +35,7 @@ class Fitted:
     named: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, model: Any, digest: str, named: Mapping[str, Any]) -> Fitted:
+    def of(cls, model: Any, digest: str | None, named: Mapping[str, Any]) -> Fitted:
         """``named``: by argument of ``fit``, the columns of X that it named."""
         return cls(
             _defining(model),
@@ -76,7 +76,7 @@ class Fitted:
     def check_data(self, digest: str, given: bool) -> None:
         """An error if the rows are not those of the fit. ``given``: whether they were passed
         again."""
-        if digest == self.digest:
+        if self.digest is None or digest == self.digest:
             return
         if given:
             raise ValueError(

@@ -98,7 +98,8 @@ def frontier(
         )
     if getattr(estimator, "objective", None) == "mdl":
         raise ValueError(
-            "objective='mdl' sets what a leaf costs, so that there is no trade to choose: fit it alone, or take "
+            "objective='mdl' sets what a leaf costs, so that there is no trade to choose: fit it "
+            "alone, or take "
             "'log_loss', which is the same loss without that cost"
         )
     model = clone(estimator).set_params(leaf_penalty=0)

@@ -104,8 +104,11 @@ class Objective(BaseEstimator):
         propensity: Any = None,
         predicted: Any = None,
     ) -> float:
-        """What a call gives. With scikit-learn's metadata routing, ``set_score_request`` says which
-        of these arguments are to be passed."""
+        """Minus the loss, as a call gives it.
+
+        With scikit-learn's metadata routing, ``set_score_request`` says which of these arguments
+        are to be passed.
+        """
         more = {
             "exposure": exposure,
             "event": event,
@@ -119,7 +122,7 @@ class Objective(BaseEstimator):
     __metadata_request__score = {"estimator": "$UNUSED$"}
 
     def _accept_sample_weight(self) -> bool:
-        # What scikit-learn's searches ask a scorer before they pass on the weights of their fit.
+        # Searches of scikit-learn ask this before they pass on the weights of their fit.
         return True
 
 

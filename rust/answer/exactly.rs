@@ -23,7 +23,7 @@ use crate::finish::{grow, labelled};
 use crate::problem::Problem;
 use crate::route::search;
 use crate::run::{Run, Status};
-use crate::task::{Losses, Routed, RowCosts, Stated};
+use crate::task::{FeatureCostInput, FeatureCosts, Losses, Paying, Routed, RowCosts, Stated};
 use crate::tree::Tree;
 
 /// The gap that rounding may leave between the bounds of an optimal tree, as a share of the
@@ -73,8 +73,8 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
     let allowed = |exact: &Ratio, tree: &Tree| {
         tolerance(stated.as_ref(), exact, stated.paid(&routed(problem, tree)))
     };
-    // Refining goes on for what large payments that cancel each other would allow for.
-    let wanted = |exact: &Ratio| tolerance(stated.as_ref(), exact, 0.0);
+    // Refining goes on for what large numbers that cancel each other would allow for.
+    let wanted = |exact: &Ratio| TOLERANCE / 2.0 * exact.nearest().abs();
     if !proved || gap(&answer) <= wanted(&exact) {
         return Ok(answer);
     }
@@ -163,7 +163,7 @@ struct Refined {
 /// The most that a tree may pay at all points beyond the least there, if it is no worse than one of
 /// this objective: it has a leaf.
 fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
-    let Losses { n_labels, of: all, normalizer, penalty } = losses;
+    let Losses { n_labels, of: all, normalizer, penalty, .. } = losses;
     let least = all.chunks_exact(*n_labels).filter_map(|own| own.iter().min());
     let unavoidable = least.fold(Ratio::zero(), |sum, least| &sum + least);
     &(&(objective * normalizer) - &(penalty * normalizer)) - &unavoidable
@@ -173,7 +173,7 @@ fn beyond_least(losses: &Losses, objective: &Ratio) -> Ratio {
 /// Of a tree that pays more than `most` beyond that, all that is kept is that it does. `None` where
 /// there is no unit for both.
 pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> {
-    let Losses { n_labels, of: all, normalizer, penalty } = losses;
+    let Losses { n_labels, of: all, normalizer, penalty, paying } = losses;
     let leaf = penalty * normalizer;
     let mut total = Ratio::zero();
     let mut unavoidable = Ratio::zero();
@@ -186,6 +186,19 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
         }
         total = &total + regrets[first..].iter().max()?;
         unavoidable = &unavoidable + least;
+    }
+    // Whoever buys a test at all pays its price for some point, so that a price of `most` there is as
+    // good as any higher one.
+    let highest = paying.as_ref().and_then(|paying| {
+        let lightest = paying.masses.iter().filter(|mass| !mass.is_zero()).min()?;
+        Some(most.over(lightest))
+    });
+    if let (Some(paying), Some(highest)) = (paying, &highest) {
+        let price = |test: &FeatureCostInput| Ratio::written(test.full).min(highest.clone());
+        let sum = |sum: Ratio, x: &Ratio| &sum + x;
+        let prices = paying.prices.tests.iter().map(price).collect::<Vec<_>>();
+        let mass = paying.masses.iter().fold(Ratio::zero(), sum);
+        total = &total + &(&mass * &prices.iter().fold(Ratio::zero(), sum));
     }
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
@@ -200,11 +213,18 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio) -> Option<Problem> 
     let regrets = regrets.iter().map(narrow).collect::<Option<Vec<_>>>()?;
     let units = (normalizer * &unit).nearest();
     let scale = Scale { units, offset: floor(&unavoidable)?, slack: 1 };
+    let feature_costs = match (paying, &highest) {
+        (Some(paying), Some(highest)) => {
+            let Paying { masses, prices } = paying;
+            Some(FeatureCosts::rounded_down(masses, prices, (&unit, highest))?)
+        }
+        _ => None,
+    };
     let problem = Problem {
         task: Arc::new(RowCosts::of_regrets(*n_labels, regrets)),
         leaf_cost: narrow(&leaf)?,
         scale,
-        feature_costs: None,
+        feature_costs,
         stated: None,
         ..of.clone()
     };

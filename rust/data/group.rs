@@ -53,7 +53,7 @@ pub fn group(
         return Ok(None);
     };
     // The sums, and the copies of them in which weights are handed on.
-    let bytes = 3 * points.len() * n_classes * size_of::<i64>() + classes.len() * size_of::<u32>();
+    let bytes = 3 * points.len() * n_classes * size_of::<i64>() + size_of_val(classes);
     room.require(bytes, || {
         format!("the weight of {n_classes} classes in {} groups of equal rows", points.len())
     })?;
@@ -466,15 +466,26 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let ranks = Codes::new(vec![0, 1, 2]);
         let digit = Digit { ranks: &ranks, code_of: None, n_codes: 3 };
-        let refused = |digit: Digit, classes: &[u32], weights: Option<&[i64]>| {
-            group(&[digit], classes, 1, weights, &Room::default()).is_err()
+        let of = |digit: Digit, classes: &[u32], weights: Option<&[i64]>| {
+            group(&[digit], classes, 1, weights, &Room::default())
         };
-        assert!(!refused(digit, &[0, 0, 0], None));
-        assert!(refused(digit, &[0, 0], None));
-        assert!(refused(digit, &[0, 0, 1], None));
-        assert!(refused(digit, &[0, 0, 0], Some(&[1])));
-        assert!(refused(Digit { n_codes: 2, ..digit }, &[0, 0, 0], None));
-        assert!(refused(Digit { code_of: Some(&[0, 0]), ..digit }, &[0, 0, 0], None));
-        assert!(refused(Digit { code_of: Some(&[0, 0, 3]), ..digit }, &[0, 0, 0], None));
+        assert!(of(digit, &[0, 0, 0], None).is_ok());
+        assert!(of(digit, &[0, 0], None).is_err());
+        assert!(of(digit, &[0, 0, 1], None).is_err());
+        assert!(of(digit, &[0, 0, 0], Some(&[1])).is_err());
+        assert!(of(Digit { n_codes: 2, ..digit }, &[0, 0, 0], None).is_err());
+        assert!(of(Digit { code_of: Some(&[0, 0]), ..digit }, &[0, 0, 0], None).is_err());
+        assert!(of(Digit { code_of: Some(&[0, 0, 3]), ..digit }, &[0; 3], None).is_err());
+    }
+
+    #[test]
+    fn grouping_ends_where_there_is_no_room_or_time() {
+        let ranks = Codes::new((0..5_000).collect());
+        let digit = Digit { ranks: &ranks, code_of: None, n_codes: 5_000 };
+        let of = |bytes, time| group(&[digit], &[0; 5_000], 40, None, &Room::new(bytes, time));
+        assert!(of(Some(10_000_000), None).unwrap().is_some());
+        assert!(of(Some(1_000_000), None).is_err());
+        assert!(of(Some(1_000), None).is_err());
+        assert!(of(None, Some(Duration::ZERO)).unwrap().is_none());
     }
 }

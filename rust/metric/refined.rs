@@ -32,6 +32,8 @@ pub struct Given {
     weights: Vec<[f64; 2]>,
     factors: [Ratio; 2],
     totals: [Ratio; 2],
+    /// The first search may have had a lower one.
+    leaf_penalty: f64,
 }
 
 impl Given {
@@ -51,7 +53,7 @@ impl Given {
         };
         let factors = [factor(0), factor(1)];
         let totals = [0, 1].map(|side| &factors[side] * &sums[side]);
-        Given { weights, factors, totals }
+        Given { weights, factors, totals, leaf_penalty: classes.leaf_penalty }
     }
 
     /// What labels miss, and how much false alarm they give; `positive` says which points are
@@ -111,7 +113,7 @@ pub fn refine(
 ) -> Result<Refined> {
     let fails = || Error::invalid("only ratios are refined");
     let ratio = GivenRatio::new(&scored.loss, given).ok_or_else(fails)?;
-    let penalty = Ratio::written(scored.leaf_penalty);
+    let penalty = Ratio::written(given.leaf_penalty);
     let problem = &scored.problem;
     let worth = |tree: &Tree| {
         let labels = check::labels(tree, &problem.columns, &problem.points);
@@ -126,7 +128,7 @@ pub fn refine(
         rounds -= 1;
         let mut short = Ratio::zero();
         let mut better = None;
-        let counts = leaf_counts(scored, &refined.objective);
+        let counts = leaf_counts(scored, given.leaf_penalty, &refined.objective);
         for leaves in counts.clone() {
             let paid = &penalty * &Ratio::from(i64::from(leaves.max(1)));
             let paid = if leaves == 0 { Ratio::zero() } else { paid };
@@ -171,12 +173,12 @@ pub fn refine(
 
 /// Numbers of leaves that a better tree may have; 0 alone stands for any number, where leaves cost
 /// nothing.
-fn leaf_counts(scored: &Scored, objective: &Ratio) -> std::ops::Range<u32> {
-    if scored.leaf_penalty == 0.0 {
+fn leaf_counts(scored: &Scored, leaf_penalty: f64, objective: &Ratio) -> std::ops::Range<u32> {
+    if leaf_penalty == 0.0 {
         return 0..1;
     }
     let shape = &scored.problem.shape;
-    let affordable = (objective.nearest() / scored.leaf_penalty).min(1e9) as u32 + 1;
+    let affordable = (objective.nearest() / leaf_penalty).min(1e9) as u32 + 1;
     let deep = shape.max_depth.filter(|&depth| depth < 31).map_or(u32::MAX, |d| 1 << d);
     let points = scored.problem.points.len() as u32;
     let most = affordable.min(deep).min(points).min(shape.max_leaves.unwrap_or(u32::MAX)).max(1);
@@ -208,7 +210,13 @@ fn subproblem(
         of.extend(losses);
     }
     let most = room * &ratio.base;
-    let losses = Losses { n_labels: 2, of, normalizer: Ratio::from(1), penalty: Ratio::zero() };
+    let losses = Losses {
+        n_labels: 2,
+        of,
+        normalizer: Ratio::from(1),
+        penalty: Ratio::zero(),
+        paying: None,
+    };
     let shape = Shape {
         max_leaves: match (scored.problem.shape.max_leaves, leaves) {
             (most, 0) => most,

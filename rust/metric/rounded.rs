@@ -47,7 +47,8 @@ impl Rounded {
             Metric::Jaccard => [1.0, 1.0],
             Metric::Matthews => return None,
         };
-        let penalty = decimal(*leaf_penalty)?;
+        let leaf_penalty = short(*leaf_penalty);
+        let penalty = decimal(leaf_penalty)?;
         (BITS.1..=BITS.0).rev().find_map(|bits| {
             let unit = f64::from(1 << bits) / all;
             let whole: Vec<[f64; 2]> =
@@ -71,12 +72,28 @@ impl Rounded {
                     .collect(),
                 class_weights: vec![1.0; 2],
                 balanced: false,
+                leaf_penalty,
                 ..input.classes.clone()
             };
             Some(Rounded { input: MetricInput { classes, ..*input }, off })
         })
     }
 }
+
+/// The penalty, or the next lower one of few digits where it has many: no tree's objective becomes
+/// larger by that, and the refining takes the whole one (`refined.rs`).
+fn short(penalty: f64) -> f64 {
+    if decimal(penalty).is_some_and(|(_, q)| q <= MOST_DENOMINATOR) {
+        return penalty;
+    }
+    let size = MOST_DENOMINATOR as f64;
+    let below = (penalty * size).floor() / size;
+    // The quotient is rounded to nearest.
+    if below <= penalty { below } else { ((penalty * size).floor() - 1.0) / size }
+}
+
+/// Penalties of more digits leave no room for weights.
+const MOST_DENOMINATOR: i64 = 100_000;
 
 /// True if the lines of any leaf count, and penalties on leaves, are within room. `penalty`: λ as a
 /// fraction.

@@ -91,7 +91,7 @@ impl Roc {
     }
 
     fn answer(&self, run: &Run) -> Result<Answer> {
-        let (mut best, mut lower, (relaxed, reference)) = self.play(run)?;
+        let Played { mut best, mut lower, relaxed, reference } = self.play(run)?;
         if lower < best.0 && run.stopped().is_none() {
             let front = self.front(&relaxed);
             let problem = self.relaxed_problem(&relaxed)?;
@@ -159,9 +159,7 @@ impl Roc {
         Ok(())
     }
 
-    /// The best tree that the game finds, what it proves, and the relaxation that does, with its
-    /// reference.
-    fn play(&self, run: &Run) -> Result<((Cost, Plan), Cost, (Relaxed, Vec<Segment>))> {
+    fn play(&self, run: &Run) -> Result<Played> {
         let whole = vec![self.area.totals];
         let mut best = (self.area.cost(&whole, 1), Plan::Leaf);
         let mut relaxed = (self.area.relax(&whole), whole.clone());
@@ -201,7 +199,8 @@ impl Roc {
             reference = next;
         }
         lower = lower.min(best.0);
-        Ok((best, lower, relaxed))
+        let (relaxed, reference) = relaxed;
+        Ok(Played { best, lower, relaxed, reference })
     }
 
     fn front<'a>(&'a self, relaxed: &'a Relaxed) -> Curves<'a> {
@@ -250,6 +249,15 @@ impl Roc {
         }
         self.area.cost(&curve(&at), tree.n_leaves() as u32)
     }
+}
+
+/// What the game finds: the best tree, what is proved, and the relaxation that proves most, with
+/// its reference.
+struct Played {
+    best: (Cost, Plan),
+    lower: Cost,
+    relaxed: Relaxed,
+    reference: Vec<Segment>,
 }
 
 /// Weights as integers of one unit.

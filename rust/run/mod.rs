@@ -294,3 +294,74 @@ impl<'a> Run<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stopped(limits: Limits, slack: Cost, (lower, upper): (Cost, Cost)) -> Option<Status> {
+        let scale = Scale { units: 1000.0, offset: 0, slack };
+        Run::new(limits, scale, None).report(lower, upper)
+    }
+
+    #[test]
+    fn a_gap_is_small_enough_with_all_that_rounding_may_hide() {
+        let tenth = || Limits { gap: 0.1, ..Limits::default() };
+        let ends = |slack, left: Cost| stopped(tenth(), slack, (500, 500 + left));
+        assert_eq!(ends(0, 100), Some(Status::GapLimit));
+        assert_eq!(ends(0, 101), None);
+        assert_eq!(ends(20, 80), Some(Status::GapLimit));
+        assert_eq!(ends(20, 81), None);
+        assert_eq!(ends(200, 1), None);
+        // Where nothing is left the search ends by itself.
+        assert_eq!(ends(0, 0), None);
+    }
+
+    #[test]
+    fn the_first_reason_to_stop_stays() {
+        let run = Run::new(Limits::default(), Scale { units: 1.0, offset: 0, slack: 0 }, None);
+        run.stop(Status::MemoryLimit);
+        run.stop(Status::Interrupted);
+        assert_eq!(run.stopped(), Some(Status::MemoryLimit));
+    }
+
+    #[test]
+    fn a_part_has_what_is_left_and_gives_its_work_back() {
+        let limits = Limits {
+            time: Some(Duration::from_secs(100)),
+            memory: Some(1000),
+            gap: 0.5,
+            ..Limits::default()
+        };
+        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        let run = Run::new(limits, scale, None);
+        run.add_bytes(300);
+        let part = run.part(scale, Box::new(|_| true));
+        assert_eq!((part.limits().memory, part.limits().gap), (Some(700), 0.0));
+        assert!(part.limits().time.is_some_and(|time| time <= Duration::from_secs(100)));
+        part.add_nodes(3);
+        part.add_kernel_calls(5);
+        part.add_bytes(200);
+        part.add_bytes(-200);
+        run.absorb(&part);
+        let work = run.work();
+        assert_eq!((work.nodes, work.kernel_calls, work.peak_bytes), (3, 5, 500));
+        assert_eq!(run.bytes(), 300);
+        assert!(run.fits(700) && !run.fits(701));
+        assert!(!run.reserve(701) && run.reserve(700) && run.bytes() == 1000);
+    }
+
+    #[test]
+    fn an_interrupted_part_stops_nothing_else_but_a_limit_does() {
+        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        for (status, expected) in
+            [(Status::Interrupted, None), (Status::TimeLimit, Some(Status::TimeLimit))]
+        {
+            let run = Run::new(Limits::default(), scale, None);
+            let part = run.part(scale, Box::new(|_| true));
+            part.stop(status);
+            run.absorb(&part);
+            assert_eq!(run.stopped(), expected);
+        }
+    }
+}

@@ -6,8 +6,9 @@
 //! was bought above, test), and what was bought is the *state* of a node. The mass of a row is
 //! its weight, in units of cost for each unit of price.
 
-use crate::cost::Cost;
+use crate::cost::{Cost, sum};
 use crate::error::{Error, Result};
+use crate::exact::Ratio;
 
 /// The price of a test as the user states it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,9 +129,140 @@ pub(super) fn whole(prices: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>
     Whole { prices: from_numbers(prices, &numbers), units, error: 0.5 }
 }
 
+/// Masses, or prices, in a unit of theirs are whole numbers of no more binary digits than this.
+const MOST_DIGITS: i32 = 40;
+
 impl FeatureCosts {
+    /// Any masses and prices, in units of cost that are rounded down: no point pays more than it
+    /// should.
+    ///
+    /// `unit`: units in a cost of 1; `most`: no price need be told from higher ones. `None` where a
+    /// number does not fit.
+    pub fn rounded_down(
+        masses: &[Ratio],
+        prices: &FeatureCostList,
+        (unit, most): (&Ratio, &Ratio),
+    ) -> Option<FeatureCosts> {
+        let numbers = numbers(&prices.tests).into_iter().map(Ratio::written);
+        let numbers: Vec<Ratio> = numbers.map(|price| price.min(most.clone())).collect();
+        let of_price = unit_of_price(masses, &numbers, unit)?;
+        let of_mass = Ratio::from(1).over(&(&of_price * unit));
+        let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
+            all.iter().map(|x| Cost::try_from(x.over(of).floor()?).ok()).collect()
+        };
+        Some(FeatureCosts {
+            tests: from_numbers(&prices.tests, &whole(&numbers, &of_price)?),
+            of_column: prices.of_column.clone(),
+            masses: whole(masses, &of_mass)?,
+            of_class: Vec::new(),
+        })
+    }
+
     /// What a row pays at most: each test once, at its full price.
     pub(super) fn most(prices: &[FeatureCost]) -> Option<Cost> {
         prices.iter().try_fold(0, |sum: Cost, price| sum.checked_add(price.full))
+    }
+}
+
+/// The largest quotient of prices that is tried.
+const MOST_PARTS: i64 = 1 << 19;
+
+/// The unit of prices, and with it that of masses, that loses least where both are rounded down to
+/// whole numbers: one that all masses are whole in, as counts of rows are, or one that all prices
+/// are, or one that all prices are nearly whole in.
+fn unit_of_price(masses: &[Ratio], prices: &[Ratio], unit: &Ratio) -> Option<Ratio> {
+    let near = |all: &[Ratio]| all.iter().map(Ratio::nearest).collect::<Vec<f64>>();
+    let (all_mass, reals) = (sum(near(masses)), near(prices));
+    let (n_points, units) = (masses.len() as f64, unit.nearest());
+    // What all points lose if they pay for everything: each mass up to a unit, each price its part.
+    let lost = |of_price: f64, exact_masses: bool, parts: f64| {
+        let by_masses = if exact_masses { 0.0 } else { n_points * sum(reals.clone()) / of_price };
+        by_masses + all_mass * of_price * units * parts
+    };
+    let n_prices = prices.len() as f64;
+    let mut found: Vec<(f64, Ratio)> = Vec::new();
+    if let Some(mass) = common(masses) {
+        let of_price = Ratio::from(1).over(&(&mass * unit));
+        found.push((lost(of_price.nearest(), true, n_prices), of_price));
+    }
+    if let Some(price) = common(prices) {
+        found.push((lost(price.nearest(), false, 0.0), price));
+    }
+    let largest = prices.iter().max().filter(|price| !price.is_zero())?.nearest();
+    // Each price as the nearest number of parts, of which the unit is no more than any.
+    let parts_of = |q: i64| {
+        let whole = |price: &f64| (price / largest * q as f64).round();
+        let each =
+            reals.iter().filter(|price| whole(price) > 0.0).map(|price| price / whole(price));
+        let of_price = each.fold(f64::INFINITY, f64::min);
+        lost(of_price, false, sum(reals.iter().map(|price| price / of_price - whole(price))))
+    };
+    let quotients = (1..=MOST_PARTS).map(|q| (parts_of(q), q));
+    let (lost, q) = quotients.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let whole = |price: &f64| (price / largest * q as f64).round();
+    let each = prices.iter().zip(&reals).filter(|(_, real)| whole(real) > 0.0);
+    let of_price = each.map(|(price, real)| price.over(&Ratio::stored(whole(real)))).min()?;
+    found.push((lost, of_price));
+    found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, of_price)| of_price)
+}
+
+/// A number that all these, which are not below 0, are whole multiples of. `None` where these have
+/// more than `MOST_DIGITS` binary digits, or where all are 0.
+fn common(numbers: &[Ratio]) -> Option<Ratio> {
+    let least = numbers.iter().max()?.over(&Ratio::from(1i64 << MOST_DIGITS));
+    let mut unit = Ratio::zero();
+    for number in numbers.iter().filter(|number| !number.is_zero()) {
+        let (mut a, mut b) = (number.clone(), unit);
+        while !b.is_zero() {
+            if b < least {
+                return None;
+            }
+            let times = Ratio::from(a.over(&b).floor()?);
+            (a, b) = (b.clone(), &a - &(&times * &b));
+        }
+        unit = a;
+    }
+    (unit >= least && !unit.is_zero()).then_some(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(numbers: &[f64]) -> Vec<Ratio> {
+        numbers.iter().map(|&x| Ratio::written(x)).collect()
+    }
+
+    #[test]
+    fn numbers_of_one_unit_are_its_multiples() {
+        assert_eq!(common(&written(&[0.3, 0.0, 0.45])), Some(Ratio::written(0.15)));
+        assert_eq!(common(&written(&[7.0, 3.0])), Some(Ratio::from(1)));
+        assert_eq!(common(&written(&[1e9, 1e-9])), None);
+        assert_eq!(common(&written(&[0.0])), None);
+    }
+
+    #[test]
+    fn nobody_pays_more_than_they_should() {
+        // Of 2^50 units.
+        let price = |full: f64| FeatureCostInput { full, discounted: full / 2.0, group: None };
+        let unit = Ratio::from(1i64 << 50);
+        let most = Ratio::from(100);
+        for masses in [[1.0, 2.0, 5.0], [0.7123456789, 1.0 / 3.0, 1e-7]] {
+            for tests in [vec![price(0.25)], vec![price(1.0 / 7.0), price(0.1234567890123)]] {
+                let n = tests.len();
+                let prices = FeatureCostList { tests, of_column: vec![Some(0); n] };
+                let masses = masses.map(Ratio::stored);
+                let whole = FeatureCosts::rounded_down(&masses, &prices, (&unit, &most)).unwrap();
+                for (mass, own) in masses.iter().zip(&whole.masses) {
+                    for (price, test) in prices.tests.iter().zip(&whole.tests) {
+                        let exact = &(mass * &Ratio::written(price.full)) * &unit;
+                        let paid = Ratio::from(i128::from(*own) * i128::from(test.full));
+                        let off = &exact - &paid;
+                        let allowed = Ratio::from(1i64 << 21);
+                        assert!(paid <= exact && off <= allowed, "{} is lost", off.nearest());
+                    }
+                }
+            }
+        }
     }
 }

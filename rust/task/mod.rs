@@ -44,6 +44,6 @@ pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use scaled::Scaled;
 pub use squares::Squares;
 pub use squares_input::SquaresInput;
-pub use stated::{Losses, Routed, Stated};
+pub use stated::{Losses, Paying, Routed, Stated};
 pub use summed::Summed;
 pub use targets::TargetsInput;

@@ -321,3 +321,25 @@ impl Labelled for RowCosts {
         self.regrets[point * self.n_labels + label as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::Ratio;
+
+    /// All points are rounded up, so that together they cost many units more than they should.
+    #[test]
+    fn the_rounding_of_each_point_is_charged() {
+        for (n, cost) in [(3000, 0.7), (1500, 0.3), (7000, 1e-9), (4999, 12345.678)] {
+            let costs: Vec<f64> = (0..n).flat_map(|_| [0.0, cost]).collect();
+            let scaled = RowCosts::build(2, &costs, f64::from(n), 0.0, None).unwrap();
+            let points: Vec<u32> = (0..n as u32).collect();
+            let of_all = scaled.task.cost(&points, 1);
+            let exact = Ratio::stored(cost);
+            let lower = Ratio::stored(scaled.scale.lower(of_all));
+            assert!(lower <= exact, "{n} points of {cost} are bounded by {}", lower.nearest());
+            let close = &exact - &(&exact * &Ratio::stored(1e-12));
+            assert!(lower > close, "{} of {cost}", lower.nearest());
+        }
+    }
+}

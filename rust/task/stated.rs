@@ -44,20 +44,37 @@ pub trait Stated: Send + Sync {
     /// The most that any answers cost, about, as a share of the objective.
     fn most(&self) -> f64;
 
-    /// Losses by point and label, for tasks that have them and where nothing else costs anything.
+    /// Losses by point and label, for tasks that have them.
     fn losses(&self) -> Option<Losses> {
         None
     }
 }
 
-/// Σ over points of the loss of the label that each gets, over `normalizer`, and `penalty` for each
-/// leaf.
+/// Σ over points of the loss of the label that each gets and of what it pays for tests, over
+/// `normalizer`, and `penalty` for each leaf.
 pub struct Losses {
     pub n_labels: usize,
     /// By point and label.
     pub of: Vec<Ratio>,
     pub normalizer: Ratio,
     pub penalty: Ratio,
+    /// What points pay for tests, if those cost something.
+    pub paying: Option<Paying>,
+}
+
+/// A point pays its mass times the price of a test.
+pub struct Paying {
+    /// By point.
+    pub masses: Vec<Ratio>,
+    pub prices: FeatureCostList,
+}
+
+impl Paying {
+    /// `None` where nothing costs anything.
+    fn new(prices: &FeatureCostList, masses: impl Iterator<Item = Ratio>) -> Option<Paying> {
+        let paying = || Paying { masses: masses.collect(), prices: prices.clone() };
+        (!prices.is_free()).then(paying)
+    }
 }
 
 /// Weights by point and class.
@@ -207,9 +224,6 @@ impl Stated for StatedClasses {
     }
 
     fn losses(&self) -> Option<Losses> {
-        if !self.prices.is_free() {
-            return None;
-        }
         let (k, n_labels) = (self.n_classes, self.n_labels);
         let rates: Vec<Ratio> = (0..k * n_labels)
             .map(|at| Ratio::written(self.cost(at / n_labels, at % n_labels)))
@@ -233,7 +247,8 @@ impl Stated for StatedClasses {
             }
         }
         let (normalizer, penalty) = (self.normalizer.clone(), Ratio::written(self.penalty));
-        Some(Losses { n_labels, of, normalizer, penalty })
+        let paying = Paying::new(&self.prices, (0..n_points).map(|point| self.mass(point)));
+        Some(Losses { n_labels, of, normalizer, penalty, paying })
     }
 }
 
@@ -283,11 +298,13 @@ impl Stated for StatedRows {
     }
 
     fn losses(&self) -> Option<Losses> {
-        self.prices.is_free().then(|| Losses {
+        let masses = self.weights.iter().map(|&weight| Ratio::stored(weight));
+        Some(Losses {
             n_labels: self.n_labels,
             of: self.costs.iter().map(|&cost| Ratio::stored(cost)).collect(),
             normalizer: Ratio::stored(self.normalizer),
             penalty: Ratio::written(self.penalty),
+            paying: Paying::new(&self.prices, masses),
         })
     }
 }

@@ -164,6 +164,11 @@ impl View {
         to_key(self.keys[row])
     }
 
+    /// The keys of all points that have rows here.
+    pub fn row_keys(&self) -> impl Iterator<Item = Fingerprint> + '_ {
+        self.keys.iter().map(|&key| to_key(key)).filter(|&key| key != 0)
+    }
+
     /// The fingerprint of all rows.
     pub fn fingerprint(&self) -> Fingerprint {
         self.keys.iter().fold(0, |sum, &key| sum ^ to_key(key))

@@ -7,9 +7,11 @@ mod offer;
 mod path_context;
 mod questions;
 mod rank_view;
+mod seen_rows;
 
 pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use layout::{Layout, Paths};
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
 pub use rank_view::{Axis, Part, RankNode, RankView, Side};
+pub use seen_rows::SeenRows;

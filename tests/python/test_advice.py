@@ -26,7 +26,7 @@ COARSE = {"thresholds": 12, "time_limit": 0.05}
 
 
 def warning(model, *data):
-    """What the fit warns of."""
+    """The advice of the one warning of this fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*data)

@@ -83,7 +83,7 @@ def test_verbose_writes_lines_to_stderr(capfd):
     out, err = capfd.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert len(lines) > 1 and lines[-1].endswith("time_limit")
+    assert len(lines) > 1 and lines[-1].endswith("time_limit (cut by cut)")
     for line in lines:
         assert all(word in line for word in ("objective", "lower bound", "gap", "nodes/s"))
 

@@ -159,6 +159,24 @@ def test_costs_and_policies_guess_cuts():
         OptimalCostTree(thresholds="guess").fit(X, np.ones((N, 2)))
 
 
+def test_references_that_are_kept_as_they_were_given():
+    import lightgbm
+
+    rows = X.select("a", "b")
+    light = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(rows.to_pandas(), Y)
+    for reference in (light.booster_, light, small().fit(rows.to_pandas(), Y)):
+        guesser = ThresholdGuesser(reference, tolerance=None).fit(rows, Y)
+        assert guesser.n_fits_ == 0
+        model = OptimalTreeClassifier(max_depth=2, thresholds=guesser).fit(rows, Y)
+        assert model.status_ == "optimal" and model.certificate_.cuts_reference is None
+        costs = OptimalCostTree(max_depth=2, thresholds=guesser).fit(rows, COSTS)
+        assert costs.certificate_.cuts_reference is None
+    with_bounds = OptimalTreeClassifier(max_depth=2, thresholds=guesser, reference="guess")
+    own = with_bounds.fit(rows, Y).certificate_
+    labels = small().fit(rows.to_pandas(), Y).predict(rows.to_pandas())
+    assert own.reference_loss == pytest.approx(np.mean(labels != Y))
+
+
 def test_regressors_and_plain_values():
     model = OptimalTreeRegressor(max_depth=2, thresholds="guess", reference="guess").fit(X, SCORE)
     own = model.certificate_

@@ -25,9 +25,15 @@ from certree import (
     OptimalTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    ThresholdGuesser,
+    budget,
     frontier,
 )
-from certree import budget
+
+
+@pytest.fixture(autouse=True)
+def reading_is_not_cut_short():
+    """Here it is."""
 
 
 def many_cuts(n=20_000):
@@ -215,7 +221,7 @@ def test_a_gap_limit_ends_every_search(model, data):
     if first.status_ == "optimal":
         return
     # Wider than what is left after a while, so that it is reached in that time or soon after.
-    limit = 1.02 * first.gap_
+    limit = 1.25 * first.gap_
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         model.set_params(time_limit=60, gap_limit=limit).fit(*data)
@@ -223,7 +229,8 @@ def test_a_gap_limit_ends_every_search(model, data):
 
 
 @each_estimator
-def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data):
+def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data, monkeypatch):
+    monkeypatch.setattr(budget, "GRACE", 0.0)
     best = clone(model).set_params(max_depth=1, time_limit=60, max_leaf_nodes=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -238,8 +245,40 @@ def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data):
     assert late.status_ == "time_limit" and late.get_n_leaves() == 1
     assert late.lower_bound_ <= min(best.objective_, late.objective_)
     assert len(late.predict(data[0])) == len(data[0])
-    with pytest.raises(ValueError, match="larger time_limit"):
+    late.set_params(time_limit=5, max_depth=late.max_depth)
+    if not late._fitted.adds_up:
+        with pytest.raises(ValueError, match="larger time_limit"):
+            late.certify()
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         late.certify()
+    assert late.objective_ <= best.objective_ + 1e-12 or late.status_ == "time_limit"
+    assert late.lower_bound_ <= min(late.objective_, best.objective_)
+
+
+@pytest.mark.parametrize("thresholds", ["guess", ThresholdGuesser()])
+def test_cuts_that_there_was_no_time_to_guess_are_not_certified(thresholds, monkeypatch):
+    monkeypatch.setattr(budget, "GRACE", 0.0)
+    X, y = noise(100, 3)
+    model = OptimalTreeClassifier(thresholds=thresholds, time_limit=1e-9)
+    with pytest.warns(ConvergenceWarning, match="before the table was read"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="guessed in time; fit again"):
+        model.set_params(time_limit=10).certify()
+
+
+def test_a_short_table_is_read_whole_however_short_the_limit_is(monkeypatch):
+    assert 0.0 < budget.GRACE < 0.1
+    # A slow machine may need more for that.
+    monkeypatch.setattr(budget, "GRACE", 30.0)
+    X, y = noise(100, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = OptimalTreeClassifier(max_depth=3, time_limit=1e-9).fit(X, y)
+        fitted = OptimalTreeClassifier(max_depth=3).fit(X, y)
+        model.set_params(time_limit=60).certify()
+    assert model.objective_ == fitted.objective_ and model.status_ == "optimal"
 
 
 def test_grouping_in_no_time_is_the_same_as_reading_in_none(monkeypatch):

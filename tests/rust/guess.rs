@@ -39,11 +39,7 @@ fn holds(case: &Case) -> Result<(), String> {
         let given = in_objective(&problem, &reference);
         let (answer, known) = guess::solve(&problem, &given, &run).map_err(|e| e.to_string())?;
         bounds_optimum(case, &problem, &oracle, &answer)?;
-        // Rounding may leave more of squared errors than an optimum may have.
-        let status = match answer.status {
-            Status::RoundingLimit => Status::Optimal,
-            status => status,
-        };
+        let status = answer.status;
         ensure(matches!(status, Status::Optimal | Status::OptimalGivenGuess), || {
             format!("status is {status:?}")
         })?;

@@ -27,6 +27,7 @@ mod judge_rejects;
 mod larger;
 mod layering;
 mod learned;
+mod least_rows;
 mod limits;
 mod lookahead;
 mod metrics;

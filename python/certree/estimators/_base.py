@@ -71,6 +71,11 @@ class Posed:
         """True if the time was over before the columns were read: the problem has no cuts."""
         return self.points.cut_short
 
+    @property
+    def digest(self) -> str | None:
+        """Of the data; None where they were not read."""
+        return None if self.cut_short else self.problem.digest
+
 
 class TreeEstimator(BaseEstimator, ABC):
     """The part of a tree estimator that does not depend on the task."""
@@ -114,6 +119,13 @@ class TreeEstimator(BaseEstimator, ABC):
         gap = float(self.gap_limit)
         return _core.Limits(left.seconds_left(), memory, gap, threads, left.bytes_held())
 
+    def _is_to_guess(self) -> bool:
+        """True if the cuts are to be guessed from the training rows."""
+        given = self.thresholds
+        if isinstance(given, str):
+            return given == "guess"
+        return parameters.is_guesser(given) and not hasattr(given, "thresholds_")
+
     def _guess(
         self,
         X: Any,
@@ -125,8 +137,7 @@ class TreeEstimator(BaseEstimator, ABC):
         """``thresholds``, or the fitted guesser that it stands for. With ``n_targets`` the target
         is real, even if its numbers are whole."""
         given = self.thresholds
-        guesses = isinstance(given, str) and given == "guess"
-        if (guesses or parameters.is_guesser(given)) and budget.is_over():
+        if (self._is_to_guess() or parameters.is_guesser(given)) and budget.is_over():
             # There is no time to ask for any cut.
             return given if hasattr(given, "thresholds_") else "all"
         if isinstance(given, str) and given == "guess":
@@ -152,11 +163,14 @@ class TreeEstimator(BaseEstimator, ABC):
         with self._budget(started) as left:
             posed = self._pose(data)
             # Before the search, because a callback may set parameters.
-            fitted = Fitted.of(self, posed.problem.digest, named)
+            fitted = Fitted.of(self, posed.digest, named)
             with Held() as held:
                 pulse = progress.pulse(self.callback, bool(self.verbose), held)
                 answer = self._search(posed, left, pulse)
-                fitted = replace(fitted, adds_up=answer.is_of_nodes and not posed.cut_short)
+                # Without cuts that were to be guessed there is no problem to go on with.
+                fitted = replace(
+                    fitted, adds_up=answer.is_of_nodes and not (posed.cut_short and self._is_to_guess())
+                )
                 self._keep(answer, posed, fitted, data)
         return self
 
@@ -199,11 +213,13 @@ class TreeEstimator(BaseEstimator, ABC):
             certificate = _of_a_leaf(certificate, posed)
         if before is not None:
             certificate = certificate.after(before)
-        stays_open = answer.is_open or self._keeps_search and answer.is_of_nodes
+        stays_open = (
+            posed.cut_short or answer.is_open or self._keeps_search and answer.is_of_nodes
+        )
         kept: dict[str, Any] = {
             **posed.attributes,
             "_fitted": fitted,
-            "_open": (answer, posed, data) if stays_open and not posed.cut_short else None,
+            "_open": (None if posed.cut_short else answer, posed, data) if stays_open else None,
             # Of a model that was unpickled: what its search had proved.
             "_saved_search": None,
             "tree_": tree,
@@ -334,8 +350,8 @@ class TreeEstimator(BaseEstimator, ABC):
         earlier: Any = getattr(self, "_open", None)
         if not self._fitted.adds_up:
             raise ValueError(
-                "certify() cannot go on from here: it is for losses that add up over rows, and for tables "
-                "that were read in time; fit again, with a larger time_limit"
+                "certify() cannot go on from here: it is for losses that add up over rows, and for cuts that "
+                "were guessed in time; fit again, with a larger time_limit"
             )
         if data is None and earlier is None:
             raise ValueError(
@@ -351,7 +367,7 @@ class TreeEstimator(BaseEstimator, ABC):
             self._fitted.check_data(posed.problem.digest, given)
             if self.status_ == "optimal":
                 return self
-            before = self.certificate_
+            before, fitted = self.certificate_, replace(self._fitted, digest=posed.digest)
             posed = replace(
                 posed,
                 reference=before.reference,
@@ -361,22 +377,22 @@ class TreeEstimator(BaseEstimator, ABC):
             with Held() as held:
                 pulse = progress.pulse(self.callback, bool(self.verbose), held)
                 limits = self._limits(left)
-                if earlier is not None:
+                if earlier is not None and earlier[0] is not None:
                     answer = earlier[0].go_on(limits, pulse)
                 else:
                     incumbent = self.tree_._core, self.lower_bound_
                     saved = getattr(self, "_saved_search", None)
                     answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
-                self._keep(answer, posed, self._fitted, data, before)
+                self._keep(answer, posed, fitted, data, before)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
         """A model of the same rows with at most so many leaves, fewer than this one was allowed:
         what was proved of nodes is handed over to it. ``None`` where the search had no nodes that
         it could."""
-        if getattr(self, "_open", None) is None:
+        answer, posed, data = getattr(self, "_open", None) or (None, None, None)
+        if answer is None:
             return None
-        answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
         with Held() as held, smaller._budget(monotonic()) as left:
             pulse = progress.pulse(self.callback, bool(self.verbose), held)
@@ -390,7 +406,7 @@ class TreeEstimator(BaseEstimator, ABC):
         if state.get("_open") is None:
             return state
         answer = state["_open"][0]
-        saved = answer.to_bytes(MOST_SAVED) if answer.is_open else None
+        saved = answer.to_bytes(MOST_SAVED) if answer is not None and answer.is_open else None
         return {**state, "_open": None, "_saved_search": saved}
 
     def __copy__(self) -> Self:

@@ -60,7 +60,8 @@ def _numbers(X: Any, y: Any, labels: list[Any], n_rows: int, unknown_too: bool) 
     strange = [label for label in found.tolist() if label not in known]
     if strange and not unknown_too:
         raise ValueError(
-            f"y has the labels {strange[:10]!r}, which the fit did not have: its loss says nothing of them; name all "
+            f"y has the labels {strange[:10]!r}, which the fit did not have: its loss says nothing "
+            "of them; name all "
             "labels there can be with classes="
         )
     for label in strange:

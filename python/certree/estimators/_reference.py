@@ -154,13 +154,20 @@ def of_rows(
     of_cuts, answered = _of_cuts(features, training, goal, thresholds, loss)
     if model.reference is None:
         return References(of_cuts=of_cuts)
-    # A guesser that learnt something else is of no use for these labels.
-    guesser = None if answered is None else fitted_guesser(thresholds)
+    guesser = fitted_guesser(thresholds)
+    # One that learnt something else is of no use for these labels.
+    guesser = guesser if _suits(guesser, goal) else None
     answered, words = _answers(model, features, training, goal, guesser, answered)
     chosen = np.ascontiguousarray(costs[rows, answered][:, None])
     lost = _core.sum_by_point(located.point_of, len(by_point), chosen, located.weights)[:, 0]
     regrets = np.maximum(lost - by_point.min(axis=1), 0.0) / weights.sum()
     return References(Guess(regrets, words, loss(answered)), of_cuts)
+
+
+def _suits(guesser: Any, goal: Any) -> bool:
+    """True if this is a guesser whose reference answers with labels of the goal."""
+    known = None if guesser is None else guesser.classes_
+    return known is not None and not set(known.tolist()) - set(goal.classes.tolist())
 
 
 def _of_cuts(
@@ -175,8 +182,8 @@ def _of_cuts(
     from certree.guess import answers, copies
 
     guesser = fitted_guesser(thresholds)
-    known = None if guesser is None else guesser.classes_
-    if known is None or set(known.tolist()) - set(goal.classes.tolist()):
+    # A reference that was kept as it was given need not know the cuts alone.
+    if not _suits(guesser, goal) or guesser.n_fits_ == 0:
         return None, None
     labels, words = answers.of_rows("guess", features, training.kept, goal, guesser)
     copy = copies.smallest_known(guesser.transform(features), training.kept, labels)

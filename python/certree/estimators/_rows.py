@@ -132,7 +132,8 @@ class RowTreeEstimator(TreeEstimator):
             stakes = stakes / max(stakes.max(), 1.0) * (weights / weights.max())
         if not stakes.any():
             raise ValueError(
-                f"every label has the same {rows.task} in each row, so that a reference cannot learn which one to "
+                f"every label has the same {rows.task} in each row, so that a reference cannot "
+                "learn which one to "
                 "choose: there are no cuts to guess"
             )
         stakes = stakes / stakes.max()

@@ -34,7 +34,8 @@ class Targets:
             hasattr(each, "__len__") and not isinstance(each, str) for each in given
         ):
             raise ValueError(
-                f"y has {len(self.labels)} targets, so classes= must be a list of {len(self.labels)} vectors: the "
+                f"y has {len(self.labels)} targets, so classes= must be a list of "
+                f"{len(self.labels)} vectors: the "
                 "labels of each"
             )
         labels = [ingest.read_classes(each) for each in given]

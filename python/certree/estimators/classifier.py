@@ -174,8 +174,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     ``scoring=certree.scorers.objective``; the accuracy alone would choose another tree. On the
     training rows ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is the metric.
 
-    Metrics count weights exactly where they are short decimals. Others are rounded once, and the
-    lower bound is lower by all that this can do; "mcc", and metrics under constraints, refuse them.
+    Metrics count weights exactly where they are short decimals. Others are rounded first, and what
+    that can do is made up for by a second search in the weights as they are; "mcc", and metrics
+    under constraints, refuse them.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
     parameters; there, give its ``thresholds_``.

@@ -219,7 +219,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     def _paid(
         self, X: Any, costs: Any, sample_weight: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """What the predicted label costs each row, and the row weights."""
+        """The cost of the predicted label in each row, and the row weights."""
         costs = self._recalled(costs=costs)["costs"]
         labels = self.predict(X)
         read = ingest.read_matrix(X, costs, "costs", "label")

@@ -243,16 +243,18 @@ class OptimalTree(TreeEstimator):
 
 
 def _row_costs(task: Any, values: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:
-    """What the task says that each row costs with its answer."""
+    """The cost of each row with its answer, by the task."""
     if not hasattr(task, "row_costs"):
         raise ValueError(
-            f"{type(task).__name__} does not say what a row costs that the tree was not fitted to: give it a "
+            f"{type(task).__name__} does not say what a row costs that the tree was not fitted to: "
+            "give it a "
             "method row_costs(statistics, answers), which returns one number for each row"
         )
     costs = np.asarray(task.row_costs(values, answers))
     if costs.shape != (len(values),) or costs.dtype.kind not in "biuf":
         raise ValueError(
-            f"{_CONTRACT} row_costs gives one number for each row, an array of the shape ({len(values)},), and not "
+            f"{_CONTRACT} row_costs gives one number for each row, an array of the shape "
+            f"({len(values)},), and not "
             f"{costs.dtype} values of the shape {costs.shape}"
         )
     return costs.astype(np.float64)

@@ -44,15 +44,16 @@ class PolicyValue(NamedTuple):
 
 #: The error of a score that knows neither outcomes nor rewards.
 UNSEEN = (
-    "requires outcome to be passed, but it is None: what came of the treatment of each row. Tools of scikit-learn pass "
-    "X and y alone to a score: give y as a table with the columns 'treatment' and 'outcome' (and 'propensity') or with "
-    "the rewards; or let the arguments of fit name columns of X, as in cross_val_score(model, frame, "
-    "params={'treatment': 'treatment', 'outcome': 'outcome'}), which score then reads by itself"
+    "requires outcome to be passed, but it is None: what came of the treatment of each row. Tools "
+    "of scikit-learn pass X and y alone to a score: give y as a table with the columns 'treatment' "
+    "and 'outcome' (and 'propensity') or with the rewards; or let the arguments of fit name columns "
+    "of X, as in cross_val_score(model, frame, params={'treatment': 'treatment', 'outcome': "
+    "'outcome'}), which score then reads by itself"
 )
 
 
 class Outcomes(NamedTuple):
-    """What was seen of each row, as ``fit`` takes it."""
+    """The arguments of ``fit`` that say how rows were treated and what came of it."""
 
     treatment: Any = None
     outcome: Any = None
@@ -88,7 +89,8 @@ class Outcomes(NamedTuple):
 
 
 def remembered(given: Outcomes, sample_weight: Any) -> dict[str, Any]:
-    """What a score can use again without being given it: columns of X by name, and models."""
+    """The arguments that a score can use again without being given them: columns of X by name,
+    and models."""
     vectors = {"treatment": given.treatment, "outcome": given.outcome}
     tables = {"rewards": given.rewards}
     # A model that fit is given can score other rows as well.
@@ -106,7 +108,7 @@ def remembered(given: Outcomes, sample_weight: Any) -> dict[str, Any]:
 
 
 def is_table(given: Any) -> bool:
-    """Whether this has several columns."""
+    """True if this has several columns."""
     names = ingest.table_names(given)
     if names is not None:
         return len(names) > 1
@@ -440,14 +442,15 @@ class OptimalPolicyTree(RowTreeEstimator):
         return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
 
     def _of_columns(self) -> Outcomes:
-        """What ``fit`` was given as columns of X, and its models."""
+        """The columns of X that ``fit`` was given by name, and its models."""
         found = Outcomes(**self._recalled(**Outcomes()._asdict()))
         if found.is_empty:
             raise ValueError(UNSEEN)
         by_value = self._recalled(by_value=None)["by_value"]
         if by_value:
             raise ValueError(
-                f"fit was given {' and '.join(by_value)} by value, which cannot be read for other rows: let it name "
+                f"fit was given {' and '.join(by_value)} by value, which cannot be read for other "
+                "rows: let it name "
                 "columns of X, or pass the values of these rows to the score"
             )
         return found

@@ -141,10 +141,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "reference": _reference.NUMBERS,
         "random_state": parameters.RANDOM_STATE,
     }
-    #: Whether the fit was given exposures.
+    #: True if the fit was given exposures.
     _has_exposure: bool
     _guessed = {
-        "leaf": "no leaf of the best tree has a lower squared error than the reference ({}) on the same rows"
+        "leaf": "no leaf of the best tree has a lower squared error than the reference ({}) on the "
+        "same rows"
     }
 
     def __init__(
@@ -418,7 +419,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         exposures = self._exposure(X, given["exposure"], len(predicted))
         if exposures is None and self._has_exposure:
             raise ValueError(
-                "the tree was fitted with exposure=, so a score needs the exposure of these rows, too: pass it, or "
+                "the tree was fitted with exposure=, so a score needs the exposure of these rows, "
+                "too: pass it, or "
                 "fit with the name of its column in X, which score then reads by itself"
             )
         read = ingest.read_targets(X, given["y"])

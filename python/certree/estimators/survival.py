@@ -265,8 +265,10 @@ class OptimalSurvivalTree(TreeEstimator):
             time, event = given["time"], given["event"] if time is None else None
         if time is None:
             raise ValueError(
-                "a score needs time and event of the rows: pass both, or y as a table with the columns 'time' and "
-                "'event', or fit with the names of their columns in X, which score then reads by itself"
+                "a score needs time and event of the rows: pass both, or y as a table with the "
+                "columns 'time' and "
+                "'event', or fit with the names of their columns in X, which score then reads by "
+                "itself"
             )
         times, events = read_outcomes(X, time, event)
         check_same_length(n_rows, len(times), "time")
@@ -315,7 +317,8 @@ def of_table(table: Any) -> tuple[Any, Any]:
         if len(kinds) == 2:
             return table[kinds[False]], table[kinds[True]]
     raise ValueError(
-        "requires event to be passed, but it is None: whether each row had its event; or pass one table with the "
+        "requires event to be passed, but it is None: whether each row had its event; or pass one "
+        "table with the "
         "columns 'time' and 'event'"
     )
 

@@ -24,7 +24,8 @@ def places_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     strange = [label for label in labels.tolist() if label not in known]
     if strange:
         raise ValueError(
-            f"y has the labels {strange[:10]!r}, which classes= does not name: it names {list(known)[:10]!r}"
+            f"y has the labels {strange[:10]!r}, which classes= does not name: it names "
+            f"{list(known)[:10]!r}"
         )
     return np.array([known[label] for label in labels.tolist()], dtype=np.uint32)
 

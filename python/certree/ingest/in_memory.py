@@ -30,6 +30,10 @@ MOST_VALUES = 100_000_000
 #: whole units and digested.
 PER_SECOND = 200_000_000
 
+#: Bytes that a column takes whatever its rows are: its name, its cuts, and arrays for them here and
+#: in the core.
+PER_COLUMN = 800
+
 #: The values of a column, or of several side by side; a category's as strings.
 Part = np.ndarray | pl.Series
 
@@ -115,6 +119,7 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
     source = roles.source
     if source.height == 0:
         _check_complete(roles)
+    budget.require(PER_COLUMN * len(roles.features), f"{len(roles.features)} columns")
     wanted = set(roles.features)
     picks = [index for index, name in enumerate(source.names) if name in wanted]
     if source.array is not None:

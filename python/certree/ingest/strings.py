@@ -24,7 +24,7 @@ def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
 def bytes_for(series: pl.Series) -> int:
     """What the distinct strings, a table of them, and the number of each row take at once."""
     # As measured: polars sorts, and looks up, on several threads.
-    return 4 * int(series.estimated_size()) + 200 * len(series)
+    return 4 * int(series.estimated_size()) + 300 * len(series)
 
 
 def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:

@@ -198,6 +198,9 @@ impl Worker<'_, '_> {
             return false;
         }
         state.expanded = true;
+        if !frame.view.keys.is_empty() {
+            self.shared.table.seen.check(node.key.rows, frame.view.row_keys());
+        }
         let rules = &self.shared.rules;
         let bounds = rules.whole(&frame.look, node.key.budget);
         self.lower_to(node, &mut state, frame, bounds.upper);

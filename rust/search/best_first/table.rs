@@ -10,6 +10,7 @@ use crate::cost::Cost;
 use crate::run::{Account, HeapBytes, Held};
 use crate::search::common::shards::Shards;
 use crate::search::common::sync::{Arc, Mutex, lock};
+use crate::view::SeenRows;
 
 /// What is known of a set of rows and a budget.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub struct Table {
     shards: Shards<Shard>,
     /// One worker at a time gives memory back.
     shedding: Mutex<()>,
+    /// For debug assertions alone.
+    pub(super) seen: SeenRows,
 }
 
 /// What an open node takes beside its entry.
@@ -60,7 +63,8 @@ impl Default for Table {
 
 impl Table {
     pub fn new() -> Table {
-        Table { shards: Shards::new(Shard::default), shedding: Mutex::new(()) }
+        let shards = Shards::new(Shard::default);
+        Table { shards, shedding: Mutex::new(()), seen: SeenRows::default() }
     }
 
     /// The search is over for now: of much, keep bounds alone.

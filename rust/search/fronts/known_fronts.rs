@@ -7,18 +7,21 @@ use crate::cost::Cost;
 use crate::run::{Counted, Run};
 use crate::search::common::shards::Shards;
 use crate::search::common::sync::Arc;
-use crate::view::Fingerprint;
+use crate::view::{Fingerprint, SeenRows};
 
 type Shard<'a, 'run, V> = HashMap<(Fingerprint, u32), Arc<NodeFront<'a, 'run, V>>>;
 
 pub struct KnownFronts<'a, 'run, V> {
     run: &'a Run<'run>,
     shards: Shards<Counted<'a, 'run, Shard<'a, 'run, V>>>,
+    /// For debug assertions alone.
+    pub seen: SeenRows,
 }
 
 impl<'a, 'run, V> KnownFronts<'a, 'run, V> {
     pub fn new(run: &'a Run<'run>) -> Self {
-        KnownFronts { run, shards: Shards::new(|| Counted::new(run, HashMap::new())) }
+        let shards = Shards::new(|| Counted::new(run, HashMap::new()));
+        KnownFronts { run, shards, seen: SeenRows::default() }
     }
 
     /// A front that is complete up to the budget.

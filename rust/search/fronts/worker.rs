@@ -154,6 +154,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         }
         let front = Arc::new(self.front(at + 1, depth, least, budget)?);
         if let Some(key) = key {
+            let view = &self.frames[at + 1].view;
+            if !view.keys.is_empty() {
+                shared.known.seen.check(key.0, view.row_keys());
+            }
             shared.known.put(key, front.clone());
         }
         Ok(front)

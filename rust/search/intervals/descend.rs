@@ -109,7 +109,11 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
     fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, target: Cost) -> Found {
         let key = (self.shared.view.fingerprint(Part::all(node)), depth);
         let mut open_intervals = Counted::new(self.shared.run, self.start(node, grid, depth));
-        let before = lock(&self.shared.memo).get(key);
+        let before = {
+            let memo = lock(&self.shared.memo);
+            memo.seen.check(key.0, node.rows.iter().map(|&row| u128::from(row) + 1));
+            memo.get(key)
+        };
         if before < target.min(open_intervals.upper) {
             while !self.stopped()
                 && let Some(tried) = open_intervals.change(|open| open.take(node, target))

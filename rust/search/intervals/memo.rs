@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use crate::cost::Cost;
 use crate::run::{HeapBytes, Run};
-use crate::view::Fingerprint;
+use crate::view::{Fingerprint, SeenRows};
 
 type MemoKey = (Fingerprint, u32);
 
 #[derive(Default)]
 pub struct Memo {
     pub(super) bounds: HashMap<MemoKey, Cost>,
+    /// For debug assertions alone.
+    pub seen: SeenRows,
 }
 
 impl Memo {

@@ -93,6 +93,6 @@ impl Memo {
 
     fn read(from: &mut Reader) -> Result<Memo> {
         let bounds = from.list(|from| Ok(((from.random()?, from.short()?), from.signed()?)))?;
-        Ok(Memo { bounds: bounds.into_iter().collect() })
+        Ok(Memo { bounds: bounds.into_iter().collect(), ..Memo::default() })
     }
 }
