@@ -27,11 +27,11 @@ impl Incumbent {
         let saved = self.saved.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut out = Writer::with_most(most);
         write(&mut out);
-        write_search(saved.as_ref(), &mut out);
+        write_saved(saved.as_ref(), &mut out);
         if out.is_full() {
             out = Writer::new();
             write(&mut out);
-            write_search(None, &mut out);
+            write_saved(None, &mut out);
         }
         serial::seal(Kind::Search, out)
     }
@@ -54,7 +54,7 @@ impl Incumbent {
         }
         let bounds @ (lower, upper) = (from.signed()?, from.signed()?);
         let tree = Tree::read(from)?;
-        let saved = read_search(from, problem)?;
+        let saved = read_saved(from, problem)?;
         from.finish()?;
         let is_sound = || {
             lower <= upper
@@ -81,7 +81,7 @@ fn fits(problem: &Problem, tree: &Tree) -> bool {
     })
 }
 
-fn write_search(saved: Option<&SavedSearch>, out: &mut Writer) {
+fn write_saved(saved: Option<&SavedSearch>, out: &mut Writer) {
     match saved {
         None => out.byte(0),
         Some(SavedSearch::Nodes(table)) => {
@@ -95,7 +95,7 @@ fn write_search(saved: Option<&SavedSearch>, out: &mut Writer) {
     }
 }
 
-fn read_search(from: &mut Reader, problem: &Problem) -> Result<Option<SavedSearch>> {
+fn read_saved(from: &mut Reader, problem: &Problem) -> Result<Option<SavedSearch>> {
     let cuts = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     Ok(match from.byte()? {
         0 => None,

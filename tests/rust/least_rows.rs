@@ -3,11 +3,11 @@
 
 use crate::common::large::built;
 use crate::common::{Case, Loss, Squares};
-use certree::answer::solve;
 use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::pareto::Roc;
 use certree::problem::Shape;
 use certree::run::{Limits, Run, Status};
+use certree::solve;
 use certree::task::{ClassInput, FeatureCostList};
 
 const PENALTY: f64 = 0.001;
