@@ -12,7 +12,7 @@
 //!
 //! Whoever has something to save writes it next to its type: `Column`, `Points` in `data`, inputs
 //! in `task`, `Plan` and `Tree` in `tree`, the searches' tables beside them, and what is made of
-//! these parts in `posed` and `solve`. `docs/architecture/serial.md` has the formats.
+//! these parts in `posed` and `answer`. `docs/architecture/serial.md` has the formats.
 
 mod digest;
 mod reader;

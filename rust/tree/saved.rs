@@ -8,7 +8,7 @@ use crate::ids::{ColumnId, FeatureId, TreeNodeId};
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
 
 /// Plans are walked, and dropped, by recursion: deeper ones are neither written nor read.
-const DEEPEST: u32 = 1 << 12;
+const DEEPEST: u32 = 1 << 10;
 
 impl Plan {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {

@@ -122,7 +122,7 @@ fn random_input(seed: u64) -> ProblemInput {
                 among: vec![0],
                 against: if rng.chance(0.5) { vec![1] } else { vec![] },
                 most: rng.pick(&[0.1, 0.5]),
-                is_strict: false,
+                is_strict: rng.chance(0.2),
             };
             let counted = Counted::Groups { n_groups: 2, weights: weights(rng, 2 * n) };
             let constraints = Some(ConstraintInput { limits: vec![limit], counted });
@@ -289,13 +289,13 @@ fn plans_that_are_too_deep_to_walk_are_refused() {
         let split = |plan, _| Plan::split(FeatureId(0), 0, Plan::Leaf, plan);
         (0..depth).fold(Plan::Leaf, split)
     };
-    assert!(Plan::from_bytes(&chain(4096).to_bytes().unwrap()).is_ok());
-    let error = chain(4097).to_bytes().unwrap_err().to_string();
-    assert!(error.contains("deeper than 4096"), "{error}");
+    assert!(Plan::from_bytes(&chain(1024).to_bytes().unwrap()).is_ok());
+    let error = chain(1025).to_bytes().unwrap_err().to_string();
+    assert!(error.contains("deeper than 1024"), "{error}");
     let mut out = Writer::new();
     (0..100_000).for_each(|_| [1, 0].into_iter().for_each(|number| out.number(number)));
     let error = Plan::from_bytes(&serial::seal(Kind::Plan, out)).unwrap_err().to_string();
-    assert!(error.contains("deeper than 4096"), "{error}");
+    assert!(error.contains("deeper than 1024"), "{error}");
 }
 
 #[test]

@@ -412,7 +412,7 @@ class TreeEstimator(BaseEstimator, ABC):
         if state.get("_open") is None:
             return state
         answer = state["_open"][0]
-        saved = answer.to_bytes(MOST_SAVED) if answer.is_open else None
+        saved = answer.to_bytes(MOST_SAVED) if answer is not None and answer.is_open else None
         return {**state, "_open": None, "_saved_search": saved}
 
     def __copy__(self) -> Self:

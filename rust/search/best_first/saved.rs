@@ -153,9 +153,10 @@ fn write_alternatives(
         write_choice(alternative.choice(), out);
         for side in 0..2 {
             write_bounds([alternative.lower[side], alternative.upper[side]], out);
-            if let Some(children) = children.get(at) {
-                // 0 is none.
-                out.size(children[side].as_deref().and_then(&place).map_or(0, |place| place + 1));
+            if !children.is_empty() {
+                // 0 is none, as it is for what was listed after the last child was chosen.
+                let child = children.get(at).and_then(|own| own[side].as_deref());
+                out.size(child.and_then(&place).map_or(0, |place| place + 1));
             }
         }
     });

@@ -1,7 +1,7 @@
 //! The view that a search begins with.
 
 use super::workers::with_room;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_words};
 use crate::problem::Problem;
 use crate::run::{Held, Run};
 use crate::view::{BitView, Layout};
@@ -63,22 +63,11 @@ pub fn too_large(problem: &Problem, run: &Run, bytes: u64) -> Error {
     let cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
     let has = match run.limits().memory {
         Some(limit) => format!("memory_limit allows {limit}: raise it"),
-        None => format!("this machine can spare {}: use a larger one", size(run.memory())),
+        None => format!("this machine can spare {}: use a larger one", in_words(run.memory())),
     };
     Error::invalid(format!(
         "a search of {rows} rows with {cuts} cuts begins with {bytes} bytes ({}), but {has}, or ask for \
          fewer cuts with thresholds= an int",
-        size(bytes)
+        in_words(bytes)
     ))
-}
-
-/// Bytes in words.
-fn size(bytes: u64) -> String {
-    let (mut size, mut unit) = (bytes as f64, "bytes");
-    for larger in ["kB", "MB", "GB", "TB"] {
-        if size >= 1000.0 {
-            (size, unit) = (size / 1000.0, larger);
-        }
-    }
-    if unit == "bytes" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") }
 }
