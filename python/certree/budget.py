@@ -10,11 +10,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from time import monotonic
+from time import monotonic, thread_time
 
 #: What libraries load when they are first used, and allocators keep, is no part of a limit: so
 #: many bytes are not counted.
 SPARE = 8 << 20
+
+#: Reading is not cut short before it has taken so many seconds of processor time, because a table
+#: that is read so soon is worth more than a limit that is kept to the last moment.
+GRACE = 0.05
 
 _CURRENT: ContextVar[Budget | None] = ContextVar("certree_budget", default=None)
 
@@ -32,6 +36,7 @@ class Budget:
     ) -> None:
         self.time_limit = time_limit
         self.started = monotonic() if started is None else started
+        self._cpu = thread_time()
         self.memory_limit = memory_limit
         # Asked for only where it matters, because it takes a file to read.
         self._before = 0 if memory_limit is None else _resident()
@@ -74,22 +79,28 @@ class Budget:
         return max(self.started + share * self.time_limit - monotonic(), 0.0)
 
 
+    def reading_left(self, share: float = 1.0) -> float | None:
+        """Until reading is cut short."""
+        left = self.seconds_left(share)
+        return None if left is None else max(left, GRACE - (thread_time() - self._cpu), 0.0)
+
+
 def bytes_left() -> int | None:
     """What may still be held; None for any amount."""
     current = _CURRENT.get()
     return None if current is None else current.bytes_left()
 
 
-def seconds_left(share: float = 1.0) -> float | None:
-    """How long the fit may still take, or a part of it that ends at this share of its time; None
-    for any time."""
+def reading_left(share: float = 1.0) -> float | None:
+    """How many seconds reading and guessing may still take, or a part of them that ends at this
+    share of the time of the fit; None for any time."""
     current = _CURRENT.get()
-    return None if current is None else current.seconds_left(share)
+    return None if current is None else current.reading_left(share)
 
 
 def is_over(share: float = 1.0) -> bool:
-    """True once this share of the time is over."""
-    return seconds_left(share) == 0.0
+    """True once this share of the time is over, and reading is to be cut short."""
+    return reading_left(share) == 0.0
 
 
 def require(n_bytes: float, what: str) -> None:

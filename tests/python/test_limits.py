@@ -223,7 +223,8 @@ def test_a_gap_limit_ends_every_search(model, data):
 
 
 @each_estimator
-def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data):
+def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data, monkeypatch):
+    monkeypatch.setattr(budget, "GRACE", 0.0)
     best = clone(model).set_params(max_depth=1, time_limit=60, max_leaf_nodes=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -245,7 +246,7 @@ def test_no_time_to_read_gives_a_leaf_and_a_bound_that_holds(model, data):
 def test_grouping_in_no_time_is_the_same_as_reading_in_none(monkeypatch):
     X, y = noise()
     left = [None, 0.0]
-    monkeypatch.setattr(budget, "seconds_left", lambda share=1.0: left.pop(0) if left else 1.0)
+    monkeypatch.setattr(budget, "reading_left", lambda share=1.0: left.pop(0) if left else 1.0)
     monkeypatch.setattr(budget, "is_over", lambda share=1.0: False)
     with pytest.warns(ConvergenceWarning, match="before the table was read"):
         model = OptimalTreeClassifier(max_depth=3).fit(X, y)

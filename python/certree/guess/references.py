@@ -91,7 +91,7 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal) -> Any:
                 f"reference={type(model).__name__} takes no sample_weight; give one that does, or no weights"
             )
         options["sample_weight"] = goal.weight
-    if _is_staged(model) and budget.seconds_left() is not None:
+    if _is_staged(model) and budget.reading_left() is not None:
         options["monitor"] = is_late
     return model.fit(matrix, goal.y, **options)
 
