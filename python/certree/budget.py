@@ -10,14 +10,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from time import monotonic
+from time import monotonic, thread_time
 
 #: What libraries load when they are first used, and allocators keep, is no part of a limit: so
 #: many bytes are not counted.
 SPARE = 8 << 20
 
-#: Reading goes on for so many seconds past the limit, so that a table which is read at once is read
-#: whole, however short the limit is.
+#: Reading is not cut short before it has taken so many seconds of processor time, because a table
+#: that is read so soon is worth more than a limit that is kept to the last moment.
 GRACE = 0.05
 
 _CURRENT: ContextVar[Budget | None] = ContextVar("certree_budget", default=None)
@@ -36,6 +36,7 @@ class Budget:
     ) -> None:
         self.time_limit = time_limit
         self.started = monotonic() if started is None else started
+        self._cpu = thread_time()
         self.memory_limit = memory_limit
         # Asked for only where it matters, because it takes a file to read.
         self._before = 0 if memory_limit is None else _resident()
@@ -71,11 +72,16 @@ class Budget:
             return None
         return max(int(min(self.memory_limit, 2**62)) + SPARE - self._grown(), 0)
 
-    def seconds_left(self, share: float = 1.0, grace: float = 0.0) -> float | None:
-        """Until this share of the time is over, and so many seconds more."""
+    def seconds_left(self, share: float = 1.0) -> float | None:
+        """Until this share of the time is over."""
         if self.time_limit is None:
             return None
-        return max(self.started + share * self.time_limit + grace - monotonic(), 0.0)
+        return max(self.started + share * self.time_limit - monotonic(), 0.0)
+
+    def reading_left(self, share: float = 1.0) -> float | None:
+        """Until reading is cut short."""
+        left = self.seconds_left(share)
+        return None if left is None else max(left, GRACE - (thread_time() - self._cpu), 0.0)
 
 
 def bytes_left() -> int | None:
@@ -84,16 +90,16 @@ def bytes_left() -> int | None:
     return None if current is None else current.bytes_left()
 
 
-def seconds_left(share: float = 1.0) -> float | None:
-    """How long reading, cutting and guessing may still take, or a part of them that ends at this
+def reading_left(share: float = 1.0) -> float | None:
+    """How many seconds reading and guessing may still take, or a part of them that ends at this
     share of the time of the fit; None for any time."""
     current = _CURRENT.get()
-    return None if current is None else current.seconds_left(share, GRACE)
+    return None if current is None else current.reading_left(share)
 
 
 def is_over(share: float = 1.0) -> bool:
-    """True once this share of the time is over."""
-    return seconds_left(share) == 0.0
+    """True once this share of the time is over, and reading is to be cut short."""
+    return reading_left(share) == 0.0
 
 
 def require(n_bytes: float, what: str) -> None:

@@ -284,7 +284,7 @@ def test_a_short_table_is_read_whole_however_short_the_limit_is(monkeypatch):
 def test_grouping_in_no_time_is_the_same_as_reading_in_none(monkeypatch):
     X, y = noise()
     left = [None, 0.0]
-    monkeypatch.setattr(budget, "seconds_left", lambda share=1.0: left.pop(0) if left else 1.0)
+    monkeypatch.setattr(budget, "reading_left", lambda share=1.0: left.pop(0) if left else 1.0)
     monkeypatch.setattr(budget, "is_over", lambda share=1.0: False)
     with pytest.warns(ConvergenceWarning, match="before the table was read"):
         model = OptimalTreeClassifier(max_depth=3).fit(X, y)

@@ -100,7 +100,7 @@ def fit(model: Any, matrix: np.ndarray, goal: Goal, seed: int) -> Any:
                 "no weights"
             )
         options["sample_weight"] = goal.weight
-    if _is_staged(model) and budget.seconds_left() is not None:
+    if _is_staged(model) and budget.reading_left() is not None:
         options["monitor"] = is_late
     return model.fit(matrix, goal.y, **options)
 

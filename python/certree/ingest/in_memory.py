@@ -168,7 +168,7 @@ def _rank(
             part = np.ascontiguousarray(part)
         found.append(part)
     # Columns that are not read in time have one value, and cannot be split.
-    table = _core.Table(found, budget.bytes_left(), budget.seconds_left())
+    table = _core.Table(found, budget.bytes_left(), budget.reading_left())
     ordered = ("number", "date")
     return (
         columns,
@@ -184,7 +184,7 @@ def cut_and_group(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Poin
     k, grouped = len(training.labels), None
     if not is_cut_short(training):
         of = (codes, [each.n_codes for each in cuts], training.classes, k)
-        left = (budget.bytes_left(), budget.seconds_left())
+        left = (budget.bytes_left(), budget.reading_left())
         grouped = training.table.group(*of, training.weights, *left)
         if grouped is not None and _takes_too_long(grouped[1]):
             grouped = None
@@ -201,7 +201,7 @@ def cut_and_group(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Poin
 
 def _takes_too_long(sums: np.ndarray) -> bool:
     """True if the time will be over before the core has a goal of these sums."""
-    left = budget.seconds_left()
+    left = budget.reading_left()
     return left is not None and sums.nbytes / PER_SECOND > left
 
 
@@ -238,7 +238,7 @@ def locate(training: InMemory, thresholds: Any) -> Located:
     cuts, codes = _cut_in_time(training, thresholds)
     located = None
     if not is_cut_short(training):
-        left = (budget.bytes_left(), budget.seconds_left())
+        left = (budget.bytes_left(), budget.reading_left())
         located = training.table.locate(codes, [each.n_codes for each in cuts], *left)
     cut_short = located is None
     if located is None:
