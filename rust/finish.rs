@@ -5,14 +5,23 @@ use crate::cost::Cost;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::run::on_deep_stack;
-use crate::tree::{Plan, Tree};
+use crate::tree::{Plan, Split, Tree};
 
 /// The plan as a tree.
 pub fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
     let (columns, features) = (&problem.columns, &problem.features);
     let (points, task) = (&problem.points, problem.task.as_ref());
     let units = problem.scale.units;
-    on_deep_stack(plan, |plan| Tree::grow(&plan, columns, features, points, task, units))
+    let tree =
+        on_deep_stack(plan, |plan| Tree::grow(&plan, columns, features, points, task, units))?;
+    debug_assert!(adds_up(&tree), "both sides of a split have its rows together");
+    Ok(tree)
+}
+
+fn adds_up(tree: &Tree) -> bool {
+    let sides = |split: &Split| [split.left, split.right].map(|side| tree.nodes[side.index()].rows);
+    let splits = tree.nodes.iter().filter_map(|node| Some((node.rows, node.split.as_ref()?)));
+    splits.into_iter().all(|(all, split)| sides(split).into_iter().sum::<u64>() == all)
 }
 
 /// The plan as a tree whose leaves answer these labels, from left to right.

@@ -95,16 +95,6 @@ impl Lookahead {
         self.forbidden.extend(forbidden);
     }
 
-    /// Both sides of each split have the node's rows together, and what these cost at least.
-    pub(in crate::kernel) fn adds_up(&self) -> bool {
-        let same = |of: fn(&Side) -> i64, sides: &[Side; 2]| {
-            of(&sides[0]) + of(&sides[1]) == of(&self.whole)
-        };
-        let adds_up =
-            |sides: &[Side; 2]| same(|side| side.rows, sides) && same(|side| side.least, sides);
-        self.sides.iter().all(adds_up)
-    }
-
     pub fn has_overlaps(&self) -> bool {
         !self.overlaps.is_empty()
     }

@@ -330,7 +330,7 @@ mod tests {
     /// All points are rounded up, so that together they cost many units more than they should.
     #[test]
     fn the_rounding_of_each_point_is_charged() {
-        for (n, cost) in [(3000, 0.7), (1500, 0.3), (7000, 1e-9), (4999, 12345.678)] {
+        for (n, cost) in [(3000, 0.7), (1500, 0.3), (4999, 12345.678)] {
             let costs: Vec<f64> = (0..n).flat_map(|_| [0.0, cost]).collect();
             let scaled = RowCosts::build(2, &costs, f64::from(n), 0.0, None).unwrap();
             let points: Vec<u32> = (0..n as u32).collect();

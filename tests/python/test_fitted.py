@@ -25,20 +25,13 @@ from certree import (
     ThresholdGuesser,
     frontier,
 )
-from certree import _core, budget
+from certree import _core
 from certree.estimators import _base as estimators_base
 from certree.fitted import OF_RUNS, Fitted, frozen
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 RNG = np.random.default_rng(3)
-
-
-@pytest.fixture(autouse=True)
-def no_time_to_search_is_time_to_read(monkeypatch):
-    """Here a fit without time is one whose search is stopped at once: guessing and reading are
-    complete, also on a busy machine."""
-    monkeypatch.setattr(budget, "GRACE", 60.0)
 
 
 def data(n=300, columns=5):
