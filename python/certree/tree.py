@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
 from certree.conditions import Test
-from certree.export import to_dot, to_json, to_polars, to_text
+from certree.export import to_dot, to_json, to_polars, to_svg, to_text
 from certree.ingest import slot_arrays
 from certree.schema import NUMBERS, Column, Task
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 Slot = tuple[int, str | None]
 """What one test reads: a column, and for a category the value asked for."""
+
+
+Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""By leaf, times and what share of its rows is without an event then."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class Tree:
         labels: ArrayLike,
         task: Task = "classification",
         classes: Sequence[ArrayLike] = (),
+        curves: Curves | None = None,
     ) -> None:
         self._core = core
         self._task = task
@@ -137,6 +142,7 @@ class Tree:
         self._classes = tuple(np.array(each) for each in classes)
         self._labels = np.array(labels)
         self._labels.setflags(write=False)
+        self._curves = dict(curves or {})
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -156,6 +162,13 @@ class Tree:
         """Of a tree for several targets, the labels of each; ``labels`` are then the names of the
         targets."""
         return self._classes
+
+    @property
+    def curves(self) -> Curves:
+        """Of a survival tree that was fitted in this process or unpickled, by leaf: times of events,
+        and the share of rows that have had none up to then. Empty for other trees, and for one that
+        was read from JSON."""
+        return self._curves
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -286,6 +299,46 @@ class Tree:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
         return to_dot.to_dot(self)
 
+    def to_svg(
+        self,
+        names: Mapping[str, str] | Sequence[str] | None = None,
+        labels: Mapping[Any, str] | Sequence[str] | None = None,
+        max_depth: int | None = None,
+    ) -> str:
+        """The tree as a picture in SVG, which browsers, notebooks and documents show.
+
+        Cards hold what their nodes do: rows and class shares, a mean with its spread, mean costs or
+        rewards, or a survival curve. Leaves are coloured by answer, edges are as wide as the rows
+        that go there, and a tooltip tells each rule with its exact thresholds (the picture rounds
+        long ones to six digits). Colours are told apart by people who see them differently, and
+        follow the reader's choice of light or dark.
+
+        Parameters
+        ----------
+        names : mapping or sequence of str, default=None
+            Other names for columns, by the column's name, or one for each column in their order.
+        labels : mapping or sequence of str, default=None
+            Other texts for the labels, by label or in their order; of a tree that answers numbers
+            or several targets, for the names of these.
+        max_depth : int or None, default=None
+            Splits at this depth are drawn as one dashed card with what is below them in one.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = OptimalTreeClassifier(max_depth=2).fit(X, y).tree_
+        >>> picture = tree.to_svg(labels=["setosa", "versicolor", "virginica"])
+        >>> picture[:4], picture.count('"listitem"')
+        ('<svg', 5)
+        """
+        return to_svg.to_svg(self, names, labels, max_depth)
+
     def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
         """The tree as a polars expression, to score a frame lazily.
 
@@ -381,7 +434,8 @@ class Tree:
         return hash((self._columns, self.nodes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self._core, self._columns, self._labels, self._task, self._classes)
+        parts = self._core, self._columns, self._labels, self._task, self._classes, self._curves
+        return Tree, parts
 
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:

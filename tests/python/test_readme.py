@@ -17,6 +17,7 @@ PAGES = [
     "docs/ranking-and-frontiers.md",
     "docs/rates-and-survival.md",
     "docs/own-task.md",
+    "docs/showing.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 

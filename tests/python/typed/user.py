@@ -55,3 +55,5 @@ assert_type(certree.frontier(model, X, y, axes=("loss", "leaves")), pl.DataFrame
 importances: NDArray[np.float64] = model.feature_importances_
 output: Literal["label", "leaf", "proba"] = "leaf"
 scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))
+picture: str = model.tree_.to_svg(names={"age": "Age"}, labels=["no", "yes"], max_depth=2)
+model.tree_.to_svg(names=3)  # type: ignore[arg-type]
