@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
 from certree.conditions import Test
-from certree.export import to_dot, to_json, to_polars, to_svg, to_text
+from certree.export import to_dot, to_json, to_matplotlib, to_polars, to_svg, to_text
 from certree.ingest import slot_arrays
 from certree.schema import NUMBERS, Column, Task
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from scipy.sparse import csr_matrix
 
 Slot = tuple[int, str | None]
@@ -338,6 +339,30 @@ class Tree:
         ('<svg', 5)
         """
         return to_svg.to_svg(self, names, labels, max_depth)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        names: Mapping[str, str] | Sequence[str] | None = None,
+        labels: Mapping[Any, str] | Sequence[str] | None = None,
+        max_depth: int | None = None,
+    ) -> Axes:
+        """The picture of :meth:`to_svg` on matplotlib's axes, in light colours.
+
+        It needs matplotlib (``pip install 'certree[plot]'``).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; without it on a new figure, as large as the tree.
+        names, labels, max_depth
+            As for :meth:`to_svg`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return to_matplotlib.plot(self, ax, names, labels, max_depth)
 
     def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
         """The tree as a polars expression, to score a frame lazily.

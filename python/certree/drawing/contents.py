@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from certree.conditions import brief, plain
+from certree.drawing.measure import width_of
 from certree.export.to_text import answer_text, mean_texts, percent, rows_text, value_texts
 from certree.schema import NUMBERS, Task
 
@@ -47,6 +48,19 @@ class Bars:
     """A bar for each label."""
 
     rows: tuple[Bar, ...]
+
+    def columns(self, width: float) -> Columns:
+        """How a card's width is divided, in type of 10 pixels."""
+        label = min(max(width_of(row.label, 10) for row in self.rows), width * 0.38)
+        value = max(width_of(row.value, 10) for row in self.rows)
+        return Columns(label, max(width - label - value - 12, 6))
+
+
+class Columns(NamedTuple):
+    """Widths of the label and of the longest bar."""
+
+    label: float
+    bar: float
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,12 @@ def layout(tree: Tree, max_depth: int | None = None) -> Drawing:
     )
 
 
+def check_depth(max_depth: int | None) -> int | None:
+    if max_depth is not None and (isinstance(max_depth, bool) or not max_depth >= 0):
+        raise ValueError(f"max_depth={max_depth!r} must be a number of at least 0, or None")
+    return max_depth
+
+
 def _slots(shown: list[Content], parents: list[int]) -> list[float]:
     """By card: its leaf's slot, or the middle of its first and last child's."""
     slots = [0.0] * len(shown)

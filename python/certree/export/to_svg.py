@@ -11,37 +11,31 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from certree.drawing.contents import Bars, Curve, Labels, Names, Shares, Spread, renamed
-from certree.drawing.layout import BAR, LINE, PADDING, SMALL, TITLE, Card, Drawing, Entry, layout
-from certree.drawing.measure import cut, width_of
+from certree.drawing.layout import (
+    BAR,
+    LINE,
+    PADDING,
+    SMALL,
+    TITLE,
+    Card,
+    Drawing,
+    Entry,
+    check_depth,
+    layout,
+)
+from certree.drawing.measure import cut
+from certree.drawing.palette import LIGHT, strength, themed
 
 if TYPE_CHECKING:
     from certree.tree import Tree
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
-# Okabe and Ito's colours, which people who see colours differently tell apart; the last is for all
-# labels beyond them. Dark ones are lightened until they stand out against a dark page.
-LIGHT = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a500", "#8a8f98")
-DARK = ("#4a9fe0", "#f0b030", "#2fc49a", "#e39bc4", "#9ad4f7", "#ff8a4c", "#e8dc4a", "#9aa1ab")
-
-_LIGHT_INK = "--ground:#ffffff;--card:#ffffff;--ink:#1b1f24;--muted:#57606a;--line:#c3cad2;"
-_DARK_INK = "--ground:#15181c;--card:#1f242a;--ink:#f0f3f6;--muted:#a9b3be;--line:#4a535d;"
-
-
-def _palette(ink: str, colours: tuple[str, ...]) -> str:
-    return ink + "".join(f"--k{k}:{colour};" for k, colour in enumerate(colours))
-
-
 def _style() -> str:
-    light, dark = _palette(_LIGHT_INK, LIGHT), _palette(_DARK_INK, DARK)
     own = "certree-picture"
     rules = [
-        f".{own}{{{light}font-family:{FONT};}}",
-        f"@media (prefers-color-scheme:dark){{.{own}{{{dark}}}}}",
-        # Notebooks have a theme of their own, whatever the system's is.
-        f"[data-jp-theme-light=true] .{own},.vscode-light .{own}{{{light}}}",
-        f"[data-jp-theme-light=false] .{own},.vscode-dark .{own}{{{dark}}}",
-        f"@media print{{.{own}{{{light}}}}}",
+        themed(f".{own}"),
+        f".{own}{{font-family:{FONT}}}",
         f".{own} text{{fill:var(--ink);font-size:{SMALL:g}px;unicode-bidi:plaintext}}",
         # Conditions read from left to right, also where the value they ask for does not.
         f".{own} .h{{unicode-bidi:normal}}",
@@ -69,12 +63,6 @@ def to_svg(
     tree: Tree, names: Names = None, labels: Labels = None, max_depth: int | None = None
 ) -> str:
     return render(layout(renamed(tree, names, labels), check_depth(max_depth)))
-
-
-def check_depth(max_depth: int | None) -> int | None:
-    if max_depth is not None and (isinstance(max_depth, bool) or not max_depth >= 0):
-        raise ValueError(f"max_depth={max_depth!r} must be a number of at least 0, or None")
-    return max_depth
 
 
 def render(drawing: Drawing) -> str:
@@ -151,11 +139,6 @@ def _card(drawing: Drawing, card: Card) -> str:
     return "".join([*parts, "</g>"])
 
 
-def strength(share: float) -> float:
-    """How opaque the colour of a leaf is, so that text upon it stays readable."""
-    return 0.08 + 0.24 * share
-
-
 def _gauge(drawing: Drawing, card: Card) -> str:
     gauge = card.content.gauge
     x, y, width = card.x + PADDING, drawing.gauge_top(card), drawing.gauge_width
@@ -194,17 +177,15 @@ def _spread(gauge: Spread, x: float, y: float, width: float) -> str:
 
 def _bars(gauge: Bars, x: float, y: float, width: float) -> str:
     parts = []
-    label_width = min(max(width_of(row.label, 10) for row in gauge.rows), width * 0.38)
-    value_width = max(width_of(row.value, 10) for row in gauge.rows)
-    room = max(width - label_width - value_width - 12, 6)
+    columns = gauge.columns(width)
     for row in gauge.rows:
         weight = ' font-weight="700"' if row.answered else ""
         base = number(y + 9)
-        label = text(cut(row.label, 10, label_width + 1))
+        label = text(cut(row.label, 10, columns.label + 1))
         parts.append(
             f'<text x="{number(x)}" y="{base}" style="font-size:10px"{weight}>{label}</text>'
-            f'<rect class="k{row.colour}" x="{number(x + label_width + 6)}" y="{number(y + 2)}" '
-            f'width="{number(max(room * row.length, 0.75))}" height="7"/>'
+            f'<rect class="k{row.colour}" x="{number(x + columns.label + 6)}" y="{number(y + 2)}" '
+            f'width="{number(max(columns.bar * row.length, 0.75))}" height="7"/>'
             f'<text class="v" x="{number(x + width)}" y="{base}" style="font-size:10px"{weight}>'
             f"{text(row.value)}</text>"
         )
