@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from certree import notebook
 from certree.constraints import Met
 from certree.options import Status
 
@@ -147,6 +148,10 @@ class Certificate:
 
     def __str__(self) -> str:
         return self.statement()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the statement, the gap, and the anytime curve."""
+        return notebook.of_certificate(self)
 
     def _shape(self) -> str:
         limits = [

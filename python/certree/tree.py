@@ -118,8 +118,12 @@ class Tree:
     >>> split = ((0, 38.5, 1, 2), 0, 5, [3.0, 2.0], 0.4)
     >>> core = _core.Tree([split, leaf(0, 3, [3.0, 0.0]), leaf(1, 2, [0.0, 2.0])])
     >>> tree = Tree(core, [Column("age", "number", "Int64")], ["no", "yes"])
-    >>> print(tree)
+    >>> tree
     Tree(2 leaves, depth 1, columns used: age)
+    >>> print(tree)
+    5 rows  no: 60.0%, yes: 40.0%
+    ├── age <= 38.5 → no   3 rows  no:   100%, yes:     0%
+    └── age > 38.5  → yes  2 rows  no:     0%, yes:   100%
     >>> tree.nodes[0].test
     'age <= 38.5'
     >>> for rule in tree.rules():
@@ -441,6 +445,15 @@ class Tree:
         leaves = "1 leaf" if self.n_leaves == 1 else f"{self.n_leaves} leaves"
         names = ", ".join(map(conditions.plain, used)) or "none"
         return f"Tree({leaves}, depth {self.depth}, columns used: {names})"
+
+    def __str__(self) -> str:
+        return self.to_text().removesuffix("\n")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the picture of :meth:`to_svg`, folded where it has more than 64 leaves."""
+        from certree import notebook
+
+        return notebook.of_tree(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, ingest, progress
+from certree import _core, ingest, notebook, progress
 from certree.certificate import ENDINGS, Certificate
 from certree.constraints import Met
 from certree.estimators import parameters
@@ -91,6 +91,11 @@ class TreeEstimator(BaseEstimator, ABC):
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
         return _core.Limits(time, memory, float(self.gap_limit), parameters.threads(self.n_jobs))
 
+    def _progress(self, spent: float) -> progress.Shown | None:
+        """The line of progress, of a search that so many seconds of its time were spent before."""
+        limit = None if self.time_limit is None else max(0.0, self.time_limit - spent)
+        return progress.shown(bool(self.verbose), limit)
+
     def _guess(
         self,
         X: Any,
@@ -122,11 +127,13 @@ class TreeEstimator(BaseEstimator, ABC):
         posed = self._pose(data)
         # Before the search, because a callback may set parameters.
         fitted = Fitted.of(self, posed.problem.digest)
+        spent = monotonic() - started
+        shown = self._progress(spent)
         with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
-            answer = _core.solve(posed.problem, self._limits(monotonic() - started), pulse)
+            pulse = progress.pulse(self.callback, shown, held)
+            answer = _core.solve(posed.problem, self._limits(spent), pulse)
             fitted = replace(fitted, adds_up=answer.is_of_nodes)
-            self._keep(answer, posed, fitted, data)
+            self._keep(answer, posed, fitted, data, shown=shown)
         return self
 
     def _keep(
@@ -136,11 +143,11 @@ class TreeEstimator(BaseEstimator, ABC):
         fitted: Fitted,
         data: Any,
         before: Certificate | None = None,
-        leaf_penalty: float | None = None,
+        shown: progress.Shown | None = None,
     ) -> None:
         """Take over what the search found, all at once, after checking that prediction routes as it
-        did. ``before``: of the search that this one goes on from. What a signal raised meanwhile is
-        raised at the end."""
+        did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
+        What a signal raised meanwhile is raised at the end."""
         columns = [each.column for each in posed.cuts]
         tree = Tree(answer.tree, columns, posed.labels)
         try:
@@ -176,10 +183,10 @@ class TreeEstimator(BaseEstimator, ABC):
         for name in ("feature_names_in_", "guesser_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(kept)
-        if self.verbose:
+        if shown is not None:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (self.objective_, self.lower_bound_)
-            progress.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
+            shown.finish(progress.Progress(answer.seconds, *bounds, *work), self.status_)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 warnings.warn(
@@ -300,15 +307,16 @@ class TreeEstimator(BaseEstimator, ABC):
             return self
         before = self.certificate_
         posed = replace(posed, reference=before.reference)
+        shown = self._progress(0.0)
         with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            pulse = progress.pulse(self.callback, shown, held)
             limits = self._limits(0.0)
             if earlier is not None:
                 answer = earlier[0].go_on(limits, pulse)
             else:
                 incumbent = self.tree_._core, self.lower_bound_
                 answer = _core.solve(posed.problem, limits, pulse, incumbent)
-            self._keep(answer, posed, self._fitted, data, before)
+            self._keep(answer, posed, self._fitted, data, before, shown)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
@@ -319,15 +327,26 @@ class TreeEstimator(BaseEstimator, ABC):
             return None
         answer, posed, data = self._open
         smaller = copy(self).set_params(max_leaf_nodes=most)
+        shown = self._progress(0.0)
         with Held() as held:
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            pulse = progress.pulse(self.callback, shown, held)
             answer = answer.with_most_leaves(most, smaller._limits(0.0), pulse)
-            smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
+            smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data, shown=shown)
         return smaller
 
     def __getstate__(self) -> dict[str, Any]:
         # The search and the training rows stay behind.
         return {**super().__getstate__(), "_open": None}
+
+    def _repr_html_inner(self) -> str:
+        """The parameters, as scikit-learn shows them, and the tree."""
+        return str(super()._repr_html_inner()) + notebook.of_model(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += notebook.of_model(self)
+        return bundle
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The leaf that each row ends in, as an index into ``tree_.nodes``."""
