@@ -127,6 +127,12 @@ def float32_at_most(threshold: float) -> np.float32:
         return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
 
 
+def float_at_most(threshold: int | float) -> float:
+    """The largest 64-bit float that is at most the threshold."""
+    near = float(threshold)
+    return near if near <= threshold else math.nextafter(near, -math.inf)
+
+
 def _moment_text(dtype: str, threshold: int) -> str:
     unit = time_unit(dtype)
     if unit == "day":

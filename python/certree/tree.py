@@ -12,7 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
 from certree.conditions import Test
-from certree.export import to_dot, to_json, to_matplotlib, to_polars, to_svg, to_text
+from certree.export import (
+    to_dot,
+    to_json,
+    to_matplotlib,
+    to_polars,
+    to_python,
+    to_sql,
+    to_svg,
+    to_text,
+)
+from certree.export.to_sql import Dialect, Output
 from certree.ingest import slot_arrays
 from certree.schema import NUMBERS, Column, Task
 
@@ -378,6 +388,73 @@ class Tree:
         scores null.
         """
         return to_polars.to_polars(self, output)
+
+    def to_sql(self, output: Output = "label", dialect: Dialect = "duckdb") -> str:
+        """The tree as SQL: what to write after SELECT, to score a table where it is.
+
+        Missing values score NULL, and a value of a category that was not there in training is
+        another one than those asked for, as in :meth:`predict`. Names are quoted, so that they are
+        those of the training columns to the letter.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            A column ``label`` (``label_<name>`` for each of several numbers or targets), a column
+            ``proba_<label>`` for each class with its share, or a column ``leaf`` with the ids that
+            :meth:`apply` gives.
+        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"}, default="duckdb"
+            In SQLite, which has no dates, these are texts such as ``2021-03-05`` and
+            ``2021-03-05 12:00:00.25``, in UTC where the column had a time zone.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> print(OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_sql())
+        CASE WHEN "age" IS NULL THEN NULL
+        ELSE
+          CASE WHEN "age" <= 40.0 THEN
+            'no'
+          ELSE
+            'yes'
+          END
+        END AS "label"
+        """
+        return to_sql.to_sql(self, output, dialect)
+
+    def to_python(self, output: Output = "label", name: str = "predict") -> str:
+        """The tree as the source of a Python function that imports nothing: it takes a mapping from
+        columns to values, such as a ``dict``, and answers None where one that the tree tests is
+        missing.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            Several numbers or targets, and shares of classes, are a tuple.
+        name : str, default="predict"
+            Of the function.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> code = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_python()
+        >>> names = {}
+        >>> exec(code, names)
+        >>> names["predict"]({"age": 41})
+        'yes'
+        """
+        return to_python.to_python(self, output, name)
 
     @cached_property
     def _parents(self) -> list[int]:

@@ -18,6 +18,7 @@ PAGES = [
     "docs/rates-and-survival.md",
     "docs/own-task.md",
     "docs/showing.md",
+    "docs/exporting.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 

@@ -57,3 +57,6 @@ output: Literal["label", "leaf", "proba"] = "leaf"
 scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))
 picture: str = model.tree_.to_svg(names={"age": "Age"}, labels=["no", "yes"], max_depth=2)
 model.tree_.to_svg(names=3)  # type: ignore[arg-type]
+query: str = model.tree_.to_sql("proba", dialect="postgres")
+model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
+code: str = model.tree_.to_python(output, name="score")
