@@ -22,6 +22,7 @@ from certree.feature_costs import FeatureCost
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.frontier import frontier
 from certree.progress import Progress
+from certree.reporting import report
 from certree.tree import Tree
 
 __all__ = [
@@ -45,5 +46,6 @@ __all__ = [
     "__version__",
     "depth_gap",
     "frontier",
+    "report",
     "suggest_depth",
 ]

@@ -29,7 +29,9 @@ def timeless(text: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_print_what_the_page_says(page):
+def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
+    # Some write a file.
+    monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict = {}
     compared = 0

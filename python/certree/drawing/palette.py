@@ -8,7 +8,7 @@ LIGHT = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a
 DARK = ("#4a9fe0", "#f0b030", "#2fc49a", "#e39bc4", "#9ad4f7", "#ff8a4c", "#e8dc4a", "#9aa1ab")
 
 #: Of text, of text of less weight, and of lines, on a light page.
-INK, MUTED, LINES = "#1b1f24", "#57606a", "#c3cad2"
+INK, MUTED, LINES = "#1b1f24", "#444c56", "#c3cad2"
 
 
 def strength(share: float) -> float:
@@ -25,7 +25,7 @@ LIGHT_CSS = _variables(
     f"--ground:#ffffff;--card:#ffffff;--ink:{INK};--muted:{MUTED};--line:{LINES};", LIGHT
 )
 DARK_CSS = _variables(
-    "--ground:#15181c;--card:#1f242a;--ink:#f0f3f6;--muted:#a9b3be;--line:#4a535d;", DARK
+    "--ground:#15181c;--card:#1f242a;--ink:#f0f3f6;--muted:#d5dbe2;--line:#4a535d;", DARK
 )
 
 

@@ -80,7 +80,7 @@ def _card(drawing: Drawing, card: Card) -> str:
     x, y = number(card.x), number(card.y)
     size = f'width="{number(drawing.card_width)}" height="{number(drawing.card_height)}" rx="6"'
     sentence = text(content.sentence)
-    parts = [f'<g role="listitem" aria-label="{sentence}"><title>{sentence}</title>']
+    parts = [f'<g role="listitem" data-node="{content.node}" aria-label="{sentence}"><title>{sentence}</title>']
     if card.parent >= 0:
         parts.append(_condition(drawing, card))
     folded = " x" if content.folded else ""

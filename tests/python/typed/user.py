@@ -60,3 +60,4 @@ model.tree_.to_svg(names=3)  # type: ignore[arg-type]
 query: str = model.tree_.to_sql("proba", dialect="postgres")
 model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
 code: str = model.tree_.to_python(output, name="score")
+certree.report(model, X, y, sensitive="sex", path="report.html", dialect="sqlite").exists()
