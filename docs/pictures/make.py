@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from sklearn.datasets import load_diabetes, load_iris
 
-from certree import OptimalTreeClassifier, OptimalTreeRegressor
+from certree import OptimalTreeClassifier, OptimalTreeRegressor, frontier, notebook
 
 FOLDER = Path(__file__).parent
 
@@ -28,7 +28,15 @@ def diabetes() -> str:
     return model.tree_.to_svg(names={"s5": "log triglycerides", "bmi": "body mass index"})
 
 
-PICTURES = {"iris.svg": iris, "diabetes.svg": diabetes}
+def diabetes_frontier() -> str:
+    """The SVG chart that a notebook shows of a frontier: matplotlib's depends on its release."""
+    data = load_diabetes(scaled=False)
+    X = pl.DataFrame(data.data, schema=data.feature_names)
+    front = frontier(OptimalTreeRegressor(max_depth=3, thresholds=8), X, data.target)
+    return notebook.frontier_chart(front)
+
+
+PICTURES = {"iris.svg": iris, "diabetes.svg": diabetes, "frontier.svg": diabetes_frontier}
 
 if __name__ == "__main__":
     for name, make in PICTURES.items():

@@ -21,6 +21,7 @@ from certree.estimators import (
 from certree.feature_costs import FeatureCost
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.frontier import frontier
+from certree.plots import plot_anytime, plot_frontier, plot_importances
 from certree.progress import Progress
 from certree.reporting import report
 from certree.tree import Tree
@@ -46,6 +47,9 @@ __all__ = [
     "__version__",
     "depth_gap",
     "frontier",
+    "plot_anytime",
+    "plot_frontier",
+    "plot_importances",
     "report",
     "suggest_depth",
 ]

@@ -3,10 +3,18 @@
 import builtins
 
 import numpy as np
+import polars as pl
 import pytest
 from trees import every_type, patients, random_tree
 
-from certree import _core
+from certree import (
+    OptimalTreeClassifier,
+    _core,
+    frontier,
+    plot_anytime,
+    plot_frontier,
+    plot_importances,
+)
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -55,6 +63,52 @@ def test_every_gauge_is_drawn(plt):
     assert len(ax.lines) == 4
     for seed in range(3):
         random_tree(every_type(), depth=5, seed=seed).plot()
+
+
+X = pl.DataFrame({"a": [1, 2, 3, 4, 5, 6], "$b$": [3, 1, 2, 6, 5, 4], "c": [1, 1, 1, 1, 1, 2]})
+Y = ["no", "no", "yes", "no", "yes", "yes"]
+
+
+def test_a_frontier_has_a_dot_for_each_tree(plt):
+    front = frontier(OptimalTreeClassifier(max_depth=2), X, Y)
+    ax = plot_frontier(front)
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    assert sorted(dots.get_xdata().tolist()) == sorted(front["leaves"].to_list())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("leaves", "loss") and ax.get_legend() is None
+    some = front.with_columns(pl.Series("status", ["time_limit"] + ["optimal"] * (front.height - 1)))
+    names = {each.get_text() for each in plot_frontier(some).get_legend().get_texts()}
+    assert names == {"optimal", "not proved"}
+    with pytest.raises(ValueError, match=r"frontier\(\) answers"):
+        plot_frontier(X)
+
+
+def test_the_anytime_curve_ends_where_the_search_did(plt):
+    model = OptimalTreeClassifier(max_depth=2).fit(X, Y)
+    ax = plot_anytime(model)
+    ends = [line.get_ydata()[-1] for line in ax.lines]
+    assert ends == [model.objective_, model.lower_bound_]
+    _, given = plt.subplots()
+    assert plot_anytime({"one": model, "two": model.certificate_}, given, log_time=True) is given
+    names = [each.get_text() for each in given.get_legend().get_texts()]
+    assert names == ["one: objective", "one: lower bound", "two: objective", "two: lower bound"]
+    with pytest.raises(TypeError, match="not str"):
+        plot_anytime("model")
+    with pytest.raises(ValueError, match="at least one"):
+        plot_anytime({})
+
+
+def test_importances_are_bars_with_names(plt):
+    model = OptimalTreeClassifier(max_depth=2, leaf_penalty=0).fit(X, Y)
+    ax = plot_importances(model)
+    values = sorted((v for v in model.feature_importances_ if v > 0), reverse=True)
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(values)
+    ax.get_figure().canvas.draw()
+    assert {each.get_text() for each in ax.get_yticklabels()} <= set(X.columns)
+    assert len(plot_importances(model, max_columns=1).patches) == 1
+    with pytest.raises(ValueError, match="max_columns=0"):
+        plot_importances(model, max_columns=0)
+    leaf = OptimalTreeClassifier(max_depth=0).fit(X, Y)
+    assert not plot_importances(leaf).patches
 
 
 def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch):

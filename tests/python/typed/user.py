@@ -61,3 +61,6 @@ query: str = model.tree_.to_sql("proba", dialect="postgres")
 model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
 code: str = model.tree_.to_python(output, name="score")
 certree.report(model, X, y, sensitive="sex", path="report.html", dialect="sqlite").exists()
+certree.plot_frontier(frontier(model, X, y))
+certree.plot_anytime({"one": model, "other": model.certificate_}, log_time=True)
+certree.plot_importances(model, max_columns=5)
