@@ -95,6 +95,9 @@ def plot_anytime(
         ax.fill_between(seconds, lower, upper, step="post", color=colour, alpha=0.12, linewidth=0)
     if log_time:
         ax.set_xscale("log")
+    else:
+        # Short times have many digits, of which more would overlap.
+        ax.locator_params(axis="x", nbins=5)
     ax.legend(frameon=False)
     _finish(ax, "seconds", "objective")
     return ax
@@ -120,8 +123,8 @@ def plot_importances(model: Any, ax: Axes | None = None, *, max_columns: int = 2
     if not max_columns >= 1:
         raise ValueError(f"max_columns={max_columns!r} must be at least 1")
     importances = np.asarray(model.feature_importances_)
-    order = np.argsort(-importances, kind="stable")[:max_columns]
-    order = [k for k in order.tolist() if importances[k] > 0]
+    largest = np.argsort(-importances, kind="stable")[:max_columns]
+    order = [k for k in largest.tolist() if importances[k] > 0]
     names = [plain(model.tree_.columns[k].name) for k in order]
     ax = given_or_new(ax, height=1.0 + 0.3 * max(len(order), 1))
     # By number, because two columns may be shown by one name.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from certree import notebook
+from certree.drawing.svg import text
 from certree.interrupts import Held
 
 
@@ -76,7 +77,7 @@ class Shown:
 
     def _write(self, words: str, end: str) -> None:
         if self._show is not None:
-            html = notebook.within(f"<p>{notebook.text(words)}</p>")
+            html = notebook.within(f"<p>{text(words)}</p>")
             if self._update is None:
                 self._update = self._show(html)
             else:

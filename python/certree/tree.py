@@ -180,9 +180,9 @@ class Tree:
 
     @property
     def curves(self) -> Curves:
-        """Of a survival tree that was fitted in this process or unpickled, by leaf: times of events,
-        and the share of rows that have had none up to then. Empty for other trees, and for one that
-        was read from JSON."""
+        """Of a survival tree that was fitted in this process or unpickled, by leaf: times of
+        events, and the share of rows that have had none up to then. Empty for other trees, and for
+        one that was read from JSON."""
         return self._curves
 
     @property

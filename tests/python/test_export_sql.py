@@ -1,4 +1,4 @@
-"""`Tree.to_sql` and `Tree.to_python`: run on rows of every type, they answer what `predict` does."""
+"""`Tree.to_sql` and `Tree.to_python`, run on rows of every type, answer what `predict` does."""
 
 import sqlite3
 import subprocess

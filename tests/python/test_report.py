@@ -1,4 +1,4 @@
-"""`certree.report`: one file that loads nothing, whose numbers are right and whose names stay text."""
+"""`certree.report`: one file that loads nothing, with right numbers, whose names stay text."""
 
 import re
 import shutil

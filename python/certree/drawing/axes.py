@@ -26,5 +26,6 @@ def given_or_new(ax: Axes | None, width: float = 6.0, height: float = 4.0) -> Ax
     plt = pyplot()
     if ax is not None:
         return ax
+    made: Axes
     _, made = plt.subplots(figsize=(width, height), layout="constrained")
     return made

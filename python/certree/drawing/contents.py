@@ -153,7 +153,8 @@ def _translated(parameter: str, word: str, known: Sequence[Any], given: Any) -> 
 
 
 def _key(value: Any) -> Hashable:
-    return value.item() if isinstance(value, np.generic) else value
+    own: Hashable = value.item() if isinstance(value, np.generic) else value
+    return own
 
 
 def contents(tree: Tree, max_depth: int | None = None) -> list[Content]:

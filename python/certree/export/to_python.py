@@ -54,10 +54,10 @@ def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
         # A number that is none differs from itself.
         missing = " or ".join(f"{each} is None or {each} != {each}" for each in variables.values())
         lines += [f"    if {missing}:", "        return None"]
-    for column in columns.values():
-        if column.kind == "date":
-            variable = variables[column.name]
-            lines.append(f"    {variable} = {_number(column, variable)}")
+    for read in columns.values():
+        if read.kind == "date":
+            variable = variables[read.name]
+            lines.append(f"    {variable} = {_number(read, variable)}")
     for kind, node, depth in walk(tree):
         pad = "    " * (depth + 1)
         if kind == "leaf":

@@ -190,7 +190,9 @@ def _brier(drawn: Floats, shares: Floats, positive: int) -> Floats:
     said = shares[:, positive]
     of_class = drawn[:, :, positive]
     others = drawn.sum(axis=2) - of_class
-    return (of_class @ (1 - said) ** 2 + others @ said**2) / drawn.sum(axis=(1, 2))
+    squares = of_class @ (1 - said) ** 2 + others @ said**2
+    found: Floats = squares / drawn.sum(axis=(1, 2))
+    return found
 
 
 def _calibration(tree: Tree, counts: Counts, shares: Floats, positive: int, label: str) -> str:

@@ -81,7 +81,8 @@ def confusion(rows: Floats, answers: NDArray[np.int64]) -> Floats:
     """Resample × true class × answered class, from the class that each leaf answers."""
     n_classes = rows.shape[2]
     one_hot = np.eye(n_classes)[answers]
-    return np.einsum("rlc,la->rca", rows, one_hot)
+    found: Floats = np.einsum("rlc,la->rca", rows, one_hot)
+    return found
 
 
 def area(rows: Floats, scores: Floats, positive: int) -> Floats:
@@ -97,7 +98,8 @@ def area(rows: Floats, scores: Floats, positive: int) -> Floats:
     positives, negatives = steps
     below = np.cumsum(negatives, axis=1) - negatives
     won = (positives * (below + negatives / 2)).sum(axis=1)
-    return won / (positives.sum(axis=1) * negatives.sum(axis=1))
+    found: Floats = won / (positives.sum(axis=1) * negatives.sum(axis=1))
+    return found
 
 
 def mean_over_rows(values: Floats, *others: Floats) -> list[Floats]:

@@ -22,7 +22,7 @@ from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
     from certree.certificate import Certificate
-    from certree.tree import Node, Tree
+    from certree.tree import Node, Rule, Tree
 
 MOST_VALUES = 12
 """Of a category that are named."""
@@ -41,7 +41,8 @@ def tree_section(tree: Tree, rows: dict[int, int] | None, dialect: str) -> str:
         '<button type="button" id="fold">Fold all</button> '
         '<span id="search-status" class="muted" role="status"></span></div>'
     )
-    leaves = "".join(_leaf(tree, leaf, rows, dialect) for leaf in tree.leaves)
+    pairs = zip(tree.leaves, tree.rules())
+    leaves = "".join(_leaf(tree, leaf, rule, rows, dialect) for leaf, rule in pairs)
     return (
         f'<div id="picture" class="wide">{notebook.picture(tree)}</div>'
         f'<h3>Rules</h3>{tools}<div id="outline" class="outline">{_outline(tree)}</div>'
@@ -84,8 +85,8 @@ def _outline(tree: Tree) -> str:
     return "".join([*parts, "</ul>"])
 
 
-def _leaf(tree: Tree, leaf: Node, rows: dict[int, int] | None, dialect: str) -> str:
-    rule = _rule(tree, leaf)
+def _leaf(tree: Tree, leaf: Node, rule: Rule, rows: dict[int, int] | None, dialect: str) -> str:
+    when = f"If {' and '.join(rule.conditions)}." if rule.conditions else "For all rows."
     told = [("rows in training", f"{leaf.rows:,}")]
     if rows is not None:
         told.append(("held-out rows", f"{rows.get(leaf.id, 0):,}"))
@@ -104,16 +105,9 @@ def _leaf(tree: Tree, leaf: Node, rows: dict[int, int] | None, dialect: str) -> 
         sql = f"-- {error}"
     return (
         f'<section class="leaf" id="leaf-{leaf.id}" tabindex="-1"><h3>Leaf {leaf.id}: '
-        f"{text(answer_text(tree, leaf))}</h3>{paragraph(rule)}"
+        f"{text(answer_text(tree, leaf))}</h3>{paragraph(when)}"
         f"{table(('what', 'value'), told, 1)}{code(sql)}</section>"
     )
-
-
-def _rule(tree: Tree, leaf: Node) -> str:
-    from certree.tree import _told
-
-    conditions = _told(tree.nodes, tree.path(leaf.id))
-    return f"If {' and '.join(conditions)}." if conditions else "For all rows."
 
 
 def certificate_section(certificate: Certificate) -> str:
