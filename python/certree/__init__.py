@@ -22,7 +22,9 @@ from certree.estimators import (
 from certree.feature_costs import FeatureCost
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.frontier import frontier
+from certree.plots import plot_anytime, plot_frontier, plot_importances
 from certree.progress import Progress
+from certree.reporting import report
 from certree.tree import Tree
 
 __all__ = [
@@ -46,6 +48,10 @@ __all__ = [
     "__version__",
     "depth_gap",
     "frontier",
+    "plot_anytime",
+    "plot_frontier",
+    "plot_importances",
+    "report",
     "scorers",
     "suggest_depth",
 ]

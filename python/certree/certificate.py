@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from certree import notebook
 from certree.constraints import Met
 from certree.options import Route, Status
 from certree.work import Work
@@ -285,6 +286,10 @@ class Certificate:
         if self.copy_is_allowed:
             return f"{answers}, so that the best one has {bound}"
         return f"{answers}, but is beyond the limits; without them, the best one has {bound}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the statement, the gap, and the anytime curve."""
+        return notebook.of_certificate(self)
 
     def _shape(self) -> str:
         limits = [

@@ -47,6 +47,21 @@ def words(column: Column, test: Test) -> Words:
     return Words(f"<= {text}", f"> {text}")
 
 
+def brief(column: Column, test: Test) -> Words:
+    """The two ways out of a test for a picture: a long threshold is rounded to six digits, so that
+    it is only about what the tree compares with.
+
+    >>> brief(Column("s5", "number", "Float64"), 4.629849999999999)
+    Words(left='≤ 4.62985', right='> 4.62985')
+    """
+    if isinstance(test, (bool, str)):
+        return words(column, test)
+    text = threshold_text(column, test)
+    if isinstance(test, float) and column.kind == "number" and len(text) > 9:
+        text = f"{test:.6g}"
+    return Words(f"≤ {text}", f"> {text}")
+
+
 def question(column: Column, test: Test) -> str:
     """The test as a question: ``age <= 38.5``, ``sex = female``, ``smoker is true``."""
     left, right = words(column, test)
@@ -110,6 +125,12 @@ def float32_at_most(threshold: float) -> np.float32:
     with np.errstate(over="ignore"):
         near = np.float32(threshold)
         return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
+
+
+def float_at_most(threshold: int | float) -> float:
+    """The largest 64-bit float that is at most the threshold."""
+    near = float(threshold)
+    return near if near <= threshold else math.nextafter(near, -math.inf)
 
 
 def _moment_text(dtype: str, threshold: int) -> str:

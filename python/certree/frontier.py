@@ -13,6 +13,7 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from certree import notebook
 from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
 from certree.scalars import is_number, shown
@@ -65,7 +66,7 @@ def frontier(
     polars.DataFrame
         A row for each tree: both axes, the ``tree``, and the ``status`` of its search. Where that
         is not "optimal", trees may be missing. The first axis rises from row to row, the second one
-        falls.
+        falls. A notebook shows it as a curve, with trees that open.
 
     Notes
     -----
@@ -116,7 +117,7 @@ def frontier(
         while rows and rows[-1][0] >= row[0]:
             rows.pop()
         rows.append(row)
-    return pl.DataFrame(
+    return Frontier(
         {
             axes[0]: [row[0] for row in rows],
             axes[1]: [float(row[1]) for row in rows],
@@ -124,6 +125,17 @@ def frontier(
             "status": [row[2].status_ for row in rows],
         }
     )
+
+
+class Frontier(pl.DataFrame):
+    """The frame that :func:`frontier` answers, which a notebook shows with its curve and trees.
+    What polars makes of it is a frame like any other."""
+
+    def _repr_html_(self) -> str:
+        columns = self.columns
+        if tuple(columns[:2]) not in AXES or columns[2:] != ["tree", "status"]:
+            return str(super()._repr_html_())
+        return notebook.of_frontier(self)
 
 
 def _are_axes(axes: Sequence[Any]) -> bool:

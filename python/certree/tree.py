@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,16 +12,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
 from certree.conditions import Test
-from certree.export import to_dot, to_json, to_polars, to_text
+from certree.export import (
+    to_dot,
+    to_json,
+    to_matplotlib,
+    to_polars,
+    to_python,
+    to_sql,
+    to_svg,
+    to_text,
+)
+from certree.export.to_sql import Dialect, Output
 from certree.ingest import slot_arrays
 from certree.schema import NUMBERS, Column, Task
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from scipy.sparse import csr_matrix
 
 Slot = tuple[int, str | None]
 """What one test reads: a column, and for a category the value asked for."""
+
+
+Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""By leaf, times and what share of its rows is without an event then."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +128,12 @@ class Tree:
     >>> split = ((0, 38.5, 1, 2), 0, 5, [3.0, 2.0], 0.4)
     >>> core = _core.Tree([split, leaf(0, 3, [3.0, 0.0]), leaf(1, 2, [0.0, 2.0])])
     >>> tree = Tree(core, [Column("age", "number", "Int64")], ["no", "yes"])
-    >>> print(tree)
+    >>> tree
     Tree(2 leaves, depth 1, columns used: age)
+    >>> print(tree)
+    5 rows  no: 60.0%, yes: 40.0%
+    ├── age <= 38.5 → no   3 rows  no:   100%, yes:     0%
+    └── age > 38.5  → yes  2 rows  no:     0%, yes:   100%
     >>> tree.nodes[0].test
     'age <= 38.5'
     >>> for rule in tree.rules():
@@ -130,6 +149,7 @@ class Tree:
         labels: ArrayLike,
         task: Task = "classification",
         classes: Sequence[ArrayLike] = (),
+        curves: Curves | None = None,
     ) -> None:
         self._core = core
         self._task = task
@@ -137,6 +157,7 @@ class Tree:
         self._classes = tuple(np.array(each) for each in classes)
         self._labels = np.array(labels)
         self._labels.setflags(write=False)
+        self._curves = dict(curves or {})
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -156,6 +177,13 @@ class Tree:
         """Of a tree for several targets, the labels of each; ``labels`` are then the names of the
         targets."""
         return self._classes
+
+    @property
+    def curves(self) -> Curves:
+        """Of a survival tree that was fitted in this process or unpickled, by leaf: times of
+        events, and the share of rows that have had none up to then. Empty for other trees, and for
+        one that was read from JSON."""
+        return self._curves
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -288,6 +316,70 @@ class Tree:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
         return to_dot.to_dot(self)
 
+    def to_svg(
+        self,
+        names: Mapping[str, str] | Sequence[str] | None = None,
+        labels: Mapping[Any, str] | Sequence[str] | None = None,
+        max_depth: int | None = None,
+    ) -> str:
+        """The tree as a picture in SVG, which browsers, notebooks and documents show.
+
+        Cards hold what their nodes do: rows and class shares, a mean with its spread, mean costs or
+        rewards, or a survival curve. Leaves are coloured by answer, edges are as wide as the rows
+        that go there, and a tooltip tells each rule with its exact thresholds (the picture rounds
+        long ones to six digits). Colours are told apart by people who see them differently, and
+        follow the reader's choice of light or dark.
+
+        Parameters
+        ----------
+        names : mapping or sequence of str, default=None
+            Other names for columns, by the column's name, or one for each column in their order.
+        labels : mapping or sequence of str, default=None
+            Other texts for the labels, by label or in their order; of a tree that answers numbers
+            or several targets, for the names of these.
+        max_depth : int or None, default=None
+            Splits at this depth are drawn as one dashed card with what is below them in one.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = OptimalTreeClassifier(max_depth=2).fit(X, y).tree_
+        >>> picture = tree.to_svg(labels=["setosa", "versicolor", "virginica"])
+        >>> picture[:4], picture.count('"listitem"')
+        ('<svg', 5)
+        """
+        return to_svg.to_svg(self, names, labels, max_depth)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        names: Mapping[str, str] | Sequence[str] | None = None,
+        labels: Mapping[Any, str] | Sequence[str] | None = None,
+        max_depth: int | None = None,
+    ) -> Axes:
+        """The picture of :meth:`to_svg` on matplotlib's axes, in light colours.
+
+        It needs matplotlib (``pip install 'certree[plot]'``).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; without it on a new figure, as large as the tree.
+        names, labels, max_depth
+            As for :meth:`to_svg`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return to_matplotlib.plot(self, ax, names, labels, max_depth)
+
     def to_polars(self, output: Literal["label", "leaf", "proba"] = "label") -> pl.Expr:
         """The tree as a polars expression, to score a frame lazily.
 
@@ -298,6 +390,73 @@ class Tree:
         scores null.
         """
         return to_polars.to_polars(self, output)
+
+    def to_sql(self, output: Output = "label", dialect: Dialect = "duckdb") -> str:
+        """The tree as SQL: what to write after SELECT, to score a table where it is.
+
+        Missing values score NULL, and a value of a category that was not there in training is
+        another one than those asked for, as in :meth:`predict`. Names are quoted, so that they are
+        those of the training columns to the letter.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            A column ``label`` (``label_<name>`` for each of several numbers or targets), a column
+            ``proba_<label>`` for each class with its share, or a column ``leaf`` with the ids that
+            :meth:`apply` gives.
+        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"}, default="duckdb"
+            In SQLite, which has no dates, these are texts such as ``2021-03-05`` and
+            ``2021-03-05 12:00:00.25``, in UTC where the column had a time zone.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> print(OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_sql())
+        CASE WHEN "age" IS NULL THEN NULL
+        ELSE
+          CASE WHEN "age" <= 40.0 THEN
+            'no'
+          ELSE
+            'yes'
+          END
+        END AS "label"
+        """
+        return to_sql.to_sql(self, output, dialect)
+
+    def to_python(self, output: Output = "label", name: str = "predict") -> str:
+        """The tree as the source of a Python function that imports nothing: it takes a mapping from
+        columns to values, such as a ``dict``, and answers None where one that the tree tests is
+        missing.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            Several numbers or targets, and shares of classes, are a tuple.
+        name : str, default="predict"
+            Of the function.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> code = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_python()
+        >>> names = {}
+        >>> exec(code, names)
+        >>> names["predict"]({"age": 41})
+        'yes'
+        """
+        return to_python.to_python(self, output, name)
 
     @cached_property
     def _parents(self) -> list[int]:
@@ -367,6 +526,15 @@ class Tree:
         names = ", ".join(map(conditions.plain, used)) or "none"
         return f"Tree({leaves}, depth {self.depth}, columns used: {names})"
 
+    def __str__(self) -> str:
+        return self.to_text().removesuffix("\n")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the picture of :meth:`to_svg`, folded where it has more than 64 leaves."""
+        from certree import notebook
+
+        return notebook.of_tree(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
@@ -384,7 +552,8 @@ class Tree:
         return hash((self._columns, self.nodes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self._core, self._columns, self._labels, self._task, self._classes)
+        parts = self._core, self._columns, self._labels, self._task, self._classes, self._curves
+        return Tree, parts
 
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:

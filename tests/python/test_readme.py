@@ -18,6 +18,8 @@ PAGES = [
     "docs/ranking-and-frontiers.md",
     "docs/rates-and-survival.md",
     "docs/own-task.md",
+    "docs/showing.md",
+    "docs/exporting.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
@@ -28,7 +30,9 @@ def timeless(text: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_print_what_the_page_says(page):
+def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
+    # Some write a file.
+    monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict = {}
     compared = 0

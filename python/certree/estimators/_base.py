@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, budget, ingest, progress
+from certree import _core, budget, ingest, notebook, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
 from certree.estimators import _advice, parameters
@@ -129,6 +129,10 @@ class TreeEstimator(BaseEstimator, ABC):
             return given == "guess"
         return parameters.is_guesser(given) and not hasattr(given, "thresholds_")
 
+    def _progress(self, left: budget.Budget) -> progress.Shown | None:
+        """The line of progress of a search that begins now."""
+        return progress.shown(bool(self.verbose), left.seconds_left())
+
     def _guess(
         self,
         X: Any,
@@ -168,12 +172,13 @@ class TreeEstimator(BaseEstimator, ABC):
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
             held.search()
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            shown = self._progress(left)
+            pulse = progress.pulse(self.callback, shown, held)
             answer = self._search(posed, left, pulse)
             # Without cuts that were to be guessed there is no problem to go on with.
             lacks_cuts = posed.cut_short and self._is_to_guess()
             fitted = replace(fitted, adds_up=answer.is_of_nodes and not lacks_cuts)
-            self._keep(answer, posed, fitted, data)
+            self._keep(answer, posed, fitted, data, shown=shown)
         return self
 
     def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
@@ -195,11 +200,11 @@ class TreeEstimator(BaseEstimator, ABC):
         fitted: Fitted,
         data: Any,
         before: Certificate | None = None,
-        leaf_penalty: float | None = None,
+        shown: progress.Shown | None = None,
     ) -> None:
         """Take over what the search found, all at once, after checking that prediction routes as it
-        did. ``before``: of the search that this one goes on from. What a signal raised meanwhile is
-        raised at the end."""
+        did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
+        What a signal raised meanwhile is raised at the end."""
         columns = [each.column for each in posed.cuts]
         tree = Tree(answer.tree, columns, posed.labels)
         try:
@@ -241,13 +246,12 @@ class TreeEstimator(BaseEstimator, ABC):
         for name in ("feature_names_in_", "guesser_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(kept)
-        if self.verbose:
+        if shown is not None:
             work = (answer.nodes, answer.kernel_calls, answer.peak_bytes)
             bounds = (self.objective_, self.lower_bound_)
             last = progress.Progress(answer.seconds, *bounds, *work)
-            progress.finish(last, self.status_, certificate.route)
-            if int(self.verbose) >= 2:
-                progress.show(certificate.work.table())
+            table = certificate.work.table() if int(self.verbose) >= 2 else None
+            shown.finish(last, self.status_, certificate.route, table)
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 message = _advice.text(self, posed, fitted.adds_up)
@@ -380,7 +384,8 @@ class TreeEstimator(BaseEstimator, ABC):
                 cuts_reference=before.cuts_reference,
             )
             held.search()
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            shown = self._progress(left)
+            pulse = progress.pulse(self.callback, shown, held)
             limits = self._limits(left)
             if earlier is not None and earlier[0] is not None:
                 answer = earlier[0].go_on(limits, pulse)
@@ -388,7 +393,7 @@ class TreeEstimator(BaseEstimator, ABC):
                 incumbent = self.tree_._core, self.lower_bound_
                 saved = getattr(self, "_saved_search", None)
                 answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
-            self._keep(answer, posed, fitted, data, before)
+            self._keep(answer, posed, fitted, data, before, shown)
         return self
 
     def _with_most_leaves(self, most: int) -> Self | None:
@@ -401,9 +406,11 @@ class TreeEstimator(BaseEstimator, ABC):
         smaller = copy(self).set_params(max_leaf_nodes=most)
         with Held() as held, smaller._budget(monotonic()) as left:
             held.search()
-            pulse = progress.pulse(self.callback, bool(self.verbose), held)
+            shown = smaller._progress(left)
+            pulse = progress.pulse(self.callback, shown, held)
             answer = answer.with_most_leaves(most, smaller._limits(left), pulse)
-            smaller._keep(answer, posed, self._fitted.with_most_leaves(most), data)
+            fitted = self._fitted.with_most_leaves(most)
+            smaller._keep(answer, posed, fitted, data, shown=shown)
         return smaller
 
     def __getstate__(self) -> dict[str, Any]:
@@ -420,6 +427,16 @@ class TreeEstimator(BaseEstimator, ABC):
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__, _open=None)
         return made
+
+    def _repr_html_inner(self) -> str:
+        """The parameters, as scikit-learn shows them, and the tree."""
+        return str(super()._repr_html_inner()) + notebook.of_model(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += notebook.of_model(self)
+        return bundle
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The leaf that each row ends in, as an index into ``tree_.nodes``."""

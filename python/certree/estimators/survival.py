@@ -189,7 +189,9 @@ class OptimalSurvivalTree(TreeEstimator):
                 for leaf in np.unique(leaves).tolist()
                 for own in [leaves == leaf]
             }
-            return Tree(tree._core, tree.columns, names, "survival")
+            at = np.unique(times[events])
+            curves = {leaf: (at, own.survival(at)) for leaf, own in self._curves.items()}
+            return Tree(tree._core, tree.columns, names, "survival", curves=curves)
 
         return Posed(
             _core.Problem(

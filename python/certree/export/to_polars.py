@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import polars as pl
 from numpy.typing import NDArray
 
-from certree.conditions import time_zone
+from certree.conditions import float_at_most, time_zone
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit
 from certree.scalars import shown
@@ -126,7 +126,7 @@ def _goes_left(split: Split) -> pl.Expr:
         return value.cast(pl.Float64) <= pl.lit(float(test), dtype=pl.Float64)
     if split.column.dtype in ("Int64", "UInt64"):
         return _at_most_whole(value, math.floor(test), getattr(pl, split.column.dtype))
-    return value.cast(pl.Float64) <= pl.lit(_float_at_most(test), dtype=pl.Float64)
+    return value.cast(pl.Float64) <= pl.lit(float_at_most(test), dtype=pl.Float64)
 
 
 def _at_most_whole(value: pl.Expr, threshold: int, dtype: Any) -> pl.Expr:
@@ -135,12 +135,6 @@ def _at_most_whole(value: pl.Expr, threshold: int, dtype: Any) -> pl.Expr:
     if threshold < least:
         return value < pl.lit(least, dtype=dtype)
     return value <= pl.lit(min(threshold, most), dtype=dtype)
-
-
-def _float_at_most(threshold: int | float) -> float:
-    """The largest float that is at most the threshold."""
-    near = float(threshold)
-    return near if near <= threshold else math.nextafter(near, -math.inf)
 
 
 def _moment(dtype: str, threshold: int) -> pl.Expr:

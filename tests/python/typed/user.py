@@ -61,3 +61,12 @@ assert_type(scorers.Objective(sample_weight="w")(model, X), float)
 importances: NDArray[np.float64] = model.feature_importances_
 output: Literal["label", "leaf", "proba"] = "leaf"
 scored: pl.LazyFrame = X.lazy().with_columns(model.tree_.to_polars(output))
+picture: str = model.tree_.to_svg(names={"age": "Age"}, labels=["no", "yes"], max_depth=2)
+model.tree_.to_svg(names=3)  # type: ignore[arg-type]
+query: str = model.tree_.to_sql("proba", dialect="postgres")
+model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
+code: str = model.tree_.to_python(output, name="score")
+certree.report(model, X, y, sensitive="sex", path="report.html", dialect="sqlite").exists()
+certree.plot_frontier(frontier(model, X, y))
+certree.plot_anytime({"one": model, "other": model.certificate_}, log_time=True)
+certree.plot_importances(model, max_columns=5)

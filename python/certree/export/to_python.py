@@ -1,0 +1,110 @@
+"""A tree as the source of a Python function that imports nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, get_args
+
+from certree.conditions import printable
+from certree.export.to_sql import Output
+from certree.export.walk import answers, shares, walk
+from certree.ingest.kinds import time_unit
+from certree.schema import Column
+
+if TYPE_CHECKING:
+    from certree.tree import Split, Tree
+
+PER_MICROSECOND = {"us": 1, "ns": 1000}
+
+MOST_DEPTH = 90
+"""Python's parser takes no more than a hundred indented blocks."""
+
+_MOMENT = '''
+def _microseconds(moment):
+    """Since 1970, of a datetime; of one with a time zone in UTC."""
+    day = moment.toordinal() - 719163
+    seconds = (day * 24 + moment.hour) * 3600 + moment.minute * 60 + moment.second
+    offset = moment.utcoffset()
+    count = seconds * 1000000 + moment.microsecond
+    if offset is None:
+        return count
+    return count - ((offset.days * 86400 + offset.seconds) * 1000000 + offset.microseconds)
+
+'''
+
+
+def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
+    if not name.isidentifier():
+        raise ValueError(f"name={name!r} cannot be the name of a function")
+    if tree.depth > MOST_DEPTH:
+        raise ValueError(
+            f"Python reads no code of more than {MOST_DEPTH} blocks in each other, and this tree is "
+            f"{tree.depth} deep"
+        )
+    values = _values(tree, output)
+    columns = {node.split.column.name: node.split.column for node in tree.nodes if node.split}
+    variables = {column: f"x{at}" for at, column in enumerate(columns)}
+    lines = [
+        f"def {name}(row):",
+        f'    """The {output} of a row, a mapping from columns to values; None where one is missing."""',
+    ]
+    for column, variable in variables.items():
+        lines.append(f"    {variable} = row[{ascii(column)}]")
+    if variables:
+        # A number that is none differs from itself.
+        missing = " or ".join(f"{each} is None or {each} != {each}" for each in variables.values())
+        lines += [f"    if {missing}:", "        return None"]
+    for read in columns.values():
+        if read.kind == "date":
+            variable = variables[read.name]
+            lines.append(f"    {variable} = {_number(read, variable)}")
+    for kind, node, depth in walk(tree):
+        pad = "    " * (depth + 1)
+        if kind == "leaf":
+            lines.append(f"{pad}return {_literal(values[node.id])}")
+        elif kind == "split":
+            assert node.split is not None
+            lines.append(f"{pad}if {_goes_left(node.split, variables)}:")
+        elif kind == "between":
+            lines.append(f"{pad}else:")
+    helper = _MOMENT if any("_microseconds" in line for line in lines) else ""
+    return f"{helper}\n".lstrip("\n") + ("\n" if helper else "") + "\n".join(lines) + "\n"
+
+
+def _values(tree: Tree, output: str) -> list[Any]:
+    if output == "leaf":
+        return [node.id for node in tree.nodes]
+    if output == "label":
+        columns: dict[str, list[Any]] = answers(tree)
+        return columns["label"] if "label" in columns else list(zip(*columns.values()))
+    if output == "proba":
+        if tree.task == "targets":
+            return [tree.target_shares(node) for node in tree.nodes]
+        return list(zip(*shares(tree).values()))
+    raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
+
+
+def _literal(value: Any) -> str:
+    """The value as source, in ASCII, because what is printed may be read by a terminal."""
+    return printable(ascii(value))
+
+
+def _number(column: Column, variable: str) -> str:
+    """A date as the number that its thresholds are in."""
+    unit = time_unit(column.dtype)
+    if unit == "day":
+        return f"{variable}.toordinal() - 719163"
+    if unit == "ms":
+        return f"_microseconds({variable}) // 1000"
+    factor = PER_MICROSECOND[unit]
+    return f"_microseconds({variable})" + (f" * {factor}" if factor > 1 else "")
+
+
+def _goes_left(split: Split, variables: dict[str, str]) -> str:
+    variable = variables[split.column.name]
+    if isinstance(split.test, bool):
+        return f"not {variable}"
+    if isinstance(split.test, str):
+        return f"{variable} != {ascii(split.test)}"
+    test = math.floor(split.test) if split.column.kind == "date" else split.test
+    return f"{variable} <= {test!r}"

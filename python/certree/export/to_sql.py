@@ -1,0 +1,263 @@
+"""A tree as SQL: columns of a select list, each a CASE of CASEs.
+
+Comparisons are exact. A threshold of at most 15 digits is written as it is, because every database
+reads it as the nearest 64-bit float; one of more digits is read from a string where that is exact,
+and in SQLite, which reads long decimals roughly, it is a quotient of a whole number and powers of
+two. Floats of 32 bits are widened before they are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from certree.conditions import float_at_most, time_zone
+from certree.export.walk import answers, shares, walk
+from certree.ingest.kinds import time_unit
+from certree.schema import Column
+
+if TYPE_CHECKING:
+    from certree.tree import Split, Tree
+
+Dialect = Literal["duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"]
+Output = Literal["label", "proba", "leaf"]
+
+EXACT = 2**53
+"""Integers up to this size are 64-bit floats."""
+
+PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a dialect says what is not the same everywhere."""
+
+    double: str
+    #: Around an identifier.
+    mark: str
+    #: Backslashes in a string begin an escape.
+    escapes: bool
+    #: True of a float that is no number; empty where there is none.
+    no_number: str
+    #: Moments without and with a time zone.
+    naive: str
+    zoned: str
+    #: The largest integer that a literal can be.
+    largest: int
+
+
+_LARGE = 10**37
+DIALECTS = {
+    "duckdb": Words("DOUBLE", '"', False, "isnan({})", "TIMESTAMP '{}'", "TIMESTAMPTZ '{}+00'", _LARGE),
+    "postgres": Words(
+        "DOUBLE PRECISION", '"', False, "{} = 'NaN'", "TIMESTAMP '{}'", "TIMESTAMPTZ '{}+00'", _LARGE
+    ),
+    "sqlite": Words("REAL", '"', False, "", "'{}'", "'{}'", 2**63 - 1),
+    "snowflake": Words(
+        "DOUBLE",
+        '"',
+        True,
+        "{} = 'NaN'::DOUBLE",
+        "TO_TIMESTAMP_NTZ('{}')",
+        "TO_TIMESTAMP_TZ('{} +00:00')",
+        _LARGE,
+    ),
+    "bigquery": Words(
+        "FLOAT64", "`", True, "IS_NAN({})", "DATETIME '{}'", "TIMESTAMP '{}+00'", 2**63 - 1
+    ),
+    "spark": Words(
+        "DOUBLE", "`", True, "isnan({})", "TIMESTAMP_NTZ '{}'", "TIMESTAMP '{}+00:00'", _LARGE
+    ),
+}
+
+
+def to_sql(tree: Tree, output: str = "label", dialect: str = "duckdb") -> str:
+    writer = Writer.of(dialect)
+    if output == "leaf":
+        columns: dict[str, list[Any]] = {"leaf": [node.id for node in tree.nodes]}
+    elif output == "label":
+        columns = answers(tree)
+    elif output == "proba":
+        columns = {**shares(tree)}
+    else:
+        raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
+    return ",\n".join(
+        f"{_case(tree, values, writer)} AS {writer.name(name)}" for name, values in columns.items()
+    )
+
+
+def _case(tree: Tree, values: Sequence[Any], writer: Writer) -> str:
+    """The answer of the leaf that a row ends in; NULL where a tested column has no value."""
+    kinds = {type(value) for value in values}
+    if len(kinds) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"the labels are of several types ({names}), but a column of SQL has one")
+    lines = []
+    tested = {node.split.column.name: node.split.column for node in tree.nodes if node.split}
+    if tested:
+        missing = " OR ".join(writer.has_no_value(column) for column in tested.values())
+        lines += [f"CASE WHEN {missing} THEN NULL", "ELSE"]
+    for kind, node, depth in walk(tree):
+        pad = "  " * min(depth + 1, 40)
+        if kind == "leaf":
+            lines.append(f"{pad}{writer.literal(values[node.id])}")
+        elif kind == "split":
+            assert node.split is not None
+            lines.append(f"{pad}CASE WHEN {writer.goes_left(node.split)} THEN")
+        elif kind == "between":
+            lines.append(f"{pad}ELSE")
+        else:
+            lines.append(f"{pad}END")
+    if tested:
+        lines.append("END")
+    return "\n".join(lines).strip()
+
+
+def rule_sql(tree: Tree, leaf: int, dialect: str = "duckdb") -> str:
+    """What holds for the rows of a leaf, as the condition of a WHERE."""
+    writer = Writer.of(dialect)
+    path = tree.path(leaf)
+    told = []
+    for at, child in zip(path, path[1:]):
+        split = tree.nodes[at].split
+        assert split is not None
+        side = writer.goes_left if child == split.left else writer.goes_right
+        told.append(side(split))
+    return "\n  AND ".join(told) or "TRUE"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes names, literals and conditions in one dialect."""
+
+    dialect: str
+    words: Words
+
+    @classmethod
+    def of(cls, dialect: str) -> Writer:
+        if dialect not in DIALECTS:
+            raise ValueError(f"dialect={dialect!r} must be one of {', '.join(DIALECTS)}")
+        return cls(dialect, DIALECTS[dialect])
+
+    def name(self, name: str) -> str:
+        mark = self.words.mark
+        if "\0" in name or not name:
+            raise ValueError(f"{name!r} cannot be the name of a column in SQL")
+        if self.dialect == "bigquery":
+            return f"{mark}{_escaped(name, mark)}{mark}"
+        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+    def string(self, value: str) -> str:
+        if "\0" in value:
+            raise ValueError(f"{value!r} holds a character that SQL's strings cannot")
+        if self.words.escapes:
+            return f"'{_escaped(value, chr(39))}'"
+        return "'" + value.replace("'", "''") + "'"
+
+    def literal(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            return self.integer(value)
+        if isinstance(value, float):
+            return self.double(value)
+        if isinstance(value, str):
+            return self.string(value)
+        raise ValueError(f"labels of type {type(value).__name__} cannot be written in SQL")
+
+    def integer(self, value: int) -> str:
+        if abs(value) > self.words.largest:
+            raise ValueError(f"{self.dialect} has no integer as large as {value}")
+        return str(value)
+
+    def double(self, value: float) -> str:
+        """A number that is read as this 64-bit float."""
+        text = repr(value)
+        digits = text.split("e")[0].replace(".", "").replace("-", "").strip("0")
+        if len(digits) <= 15 and "e" not in text:
+            return text
+        if self.dialect != "sqlite":
+            return f"CAST('{text}' AS {self.words.double})"
+        return _quotient(value)
+
+    def has_no_value(self, column: Column) -> str:
+        name = self.name(column.name)
+        tests = [f"{name} IS NULL"]
+        if column.dtype.startswith("Float") and self.words.no_number:
+            tests.append(self.words.no_number.format(name))
+        return " OR ".join(tests)
+
+    def goes_left(self, split: Split) -> str:
+        return self._side(split, "NOT {}", "<>", "<=")
+
+    def goes_right(self, split: Split) -> str:
+        return self._side(split, "{}", "=", ">")
+
+    def _side(self, split: Split, boolean: str, string: str, number: str) -> str:
+        column, test = split.column, split.test
+        name = self.name(column.name)
+        if isinstance(test, bool):
+            return boolean.format(name)
+        if isinstance(test, str):
+            return f"{name} {string} {self.string(test)}"
+        if column.kind == "date":
+            if self.dialect == "duckdb" and time_unit(column.dtype) == "ns" and time_zone(column.dtype):
+                # Its releases differ in the type of such a column, and literals have none.
+                return f"epoch_ns({name}) {number} {math.floor(test)}"
+            return f"{name} {number} {self.moment(column, math.floor(test))}"
+        if abs(test) >= EXACT and column.dtype in ("Int64", "UInt64"):
+            return f"{name} {number} {self.integer(math.floor(test))}"
+        if column.dtype in ("Float16", "Float32"):
+            name = f"CAST({name} AS {self.words.double})"
+        return f"{name} {number} {self.double(float_at_most(test))}"
+
+    def moment(self, column: Column, threshold: int) -> str:
+        unit = time_unit(column.dtype)
+        try:
+            if unit == "day":
+                day = (date(1970, 1, 1) + timedelta(days=threshold)).isoformat()
+                return f"'{day}'" if self.dialect == "sqlite" else f"DATE '{day}'"
+            seconds, part = divmod(threshold, PER_SECOND[unit])
+            moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+        except OverflowError:
+            raise ValueError(
+                f"column {column.name!r} is compared with a moment that has no four-digit year, which "
+                "SQL cannot say"
+            ) from None
+        digits = len(str(PER_SECOND[unit])) - 1
+        # Only duckdb's and snowflake's clocks are finer than microseconds.
+        text = f"{moment.isoformat(sep=' ')}.{part:0{digits}d}"
+        zoned = time_zone(column.dtype) is not None
+        if unit == "ns" and self.dialect == "duckdb":
+            return f"TIMESTAMP_NS '{text}'"
+        if unit == "ns" and self.dialect != "snowflake":
+            text = text[:-3]
+        return (self.words.zoned if zoned else self.words.naive).format(text)
+
+
+def _escaped(text: str, mark: str) -> str:
+    """With backslashes before what would end the text or begin an escape."""
+    text = text.replace("\\", "\\\\").replace(mark, "\\" + mark)
+    return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+def _quotient(value: float) -> str:
+    """A float as whole numbers that are exact floats, multiplied or divided without rounding."""
+    whole, below = value.as_integer_ratio()
+    power = 1 - below.bit_length()
+    while whole and whole % 2 == 0:
+        whole //= 2
+        power += 1
+    parts = [f"CAST({whole} AS REAL)"]
+    sign = "*" if power > 0 else "/"
+    left = abs(power)
+    while left > 0:
+        step = min(left, 62)
+        parts.append(f"{sign} CAST({2**step} AS REAL)")
+        left -= step
+    return f"({' '.join(parts)})"
+
+
