@@ -15,7 +15,7 @@ import numpy as np
 
 from certree.conditions import brief, plain
 from certree.drawing.measure import width_of
-from certree.export.to_text import answer_text, mean_texts, percent, rows_text, value_texts
+from certree.export.node_words import answer_text, mean_texts, percent, rows_text, value_texts
 from certree.schema import NUMBERS, Task
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from certree import ingest
 from certree.conditions import plain
 from certree.drawing import charts
-from certree.export.to_text import answer_text, rows_text
+from certree.export.node_words import answer_text, rows_text
 from certree.reporting.measures import (
     Counts,
     Estimate,
