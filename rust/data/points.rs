@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codes::Codes;
-use super::columns::{Column, ColumnKind};
+use super::columns::{Column, ColumnKind, Threshold};
 use crate::error::{Error, Result};
 
 /// One code per column and point, and how many rows each point stands for.
@@ -93,15 +93,15 @@ fn check_column(column: &Column, codes: &Codes, n_points: usize) -> Result<()> {
         )));
     }
     if let ColumnKind::Ordered(cuts) = &column.kind {
-        if cuts.iter().any(|cut| matches!(cut, super::Threshold::Float(t) if t.is_nan())) {
+        if cuts.iter().any(|cut| matches!(cut, Threshold::Float(t) if t.is_nan())) {
             return Err(Error::invalid(format!(
                 "a cut of column {:?} is not a number",
                 column.name
             )));
         }
         let ascending = cuts.windows(2).all(|pair| match (pair[0], pair[1]) {
-            (super::Threshold::Float(a), super::Threshold::Float(b)) => a < b,
-            (super::Threshold::Int(a), super::Threshold::Int(b)) => a < b,
+            (Threshold::Float(a), Threshold::Float(b)) => a < b,
+            (Threshold::Int(a), Threshold::Int(b)) => a < b,
             // Mixed columns are compared by the caller, who made them.
             _ => true,
         });

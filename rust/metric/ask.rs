@@ -5,24 +5,14 @@ use std::cell::RefCell;
 
 use crate::cost::{Cost, INFINITE, MAX_TOTAL};
 use crate::error::{Error, Result};
+use crate::metric::candidate::Candidate;
 use crate::metric::loss::{Errors, Loss, TOO_FINE};
-use crate::metric::solve::Scored;
+use crate::metric::scored::Scored;
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
 use crate::run::{Held, Run};
 use crate::search::Found;
 use crate::search::best_first::{Hints, Learned};
-use crate::tree::Plan;
-
-/// A tree with labels, and what it adds up to.
-#[derive(Debug, Clone)]
-pub struct Candidate {
-    pub plan: Plan,
-    /// Of its leaves, from left to right.
-    pub labels: Vec<u32>,
-    pub errors: Errors,
-    pub leaves: u32,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Subproblem {

@@ -9,7 +9,7 @@ use crate::bounds::hull::{Support, dot, meet};
 use crate::error::Result;
 use crate::metric::ask::Subproblem;
 use crate::metric::loss::{Errors, Loss, reduced};
-use crate::metric::solve::State;
+use crate::metric::state::State;
 
 /// Two corners of the hull, and a line below each; more missed on the right.
 #[derive(Debug, Clone, Copy)]

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::metric::ask::Subproblem;
 use crate::metric::chords;
 use crate::metric::loss::{Errors, Loss, reduced};
-use crate::metric::solve::State;
+use crate::metric::state::State;
 use crate::metric::worse;
 
 /// How many lines are tried for a leaf count before it is enumerated.

@@ -14,14 +14,20 @@
 //! `bounds::fence`.
 
 mod ask;
+mod candidate;
 mod chords;
+mod given;
 mod hull;
+mod input;
 mod loss;
 mod ratio;
 mod refined;
 mod rounded;
+mod scored;
 mod solve;
+mod state;
 mod worse;
 
+pub use input::MetricInput;
 pub use loss::Metric;
-pub use solve::{MetricInput, Scored};
+pub use scored::Scored;

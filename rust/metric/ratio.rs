@@ -7,7 +7,7 @@ use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::metric::ask::Subproblem;
 use crate::metric::loss::{Ratio, TOO_FINE};
-use crate::metric::solve::State;
+use crate::metric::state::State;
 
 /// How often a number of leaves is tried with a penalty on leaves before they are limited.
 const PENALTIES: u32 = 5;

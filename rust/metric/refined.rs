@@ -12,10 +12,11 @@ use crate::bounds::{Bound, affordable_leaves, ratio_shortfall};
 use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
-use crate::exact::{Ratio, Total};
+use crate::exact::Ratio;
 use crate::finish::{grow, labelled};
+use crate::metric::given::Given;
 use crate::metric::loss::{Kind, Loss};
-use crate::metric::solve::{MetricInput, Scored};
+use crate::metric::scored::Scored;
 use crate::problem::{Problem, Shape};
 use crate::route::search;
 use crate::run::Run;
@@ -27,47 +28,6 @@ const MOST_COUNTS: u32 = 64;
 
 /// Each begins with a better tree than the last one.
 const ROUNDS: usize = 16;
-
-/// Positives and negatives by point, exactly: weights times the factors of their classes.
-pub struct Given {
-    weights: Vec<[f64; 2]>,
-    factors: [Ratio; 2],
-    totals: [Ratio; 2],
-    /// The first search may have had a lower one.
-    leaf_penalty: f64,
-}
-
-impl Given {
-    pub fn new(input: &MetricInput) -> Given {
-        let (p, classes) = (input.positive, &input.classes);
-        let weights: Vec<[f64; 2]> =
-            classes.weights.chunks_exact(2).map(|w| [w[p], w[1 - p]]).collect();
-        let sums = [0, 1].map(|side| {
-            let mut sum = Total::default();
-            weights.iter().for_each(|own| sum.add(own[side]));
-            sum.ratio()
-        });
-        let factor = |side: usize| {
-            let class = if side == 0 { p } else { 1 - p };
-            let weight = Ratio::written(classes.class_weights[class]);
-            if classes.balanced { weight.over(&sums[side]) } else { weight }
-        };
-        let factors = [factor(0), factor(1)];
-        let totals = [0, 1].map(|side| &factors[side] * &sums[side]);
-        Given { weights, factors, totals, leaf_penalty: classes.leaf_penalty }
-    }
-
-    /// What labels miss, and how much false alarm they give; `positive` says which points are
-    /// called positive.
-    fn errors(&self, positive: impl Fn(usize) -> bool) -> [Ratio; 2] {
-        let mut sums = [Total::default(), Total::default()];
-        for (point, own) in self.weights.iter().enumerate() {
-            let side = usize::from(positive(point));
-            sums[side].add(own[side]);
-        }
-        [0, 1].map(|side| &sums[side].ratio() * &self.factors[side])
-    }
-}
 
 /// The ratio in the weights as they were given: top · errors over base · positives + under ·
 /// errors.

@@ -9,8 +9,8 @@
 //! and η by all that it moves.
 
 use crate::cost::{decimal, sum};
+use crate::metric::input::MetricInput;
 use crate::metric::loss::{Kind, Loss, Metric};
-use crate::metric::solve::MetricInput;
 use crate::task::ClassInput;
 
 /// The same problem in whole numbers.

@@ -10,7 +10,7 @@ use crate::bounds::{Bound, fewer_misses};
 use crate::error::Result;
 use crate::metric::ask::Subproblem;
 use crate::metric::loss::reduced;
-use crate::metric::solve::State;
+use crate::metric::state::State;
 
 /// Close the leaf count, or find a tree of it whose loss is at most 1.
 pub fn close(state: &mut State<'_, '_>, index: usize, limit: Option<u32>) -> Result<()> {

@@ -2,9 +2,8 @@
 
 use super::combinations;
 use super::goal::{Goal, RowCostInput};
-use super::problem::Posed;
 use crate::data::{Column, Points};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pareto::LimitInput;
 use crate::problem::Shape;
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
@@ -50,14 +49,6 @@ impl ProblemInput {
         let given: Vec<&str> = given.iter().filter(|part| part.1).map(|part| part.0).collect();
         combinations::check(self.goal.name(), &given)?;
         self.points.check(&self.columns)
-    }
-
-    /// The problem, for the search that it takes.
-    pub fn build(&self) -> Result<Posed> {
-        Error::guard(|| {
-            self.check()?;
-            Posed::new(self)
-        })
     }
 
     /// Differs where anything that the problem holds does, but for `shape` and `regrets`.

@@ -23,8 +23,18 @@ pub enum Posed {
 
 static FREE: FeatureCostList = FeatureCostList { tests: Vec::new(), of_column: Vec::new() };
 
+impl ProblemInput {
+    /// The problem, for the search that it takes.
+    pub fn build(&self) -> Result<Posed> {
+        Error::guard(|| {
+            self.check()?;
+            Posed::new(self)
+        })
+    }
+}
+
 impl Posed {
-    pub(super) fn new(input: &ProblemInput) -> Result<Posed> {
+    fn new(input: &ProblemInput) -> Result<Posed> {
         let (columns, points, shape) = (input.columns.clone(), input.points.clone(), input.shape);
         let counts_classes = match &input.constraints {
             None => None,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use hashbrown::HashMap;
 
-use super::Run;
+use super::state::Run;
 
 /// A value that knows how many bytes it has on the heap.
 pub trait HeapBytes {

@@ -14,10 +14,12 @@
 //! in `task`, `Plan` and `Tree` in `tree`, the searches' tables beside them, and what is made of
 //! these parts in `posed` and `answer`. `docs/architecture/serial.md` has the formats.
 
+mod damaged;
 mod digest;
 mod reader;
 mod writer;
 
+pub use damaged::damaged;
 pub use digest::Digest;
 pub use reader::Reader;
 pub use writer::Writer;
@@ -97,9 +99,4 @@ pub fn open(kind: Kind, bytes: &[u8]) -> Result<Reader<'_>> {
         return Err(damaged("their checksum is wrong"));
     }
     Ok(Reader::new(body))
-}
-
-/// The error of bytes that cannot be what they say they are.
-pub fn damaged(what: &str) -> Error {
-    Error::invalid(format!("these bytes are damaged: {what}"))
 }

@@ -1,6 +1,6 @@
 //! Bytes to values, or an error.
 
-use super::damaged;
+use super::damaged::damaged;
 use crate::error::{Error, Result};
 
 /// What is left to read.

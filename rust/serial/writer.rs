@@ -1,6 +1,6 @@
 //! Values to bytes.
 
-use super::Digest;
+use super::digest::Digest;
 
 /// Numbers are written in as few bytes as hold them, seven bits in each, the lowest first.
 #[derive(Default)]

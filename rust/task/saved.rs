@@ -1,9 +1,11 @@
 //! What tasks are built from, as bytes. A task itself is code, and is built again.
 
-use super::{
-    ClassInput, Deviance, FeatureCostInput, FeatureCostList, Impurity, RateInput, SquaresInput,
-    TargetsInput,
-};
+use super::class_input::ClassInput;
+use super::deviance::{Deviance, RateInput};
+use super::feature_costs::{FeatureCostInput, FeatureCostList};
+use super::impurity::Impurity;
+use super::squares_input::SquaresInput;
+use super::targets::TargetsInput;
 use crate::error::Result;
 use crate::serial::{Reader, Saved, Writer, damaged};
 

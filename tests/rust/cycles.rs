@@ -30,6 +30,7 @@ fn paths_at(text: &str) -> (Vec<Vec<String>>, usize) {
     let (tails, length) = match rest.chars().next() {
         Some('{') => paths_of_group(rest),
         Some(letter) if is_of_name(letter) => paths_at(rest),
+        Some('*') => (vec![vec!["*".to_owned()]], 1),
         _ => (vec![Vec::new()], 0),
     };
     let joined = tails.into_iter().map(|tail| [vec![name.clone()], tail].concat());
@@ -62,12 +63,16 @@ fn paths(code: &str) -> Vec<(Vec<String>, usize)> {
     while let Some(letter) = code[at..].chars().next() {
         if is_of_name(letter) {
             let (paths, length) = paths_at(&code[at..]);
-            opens_module = match paths[0].as_slice() {
-                [word] if word == "mod" => 2,
-                _ => i32::max(0, opens_module - 1),
-            };
-            found.extend(paths.into_iter().map(|path| (path, modules.len())));
             at += length;
+            let word = paths[0].join("::");
+            if word == "pub" && code[at..].starts_with('(') {
+                at += code[at..].find(')').unwrap_or(0);
+            }
+            // To declare a module is not to import it.
+            if opens_module != 2 {
+                found.extend(paths.into_iter().map(|path| (path, modules.len())));
+            }
+            opens_module = if word == "mod" { 2 } else { i32::max(0, opens_module - 1) };
             continue;
         }
         match letter {
@@ -105,7 +110,7 @@ fn imports(source: &Source, files: &Files) -> BTreeSet<String> {
             }
             first => {
                 let child = [own.clone(), vec![first.to_owned()]].concat();
-                if inner > 0 || !files.contains_key(&child) {
+                if inner > 0 || path.len() == 1 || !files.contains_key(&child) {
                     return None;
                 }
                 (own.clone(), &path[..])

@@ -53,10 +53,15 @@ pub fn sources() -> Vec<Source> {
     found
 }
 
+/// True of the line before unit tests.
+fn is_of_tests(line: &str) -> bool {
+    ["#[cfg(test)]", "#[cfg(all(test"].iter().any(|start| line.trim().starts_with(start))
+}
+
 /// The text up to its unit tests, without comments and what is between quotes.
 fn code(text: &str) -> String {
     let mut code = String::new();
-    for line in text.lines().take_while(|line| line.trim() != "#[cfg(test)]") {
+    for line in text.lines().take_while(|line| !is_of_tests(line)) {
         let mut quoted = false;
         let mut escaped = false;
         for (at, letter) in line.char_indices() {

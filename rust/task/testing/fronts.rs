@@ -5,7 +5,8 @@ use std::fmt::Display;
 use super::random::Random;
 use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};
-use crate::task::{FrontTask, Task};
+use crate::task::contract::Task;
+use crate::task::front_task::FrontTask;
 
 /// Sets of points that are tried.
 const SETS: usize = 2_000;

@@ -1,0 +1,380 @@
+//! What the workers of a search share of its run, and the clock looks at.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::curve::Curve;
+use super::decided::Decided;
+use super::limits::{Limits, Status};
+use super::machine;
+use super::progress::{Moment, Progress, Work};
+use crate::bounds::{Bound, Decisions};
+use crate::cost::{Cost, INFINITE, Scale};
+
+/// Called now and then from the thread that started the run; `false` interrupts it.
+pub type Pulse<'a> = Box<dyn FnMut(&Progress) -> bool + Send + 'a>;
+
+/// How often the pulse may beat.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// A run without a memory limit does not ask the machine before it holds as much.
+const ALWAYS_FREE: u64 = 128 << 20;
+
+/// Shared by all workers of a search.
+pub struct Run<'a> {
+    start: Instant,
+    limits: Limits,
+    scale: Scale,
+    /// Why to stop, as a `Status`; 0 while running. The first reason stays.
+    stop: AtomicU8,
+    /// Whether the pulse said to end; it is not asked again.
+    interrupted: AtomicBool,
+    /// The memory limit, or what stands for one.
+    memory: OnceLock<u64>,
+    bytes: AtomicI64,
+    peak_bytes: AtomicI64,
+    nodes: AtomicU64,
+    kernel_calls: AtomicU64,
+    decided: Decided,
+    beat: Mutex<Beat<'a>>,
+}
+
+struct Beat<'a> {
+    pulse: Option<Pulse<'a>>,
+    last: Instant,
+    curve: Curve,
+    /// The best bounds that were told, lower and upper. Several phases of one run tell their own,
+    /// and what one of them has proved holds for the others, so that bounds never loosen.
+    known: (Cost, Cost),
+    /// The most that progress shows where no tree is known yet.
+    shown: Cost,
+}
+
+impl Beat<'_> {
+    fn tighten(&mut self, lower: Cost, upper: Cost) {
+        self.known = (self.known.0.max(lower), self.known.1.min(upper));
+    }
+}
+
+impl<'a> Run<'a> {
+    pub fn new(limits: Limits, scale: Scale, pulse: Option<Pulse<'a>>) -> Self {
+        let start = Instant::now();
+        let held = i64::try_from(limits.held).unwrap_or(i64::MAX / 2);
+        Run {
+            start,
+            limits,
+            scale,
+            stop: AtomicU8::new(0),
+            interrupted: AtomicBool::new(false),
+            memory: OnceLock::new(),
+            bytes: AtomicI64::new(held),
+            peak_bytes: AtomicI64::new(held),
+            nodes: AtomicU64::new(0),
+            kernel_calls: AtomicU64::new(0),
+            decided: Decided::default(),
+            beat: Mutex::new(Beat {
+                pulse,
+                last: start,
+                curve: Curve::default(),
+                known: (Cost::MIN, INFINITE),
+                shown: INFINITE,
+            }),
+        }
+    }
+
+    /// A run for a part of this one, within what is left of its time and memory; this one is told
+    /// by `pulse` alone.
+    pub fn part<'b>(&self, scale: Scale, pulse: Pulse<'b>) -> Run<'b> {
+        self.part_to_gap(scale, 0.0, pulse)
+    }
+
+    /// A part that may stop at a gap of its own.
+    pub fn part_to_gap<'b>(&self, scale: Scale, gap: f64, pulse: Pulse<'b>) -> Run<'b> {
+        let limits = Limits {
+            time: (self.limits.time)
+                .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds()))),
+            memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
+            held: 0,
+            gap,
+            threads: self.limits.threads,
+        };
+        Run::new(limits, scale, Some(pulse))
+    }
+
+    /// Take over the work of a part that came to its end, and why it did, if a limit of this run
+    /// was the reason. The gap of a part is none of the whole.
+    pub fn absorb(&self, part: &Run) {
+        let work = part.work();
+        self.add_nodes(work.nodes);
+        self.add_kernel_calls(work.kernel_calls);
+        self.add_decisions(&work.bounds);
+        // It was held beside what is held here.
+        self.add_bytes(work.peak_bytes as i64);
+        self.add_bytes(-(work.peak_bytes as i64));
+        if let Some(status) = part.stopped()
+            && !matches!(status, Status::Interrupted | Status::GapLimit)
+        {
+            self.stop(status);
+        }
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether somebody asked to stop; cheap enough for inner loops.
+    pub fn stopped(&self) -> Option<Status> {
+        Status::from_code(self.stop.load(Ordering::Relaxed))
+    }
+
+    pub fn stop(&self, status: Status) {
+        let _ = self.stop.compare_exchange(0, status.code(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Look at the clock; any worker may call this, as often as every few microseconds of work.
+    pub fn check_time(&self) -> Option<Status> {
+        if self.limits.time.is_some_and(|limit| self.start.elapsed() >= limit) {
+            self.stop(Status::TimeLimit);
+        }
+        self.stopped()
+    }
+
+    /// What is known before the search begins: no tree costs less than `lower`, and one costs
+    /// `upper`, if that is not infinite.
+    pub fn begin_with(&self, lower: Cost, upper: Cost) {
+        self.beat().tighten(lower, upper);
+    }
+
+    /// The best lower bound that was told; the smallest number if none was.
+    pub fn known_lower(&self) -> Cost {
+        self.beat().known.0
+    }
+
+    /// No tree that is of use costs more. Progress shows this while none is known.
+    pub fn show_at_most(&self, cost: Cost) {
+        self.beat().shown = cost;
+    }
+
+    fn beat(&self) -> MutexGuard<'_, Beat<'a>> {
+        self.beat.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Tell bounds of the whole problem, with an infinite `upper` if no tree is known. Only the
+    /// caller's thread does.
+    pub fn report(&self, lower: Cost, upper: Cost) -> Option<Status> {
+        self.check_time();
+        let mut beat = self.beat();
+        beat.tighten(lower, upper);
+        let (lower, upper) = beat.known;
+        let most = self.scale.units_of(self.limits.gap) - self.scale.slack;
+        if lower < upper && upper < INFINITE && upper - lower <= most {
+            self.stop(Status::GapLimit);
+        }
+        // Where units are rounded, a tree may be better than another phase's bound.
+        let upper = upper.min(beat.shown);
+        let lower = lower.min(upper);
+        let now = Instant::now();
+        let changed = beat.curve.changed(lower, upper);
+        if changed && (beat.curve.len() < 16 || now - beat.last >= BEAT) {
+            let moment = self.moment(lower, upper);
+            beat.curve.push(moment);
+        }
+        if now - beat.last >= BEAT && !self.interrupted() {
+            beat.last = now;
+            let progress = self.progress(lower, upper);
+            if let Some(pulse) = beat.pulse.as_mut()
+                && !pulse(&progress)
+            {
+                self.interrupted.store(true, Ordering::Relaxed);
+                self.stop(Status::Interrupted);
+            }
+        }
+        self.stopped()
+    }
+
+    /// Whether the pulse said to end, even if something else had ended the search before.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn moment(&self, lower: Cost, upper: Cost) -> Moment {
+        Moment {
+            seconds: self.seconds(),
+            upper: self.scale.objective(upper),
+            lower: self.scale.lower(lower),
+            upper_cost: upper,
+            lower_cost: lower,
+        }
+    }
+
+    fn progress(&self, lower: Cost, upper: Cost) -> Progress {
+        let moment = self.moment(lower, upper);
+        Progress {
+            seconds: moment.seconds,
+            objective: moment.upper,
+            lower_bound: moment.lower,
+            lower_cost: moment.lower_cost,
+            work: self.work(),
+        }
+    }
+
+    /// The anytime curve, closed with the final bounds.
+    pub fn curve(&self, lower: Cost, upper: Cost) -> Vec<Moment> {
+        self.beat().curve.closed(self.moment(lower, upper))
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    pub fn add_nodes(&self, n: u64) {
+        self.nodes.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub fn add_kernel_calls(&self, n: u64) {
+        self.kernel_calls.fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// A bound decided, in a place that is seldom passed: workers count by themselves.
+    pub fn decided(&self, bound: Bound) {
+        self.add_decided(bound, 1);
+    }
+
+    pub fn add_decided(&self, bound: Bound, times: u64) {
+        self.decided.add(bound, times);
+    }
+
+    /// How often bounds decided in a worker that has ended.
+    pub fn add_decisions(&self, decisions: &Decisions) {
+        decisions.iter().for_each(|(bound, times)| self.decided.add(bound, times));
+    }
+
+    /// Count memory that is taken or, negative, given back. The ledger (`held.rs`) alone does, so
+    /// that all of it comes back.
+    pub(super) fn add_bytes(&self, bytes: i64) {
+        if bytes != 0 {
+            let now = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            self.peak_bytes.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    /// Bytes that the run may hold: the limit, or else nine tenths of what the machine can spare.
+    pub fn memory(&self) -> u64 {
+        *self.memory.get_or_init(|| match self.limits.memory {
+            Some(limit) => limit,
+            None => match machine::available_memory() {
+                Some(free) => (self.bytes() + free) / 10 * 9,
+                None => u64::MAX,
+            },
+        })
+    }
+
+    /// Whether this many bytes more are within the memory limit.
+    pub fn fits(&self, more: u64) -> bool {
+        let all = self.bytes().saturating_add(more);
+        (self.limits.memory.is_none() && all <= ALWAYS_FREE) || all <= self.memory()
+    }
+
+    /// Count this many bytes if they fit.
+    pub(super) fn reserve(&self, more: u64) -> bool {
+        let fits = self.fits(more);
+        if fits && more > 0 {
+            self.add_bytes(more as i64);
+            if !self.fits(0) {
+                self.add_bytes(-(more as i64));
+                return false;
+            }
+        }
+        fits
+    }
+
+    /// Kernel calls so far, modulo 2^32: tells what happened earlier and later.
+    pub fn clock(&self) -> u32 {
+        self.kernel_calls.load(Ordering::Relaxed) as u32
+    }
+
+    pub fn work(&self) -> Work {
+        Work {
+            nodes: self.nodes.load(Ordering::Relaxed),
+            kernel_calls: self.kernel_calls.load(Ordering::Relaxed),
+            peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(0) as u64,
+            bounds: self.decided.so_far(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stopped(limits: Limits, slack: Cost, (lower, upper): (Cost, Cost)) -> Option<Status> {
+        let scale = Scale { units: 1000.0, offset: 0, slack };
+        Run::new(limits, scale, None).report(lower, upper)
+    }
+
+    #[test]
+    fn a_gap_is_small_enough_with_all_that_rounding_may_hide() {
+        let tenth = || Limits { gap: 0.1, ..Limits::default() };
+        let ends = |slack, left: Cost| stopped(tenth(), slack, (500, 500 + left));
+        assert_eq!(ends(0, 100), Some(Status::GapLimit));
+        assert_eq!(ends(0, 101), None);
+        assert_eq!(ends(20, 80), Some(Status::GapLimit));
+        assert_eq!(ends(20, 81), None);
+        assert_eq!(ends(200, 1), None);
+        // Where nothing is left the search ends by itself.
+        assert_eq!(ends(0, 0), None);
+    }
+
+    #[test]
+    fn the_first_reason_to_stop_stays() {
+        let run = Run::new(Limits::default(), Scale { units: 1.0, offset: 0, slack: 0 }, None);
+        run.stop(Status::MemoryLimit);
+        run.stop(Status::Interrupted);
+        assert_eq!(run.stopped(), Some(Status::MemoryLimit));
+    }
+
+    #[test]
+    fn a_part_has_what_is_left_and_gives_its_work_back() {
+        let limits = Limits {
+            time: Some(Duration::from_secs(100)),
+            memory: Some(1000),
+            gap: 0.5,
+            ..Limits::default()
+        };
+        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        let run = Run::new(limits, scale, None);
+        run.add_bytes(300);
+        let part = run.part(scale, Box::new(|_| true));
+        assert_eq!((part.limits().memory, part.limits().gap), (Some(700), 0.0));
+        assert!(part.limits().time.is_some_and(|time| time <= Duration::from_secs(100)));
+        part.add_nodes(3);
+        part.add_kernel_calls(5);
+        part.add_bytes(200);
+        part.add_bytes(-200);
+        run.absorb(&part);
+        let work = run.work();
+        assert_eq!((work.nodes, work.kernel_calls, work.peak_bytes), (3, 5, 500));
+        assert_eq!(run.bytes(), 300);
+        assert!(run.fits(700) && !run.fits(701));
+        assert!(!run.reserve(701) && run.reserve(700) && run.bytes() == 1000);
+    }
+
+    #[test]
+    fn an_interrupted_part_stops_nothing_else_but_a_limit_does() {
+        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        for (status, expected) in
+            [(Status::Interrupted, None), (Status::TimeLimit, Some(Status::TimeLimit))]
+        {
+            let run = Run::new(Limits::default(), scale, None);
+            let part = run.part(scale, Box::new(|_| true));
+            part.stop(status);
+            run.absorb(&part);
+            assert_eq!(run.stopped(), expected);
+        }
+    }
+}
