@@ -97,7 +97,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         let before = gap(&answer);
         let improved = refined.improve(problem, &mut answer, &mut exact, run)?;
         let stuck = !improved && gap(&answer) > before / 2.0;
-        if gap(&answer) <= wanted(&exact) || stuck || run.stopped().is_some() {
+        if gap(&answer) <= wanted(&exact) || stuck || run.check_time().is_some() {
             break;
         }
     }

@@ -164,8 +164,9 @@ impl FeatureCosts {
     }
 }
 
-/// The largest quotient of prices that is tried.
-const MOST_PARTS: i64 = 1 << 19;
+/// The most prices that are divided in the search for their unit: it takes a few milliseconds, and
+/// with two prices it tries numbers of parts up to half a million.
+const MOST_TRIED: i64 = 1 << 20;
 
 /// The unit of prices, and with it that of masses, that loses least where both are rounded down to
 /// whole numbers: one that all masses are whole in, as counts of rows are, or one that all prices
@@ -174,9 +175,10 @@ fn unit_of_price(masses: &[Ratio], prices: &[Ratio], unit: &Ratio) -> Option<Rat
     let near = |all: &[Ratio]| all.iter().map(Ratio::nearest).collect::<Vec<f64>>();
     let (all_mass, reals) = (sum(near(masses)), near(prices));
     let (n_points, units) = (masses.len() as f64, unit.nearest());
+    let all_prices = sum(reals.iter().copied());
     // What all points lose if they pay for everything: each mass up to a unit, each price its part.
     let lost = |of_price: f64, exact_masses: bool, parts: f64| {
-        let by_masses = if exact_masses { 0.0 } else { n_points * sum(reals.clone()) / of_price };
+        let by_masses = if exact_masses { 0.0 } else { n_points * all_prices / of_price };
         by_masses + all_mass * of_price * units * parts
     };
     let n_prices = prices.len() as f64;
@@ -190,39 +192,54 @@ fn unit_of_price(masses: &[Ratio], prices: &[Ratio], unit: &Ratio) -> Option<Rat
     }
     let largest = prices.iter().max().filter(|price| !price.is_zero())?.nearest();
     // Each price as the nearest number of parts, of which the unit is no more than any.
-    let parts_of = |q: i64| {
-        let whole = |price: &f64| (price / largest * q as f64).round();
-        let each =
-            reals.iter().filter(|price| whole(price) > 0.0).map(|price| price / whole(price));
-        let of_price = each.fold(f64::INFINITY, f64::min);
-        lost(of_price, false, sum(reals.iter().map(|price| price / of_price - whole(price))))
+    let whole = |price: f64, q: f64| (price / largest * q).round();
+    let lost_in_parts = |q: i64| {
+        let q = q as f64;
+        let (mut of_price, mut parts) = (f64::INFINITY, 0.0);
+        for &price in &reals {
+            let whole = whole(price, q);
+            if whole > 0.0 {
+                of_price = of_price.min(price / whole);
+            }
+            parts -= whole;
+        }
+        lost(of_price, false, parts + all_prices / of_price)
     };
-    let quotients = (1..=MOST_PARTS).map(|q| (parts_of(q), q));
+    let most = (MOST_TRIED / prices.len() as i64).max(1);
+    let quotients = (1..=most).map(|q| (lost_in_parts(q), q));
     let (lost, q) = quotients.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let whole = |price: &f64| (price / largest * q as f64).round();
-    let each = prices.iter().zip(&reals).filter(|(_, real)| whole(real) > 0.0);
-    let of_price = each.map(|(price, real)| price.over(&Ratio::stored(whole(real)))).min()?;
+    let each = prices.iter().zip(&reals).map(|(price, &real)| (price, whole(real, q as f64)));
+    let each = each.filter(|(_, whole)| *whole > 0.0);
+    let of_price = each.map(|(price, whole)| price.over(&Ratio::stored(whole))).min()?;
     found.push((lost, of_price));
     found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, of_price)| of_price)
 }
 
 /// A number that all these, which are not below 0, are whole multiples of. `None` where these have
-/// more than `MOST_DIGITS` binary digits, or where all are 0.
+/// more than `MOST_DIGITS` binary digits, where all are 0, or where floats cannot tell.
+///
+/// Euclid's algorithm in floats guesses it, because exact fractions would get twice as many digits
+/// at each step; what it guesses is checked exactly.
 fn common(numbers: &[Ratio]) -> Option<Ratio> {
-    let least = numbers.iter().max()?.over(&Ratio::from(1i64 << MOST_DIGITS));
-    let mut unit = Ratio::zero();
-    for number in numbers.iter().filter(|number| !number.is_zero()) {
-        let (mut a, mut b) = (number.clone(), unit);
-        while !b.is_zero() {
-            if b < least {
-                return None;
-            }
-            let times = Ratio::from(a.over(&b).floor()?);
-            (a, b) = (b.clone(), &a - &(&times * &b));
+    let largest = numbers.iter().max().filter(|number| !number.is_zero())?;
+    let least = f64::from(-MOST_DIGITS).exp2();
+    let mut unit = 1.0;
+    for number in numbers {
+        let (mut a, mut b) = (unit, number.nearest() / largest.nearest());
+        while b > least / 4.0 {
+            (a, b) = (b, (a - (a / b).round() * b).abs());
         }
         unit = a;
     }
-    (unit >= least && !unit.is_zero()).then_some(unit)
+    if unit < least {
+        return None;
+    }
+    let unit = largest.over(&Ratio::stored((1.0 / unit).round()));
+    let is_whole = |number: &Ratio| {
+        let times = number.over(&unit).floor()?;
+        Some((number - &(&Ratio::from(times) * &unit)).is_zero())
+    };
+    numbers.iter().all(|number| is_whole(number) == Some(true)).then_some(unit)
 }
 
 #[cfg(test)]
@@ -239,6 +256,8 @@ mod tests {
         assert_eq!(common(&written(&[7.0, 3.0])), Some(Ratio::from(1)));
         assert_eq!(common(&written(&[1e9, 1e-9])), None);
         assert_eq!(common(&written(&[0.0])), None);
+        // Two long decimals have no unit of so few digits, and that is found at once.
+        assert_eq!(common(&written(&[0.02871515115715561, 0.7])), None);
     }
 
     #[test]
