@@ -83,6 +83,7 @@ impl ClassCosts {
         ClassCosts { served: regrets.iter().enumerate().map(served).collect(), ..self.clone() }
     }
 
+    /// Whether lower bounds rest on floors, which are a guess.
     pub fn has_floors(&self) -> bool {
         !self.served.is_empty()
     }

@@ -135,6 +135,7 @@ impl Squares {
         Squares { stats, floored: true, ..self.clone() }
     }
 
+    /// Whether lower bounds rest on floors, which are a guess.
     pub fn has_floors(&self) -> bool {
         self.floored
     }

@@ -99,9 +99,11 @@ impl PathContext {
         self.walk.sheds(state)
     }
 
-    /// `Context::covers`.
-    pub fn covers(&self, one: &State, other: &State) -> bool {
-        self.walk.covers(one, other)
+    /// Whether rows in the state `one` can be sent down every tree that other rows have in the
+    /// state `other`. A split of that tree may leave them on one side, where it is no split: then
+    /// what it allows below must be allowed in its place.
+    pub fn takes_trees_of(&self, one: &State, other: &State) -> bool {
+        self.sheds(one) && self.walk.covers(one, other)
     }
 
     /// Whether no question is forbidden in this state, nor below the next split.

@@ -38,6 +38,17 @@ pub struct Shared<'a, 'run> {
     pub hints: Hints<'a>,
 }
 
+impl Shared<'_, '_> {
+    /// Both bounds are true of one optimum at every moment, unless they are guessed.
+    pub(super) fn check(&self, node: &Node) {
+        let (lower, upper) = (node.lower(), node.upper());
+        debug_assert!(
+            lower <= upper || self.rules.floors,
+            "a lower bound of {lower} is above an upper one of {upper}"
+        );
+    }
+}
+
 /// One worker: the shared graph, and its own scratch memory for each depth of its path.
 pub struct Worker<'a, 'run> {
     pub shared: &'a Shared<'a, 'run>,
@@ -173,6 +184,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         };
         // What the parent knows of these rows and this budget holds for the node.
         child.raise(pick.lower);
+        self.shared.check(&child);
         if child.lower() < pick.target && !child.solved() {
             self.build(at + 1, frame, side, pick.budget)?;
             self.enter(at + 1, &child, pick.target)?;
@@ -224,6 +236,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         let sum = alternative.sum_upper();
         if sum < node.upper() {
             node.lower_to(sum);
+            self.shared.check(node);
             choice = Some(alternative.choice());
         }
         if let Some(child) = child {
@@ -237,7 +250,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             let below = |question| context.map(|c| c.enter(&frame.state, question));
             let own = below(pick.question);
             let covers = |other| match (context, &own, below(other)) {
-                (Some(context), Some(own), Some(other)) => context.covers(own, &other),
+                (Some(context), Some(own), Some(other)) => context.takes_trees_of(own, &other),
                 _ => true,
             };
             let closed = all.spread(frame, node.key.budget, (pick, lower), node.upper(), covers);

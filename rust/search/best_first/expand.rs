@@ -139,6 +139,7 @@ impl Worker<'_, '_> {
             if let Entry::Open(node) = &entry {
                 node.raise(lower);
                 self.lower_to(node, &mut lock(&node.state), &frame, bounds.upper);
+                self.shared.check(node);
                 if lower < target && self.expand(&frame, node, target) {
                     self.inherit(parent, to, node);
                 }
@@ -223,6 +224,7 @@ impl Worker<'_, '_> {
         let bounds = rules.whole(&frame.look, node.key.budget);
         self.lower_to(node, &mut state, frame, bounds.upper);
         node.raise(bounds.lower);
+        self.shared.check(node);
         if node.solved() {
             let why = rules.why_node(frame, node.key.budget, bounds, node.upper());
             self.decided.add_if(true, why);

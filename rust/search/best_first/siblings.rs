@@ -26,7 +26,7 @@ impl Worker<'_, '_> {
         };
         let own = below(to.0);
         let covers = |sibling: usize| match (context, &own, below(sibling)) {
-            (Some(context), Some(own), Some(sibling)) => context.covers(&sibling, own),
+            (Some(context), Some(own), Some(sibling)) => context.takes_trees_of(&sibling, own),
             _ => true,
         };
         let mut near: Vec<(Cost, usize)> = (parent.siblings.iter().enumerate())
