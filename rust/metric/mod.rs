@@ -9,8 +9,9 @@
 //! Under limits the additive problems are those of [`crate::pareto::Constrained`], and all that is
 //! said of trees is said of those that keep them.
 //!
-//! Reading order: [`loss`] (the metrics and their level lines) → [`ask`] (one additive problem) →
-//! [`ratio`] (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`]. Lines and what they leave are in
+//! Reading order: [`loss`] (the metrics and their level lines) → [`scored`] (data and a metric) →
+//! [`ask`] (one additive problem) → [`state`] (the best tree so far, and what is open) → [`ratio`]
+//! (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`]. Lines and what they leave are in
 //! `bounds::fence`.
 
 mod ask;

@@ -164,9 +164,10 @@ impl FeatureCosts {
     }
 }
 
-/// The most prices that are divided in the search for their unit: it takes a few milliseconds, and
-/// with two prices it tries numbers of parts up to half a million.
-const MOST_TRIED: i64 = 1 << 20;
+/// The largest quotient of prices that is tried, and the most prices that are divided for that: it
+/// takes some hundredths of a second.
+const MOST_PARTS: i64 = 1 << 19;
+const MOST_DIVIDED: i64 = 1 << 23;
 
 /// The unit of prices, and with it that of masses, that loses least where both are rounded down to
 /// whole numbers: one that all masses are whole in, as counts of rows are, or one that all prices
@@ -205,7 +206,7 @@ fn unit_of_price(masses: &[Ratio], prices: &[Ratio], unit: &Ratio) -> Option<Rat
         }
         lost(of_price, false, parts + all_prices / of_price)
     };
-    let most = (MOST_TRIED / prices.len() as i64).max(1);
+    let most = (MOST_DIVIDED / prices.len() as i64).clamp(1, MOST_PARTS);
     let quotients = (1..=most).map(|q| (lost_in_parts(q), q));
     let (lost, q) = quotients.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let each = prices.iter().zip(&reals).map(|(price, &real)| (price, whole(real, q as f64)));
