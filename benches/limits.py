@@ -2,12 +2,13 @@
 
     python benches/limits.py [--only WORDS] [--times 1] [--json FILE]
 
-A limit of time holds if ``fit`` takes no more than 10% and 0.1 s beyond it, and one of memory if the resident memory of the
-process grows by no more than 10% and 16 MB beyond it while ``fit`` runs. A memory limit may also be held by an error that
-names it. Both are for the whole of ``fit``, from reading on. ``--times`` repeats each fit, and the median counts, because a
-machine with other work stretches the clock: ``cpu`` is the processor time of all threads, and where it is far below
-``wall``, others had the processor. Where the system does not tell the peak of a process, as outside of Linux, memory is not
-judged.
+A limit of time holds if ``fit`` takes no more than 10% and 0.1 s beyond it, and one of memory if
+the resident memory of the process grows by no more than 10% and 16 MB beyond it while ``fit`` runs.
+A memory limit may also be held by an error that names it. Both are for the whole of ``fit``, from
+reading on. ``--times`` repeats each fit, and the median counts, because a machine with other work
+stretches the clock: ``cpu`` is the processor time of all threads, and where it is far below
+``wall``, others had the processor. Where the system does not tell the peak of a process, as outside
+of Linux, memory is not judged.
 """
 
 from __future__ import annotations
@@ -166,14 +167,34 @@ def custom(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
 CASES = [
     Case("accuracy, quantiles", noise, classifier(max_depth=6, thresholds=20), time=0.05),
     Case("accuracy, all cuts", lambda: noise(20_000, 2), classifier(max_depth=4), time=1),
-    Case("accuracy, min_samples_leaf", lambda: noise(20_000, 2), classifier(max_depth=4, min_samples_leaf=5), time=1),
-    Case("accuracy, max_leaf_nodes", lambda: noise(5000, 4), classifier(max_leaf_nodes=6, max_depth=4), time=1),
+    Case(
+        "accuracy, min_samples_leaf",
+        lambda: noise(20_000, 2),
+        classifier(max_depth=4, min_samples_leaf=5),
+        time=1,
+    ),
+    Case(
+        "accuracy, max_leaf_nodes",
+        lambda: noise(5000, 4),
+        classifier(max_leaf_nodes=6, max_depth=4),
+        time=1,
+    ),
     Case("accuracy, 5M rows", long, classifier(max_depth=4), time=2),
     Case("accuracy, 100,000 columns", wide, classifier(max_depth=3), time=2),
     Case("accuracy, 60,000 strings", lambda: strings(60_000), classifier(max_depth=2), time=1),
-    Case("accuracy, 200,000 strings, depth 1", lambda: strings(200_000), classifier(max_depth=1), time=3),
+    Case(
+        "accuracy, 200,000 strings, depth 1",
+        lambda: strings(200_000),
+        classifier(max_depth=1),
+        time=3,
+    ),
     Case("accuracy, 2500 classes", lambda: noise(20_000, 6, 2500), classifier(max_depth=3), time=2),
-    Case("feature_costs", noise, classifier(max_depth=4, feature_costs={f"x{i}": 0.01 for i in range(12)}), time=0.05),
+    Case(
+        "feature_costs",
+        noise,
+        classifier(max_depth=4, feature_costs={f"x{i}": 0.01 for i in range(12)}),
+        time=0.05,
+    ),
     Case("mcc", noise, classifier("mcc", max_depth=4), time=0.05),
     Case("mcc", noise, classifier("mcc", max_depth=4, thresholds=20), time=1),
     Case("f1, 5M rows", long_floats, classifier("f1", max_depth=4, thresholds=20), time=1),
@@ -181,32 +202,104 @@ CASES = [
     Case("gini", noise, classifier("gini", max_depth=4, thresholds=20), time=0.5),
     Case("parity", people, parity, time=1),
     Case("regression", targets, fitting("OptimalTreeRegressor", max_depth=4), time=0.1),
-    Case("regression, quantile", targets, fitting("OptimalTreeRegressor", "quantile", max_depth=4), time=1),
-    Case("poisson", lambda: (targets()[0], rng().poisson(2, 20_000)),
-         fitting("OptimalTreeRegressor", "poisson", max_depth=4), time=1),
+    Case(
+        "regression, quantile",
+        targets,
+        fitting("OptimalTreeRegressor", "quantile", max_depth=4),
+        time=1,
+    ),
+    Case(
+        "poisson",
+        lambda: (targets()[0], rng().poisson(2, 20_000)),
+        fitting("OptimalTreeRegressor", "poisson", max_depth=4),
+        time=1,
+    ),
     Case("survival", survival, fitting("OptimalSurvivalTree", max_depth=4), time=1),
-    Case("costs, 20 labels", lambda: costs(5000, 20), fitting("OptimalCostTree", max_depth=4, thresholds=30), time=0.5),
+    Case(
+        "costs, 20 labels",
+        lambda: costs(5000, 20),
+        fitting("OptimalCostTree", max_depth=4, thresholds=30),
+        time=0.5,
+    ),
     Case("policy", lambda: costs(5000, 3), policy, time=0.5),
     Case("custom, called back", lambda: targets(3000), custom, time=1),
-    Case("guessed cuts", lambda: noise(20_000, 20), classifier(max_depth=5, thresholds="guess"), time=2),
-    Case("guessed bounds", lambda: noise(20_000, 20), classifier(max_depth=5, thresholds=10, reference="guess"), time=2),
+    Case(
+        "guessed cuts",
+        lambda: noise(20_000, 20),
+        classifier(max_depth=5, thresholds="guess"),
+        time=2,
+    ),
+    Case(
+        "guessed bounds",
+        lambda: noise(20_000, 20),
+        classifier(max_depth=5, thresholds=10, reference="guess"),
+        time=2,
+    ),
     Case("frontier, leaves", noise, front_of(("loss", "leaves")), time=1),
-    Case("frontier, errors, real weights", weighted, front_of(("false_negatives", "false_positives")), time=1),
+    Case(
+        "frontier, errors, real weights",
+        weighted,
+        front_of(("false_negatives", "false_positives")),
+        time=1,
+    ),
     Case("certify", noise, certify, time=0.5),
-    Case("accuracy, 2500 classes", lambda: noise(20_000, 6, 2500), classifier(max_depth=3, time_limit=20), memory=50 * MB),
-    Case("accuracy, 200,000 strings, depth 1", lambda: strings(200_000), classifier(max_depth=1, time_limit=20), memory=100 * MB),
-    Case("accuracy, 60,000 strings, depth 2", lambda: strings(60_000), classifier(max_depth=2, time_limit=20), memory=200 * MB),
+    Case(
+        "accuracy, 2500 classes",
+        lambda: noise(20_000, 6, 2500),
+        classifier(max_depth=3, time_limit=20),
+        memory=50 * MB,
+    ),
+    Case(
+        "accuracy, 200,000 strings, depth 1",
+        lambda: strings(200_000),
+        classifier(max_depth=1, time_limit=20),
+        memory=100 * MB,
+    ),
+    Case(
+        "accuracy, 60,000 strings, depth 2",
+        lambda: strings(60_000),
+        classifier(max_depth=2, time_limit=20),
+        memory=200 * MB,
+    ),
     Case("accuracy, 5M rows", long, classifier(max_depth=2, time_limit=20), memory=100 * MB),
     Case("accuracy, 100,000 columns", wide, classifier(max_depth=3, time_limit=10), memory=60 * MB),
-    Case("accuracy, quantiles", noise, classifier(max_depth=6, thresholds=20, leaf_penalty=1e-4, time_limit=4), memory=30 * MB),
-    Case("accuracy, min_samples_leaf", lambda: noise(20_000, 2),
-         classifier(max_depth=4, min_samples_leaf=5, time_limit=4), memory=20 * MB),
-    Case("f1", lambda: noise(20_000, 12), classifier("f1", max_depth=4, thresholds=50, time_limit=4), memory=40 * MB),
+    Case(
+        "accuracy, quantiles",
+        noise,
+        classifier(max_depth=6, thresholds=20, leaf_penalty=1e-4, time_limit=4),
+        memory=30 * MB,
+    ),
+    Case(
+        "accuracy, min_samples_leaf",
+        lambda: noise(20_000, 2),
+        classifier(max_depth=4, min_samples_leaf=5, time_limit=4),
+        memory=20 * MB,
+    ),
+    Case(
+        "f1",
+        lambda: noise(20_000, 12),
+        classifier("f1", max_depth=4, thresholds=50, time_limit=4),
+        memory=40 * MB,
+    ),
     Case("auc", noise, classifier("auc", max_depth=4, thresholds=10, time_limit=4), memory=40 * MB),
-    Case("regression, 100 targets", lambda: targets(20_000, 6, 100),
-         fitting("OptimalTreeRegressor", max_depth=3, time_limit=4), memory=100 * MB),
-    Case("costs, 500 labels", lambda: costs(20_000, 500), fitting("OptimalCostTree", max_depth=3, time_limit=4), memory=200 * MB),
-    Case("guessed cuts", lambda: noise(20_000, 20), classifier(max_depth=5, thresholds="guess", time_limit=10), memory=60 * MB),
+    Case(
+        "regression, 100 targets",
+        lambda: targets(20_000, 6, 100),
+        fitting("OptimalTreeRegressor", max_depth=3, time_limit=4),
+        memory=100 * MB,
+    ),
+    Case(
+        "costs, 500 labels",
+        lambda: costs(20_000, 500),
+        fitting("OptimalCostTree", max_depth=3, time_limit=4),
+        memory=200 * MB,
+    ),
+    Case(
+        "guessed cuts",
+        lambda: noise(20_000, 20),
+        classifier(max_depth=5, thresholds="guess", time_limit=10),
+        memory=60 * MB,
+    ),
 ]
 
 
@@ -263,18 +356,30 @@ def run(index: int) -> dict[str, Any]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        return {"status": f"FAILED: no answer in {PATIENCE} s", "wall": PATIENCE, "cpu": PATIENCE, "grown": None}
+        return {
+            "status": f"FAILED: no answer in {PATIENCE} s",
+            "wall": PATIENCE,
+            "cpu": PATIENCE,
+            "grown": None,
+        }
     lines = done.stdout.splitlines()
     if done.returncode != 0 or not lines:
         why = (done.stderr.splitlines() or ["?"])[-1]
-        return {"status": f"FAILED: {why}", "wall": float("inf"), "cpu": float("inf"), "grown": None}
+        return {
+            "status": f"FAILED: {why}",
+            "wall": float("inf"),
+            "cpu": float("inf"),
+            "grown": None,
+        }
     return dict(json.loads(lines[-1]))
 
 
 def judged(case: Case, found: list[dict[str, Any]]) -> dict[str, Any]:
     """The median of the repeats, and whether it holds the limit."""
     median = {
-        key: statistics.median([each[key] for each in found if each[key] is not None] or [float("nan")])
+        key: statistics.median(
+            [each[key] for each in found if each[key] is not None] or [float("nan")]
+        )
         for key in ("wall", "cpu", "grown")
     }
     status = found[-1]["status"]
@@ -289,19 +394,30 @@ def judged(case: Case, found: list[dict[str, Any]]) -> dict[str, Any]:
         most = case.memory * (1 + SHARE) + BYTES
         holds = by_cpu = not median["grown"] > most
     verdict = "yes" if fine and holds else "cpu" if fine and by_cpu else "NO"
-    return {"name": case.name, "time": case.time, "memory": case.memory, **median, "status": status, "holds": verdict}
+    return {
+        "name": case.name,
+        "time": case.time,
+        "memory": case.memory,
+        **median,
+        "status": status,
+        "holds": verdict,
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--only", default="", help="cases whose name or kind of limit has these words")
+    parser.add_argument(
+        "--only", default="", help="cases whose name or kind of limit has these words"
+    )
     parser.add_argument("--times", type=int, default=1, help="how often each fit is repeated")
     parser.add_argument("--json", help="a file for the figures")
     options = parser.parse_args()
     if options.child is not None:
         return child(options.child)
-    print(f"{'limit':>8} {'case':<36} {'wall s':>7} {'cpu s':>7} {'grown MB':>8} {'holds':>5}  status")
+    print(
+        f"{'limit':>8} {'case':<36} {'wall s':>7} {'cpu s':>7} {'grown MB':>8} {'holds':>5}  status"
+    )
     rows = []
     for index, case in enumerate(CASES):
         limit = f"{case.time:g} s" if case.time else f"{(case.memory or 0) / MB:.0f} MB"
@@ -310,8 +426,8 @@ def main() -> None:
         row = judged(case, [run(index) for _ in range(options.times)])
         rows.append(row)
         print(
-            f"{limit:>8} {case.name:<36} {row['wall']:>7.3f} {row['cpu']:>7.3f} {row['grown'] / MB:>8.0f} "
-            f"{row['holds']:>5}  {row['status'][:60]}",
+            f"{limit:>8} {case.name:<36} {row['wall']:>7.3f} {row['cpu']:>7.3f}"
+            f" {row['grown'] / MB:>8.0f} {row['holds']:>5}  {row['status'][:60]}",
             flush=True,
         )
     held = sum(row["holds"] == "yes" for row in rows)

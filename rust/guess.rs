@@ -32,7 +32,7 @@
 //! is no more than above.
 
 use crate::answer::exactly::settle_finely;
-use crate::answer::{Answer, Incumbent, conclude, confirm};
+use crate::answer::{self, Answer, Incumbent, conclude, confirm};
 use crate::bounds::{Bound, floors};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -78,6 +78,10 @@ struct Guess {
 /// The best tree if the guess is right. `regrets`: by point, how much more the reference loses
 /// there than the best label or mean, as a share of the objective.
 pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, Incumbent)> {
+    // Where each cut is looked at once, a guess saves nothing.
+    if Route::of(problem) == Route::OneSplit {
+        return answer::go_on(problem, None, run);
+    }
     Error::guard(|| {
         let guess = Guess::new(problem, regrets)?;
         let leaf = problem.as_one_leaf();

@@ -2,13 +2,15 @@
 
     python tests/mutants.py [--each N] [--seed S] [--keep DIR] rust/bounds/*.rs -- [filter ...]
 
-Every function of the named files is copied once for each mistake in it (a comparison, an operator, ``min`` and ``max``,
-a 0 or 1 changed, a statement dropped), and an environment variable says which copy runs. So one build serves all
-mutants. The project is copied to a scratch folder; nothing here is changed. For each mutant the tests that the filters name
-run until the first one fails; what none of them notices is printed. ``--each`` samples so many mutants of each file.
+Every function of the named files is copied once for each mistake in it (a comparison, an operator,
+``min`` and ``max``, a 0 or 1 changed, a statement dropped), and an environment variable says which
+copy runs. So one build serves all mutants. The project is copied to a scratch folder; nothing here
+is changed. For each mutant the tests that the filters name run until the first one fails; what none
+of them notices is printed. ``--each`` samples so many mutants of each file.
 
-This is for a nightly run by hand: it takes a build and some seconds for each mutant. A survivor is not always a missing test:
-a bound that is looser, or a limit that is met later, may change only how long a search takes.
+This is for a nightly run by hand: it takes a build and some seconds for each mutant. A survivor is
+not always a missing test: a bound that is looser, or a limit that is met later, may change only how
+long a search takes.
 """
 
 from __future__ import annotations
@@ -27,10 +29,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 #: What a token becomes. Formatted code has spaces around operators, and none in generics.
 SWAPS = [
-    (" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "),
+    (" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
+    (" == ", " != "), (" != ", " == "),
     (" + ", " - "), (" - ", " + "), (" * ", " + "), (" && ", " || "), (" || ", " && "),
-    (".min(", ".max("), (".max(", ".min("), ("(0)", "(1)"), (" 0 ", " 1 "), (" 1 ", " 2 "), (" 2 ", " 3 "),
-    (" += ", " -= "), (" -= ", " += "), ("saturating_sub", "saturating_add"), ("checked_add", "checked_sub"),
+    (".min(", ".max("), (".max(", ".min("), ("(0)", "(1)"),
+    (" 0 ", " 1 "), (" 1 ", " 2 "), (" 2 ", " 3 "),
+    (" += ", " -= "), (" -= ", " += "),
+    ("saturating_sub", "saturating_add"), ("checked_add", "checked_sub"),
 ]  # fmt: skip
 
 FUNCTION = re.compile(r"^( *)(pub(\([a-z: ]+\))? )?fn (\w+)")
@@ -46,14 +51,18 @@ pub fn mutant() -> u32 {
 def mutants_of(line: str) -> list[str]:
     """The line with one mistake each."""
     code = line.split("//")[0]
-    if not code.strip() or re.search(r"assert|#\[|format!|Error::|\bimpl\b|\bdyn\b|^\s*(use|const) |\|\|$", code):
+    if not code.strip() or re.search(
+        r"assert|#\[|format!|Error::|\bimpl\b|\bdyn\b|^\s*(use|const) |\|\|$", code
+    ):
         return []
     found = []
     for token, other in SWAPS:
         # A closure without arguments is no disjunction.
         for at in [m.start() for m in re.finditer(re.escape(token), code)]:
             found.append(line[:at] + other + line[at + len(token) :])
-    if re.fullmatch(r" *[\w.]+(\[.*\])?( [-+*|&^]?= .*|\(.*\));\n", line) and not code.strip().startswith("return"):
+    if re.fullmatch(
+        r" *[\w.]+(\[.*\])?( [-+*|&^]?= .*|\(.*\));\n", line
+    ) and not code.strip().startswith("return"):
         found.append("\n")
     return found
 
@@ -67,15 +76,22 @@ def functions(lines: list[str]):
         while match and not lines[start].rstrip().endswith(("{", "}", ";")):
             start += 1
         signature = "".join(lines[at : start + 1])
-        if match and lines[start].rstrip().endswith("{") and "impl" not in signature.split("->")[-1]:
+        if (
+            match
+            and lines[start].rstrip().endswith("{")
+            and "impl" not in signature.split("->")[-1]
+        ):
             end = next(i for i in range(start, len(lines)) if lines[i] == match[1] + "}\n")
             yield match[4], start + 1, end
             at = end
         at += 1
 
 
-def mutate(path: Path, first: int, each: int, chosen: random.Random, broken: set[int]) -> list[tuple[int, str]]:
-    """Write all mutants of a file into it, but for those that are ``broken``; returns their numbers and what they are."""
+def mutate(
+    path: Path, first: int, each: int, chosen: random.Random, broken: set[int]
+) -> list[tuple[int, str]]:
+    """Write all mutants of a file into it, but for those that are ``broken``; returns their numbers
+    and what they are."""
     lines = path.read_text().splitlines(keepends=True)
     bodies = list(functions(lines))
     sites = [(name, start, end, at, new) for name, start, end in bodies
@@ -91,7 +107,15 @@ def mutate(path: Path, first: int, each: int, chosen: random.Random, broken: set
             number += 1
             if number in broken:
                 continue
-            told.append((number, f"{path.name}:{at + 1} {name}: {lines[at].strip()}  →  {new.strip() or '(dropped)'}"))
+            told.append(
+                (
+                    number,
+                    (
+                        f"{path.name}:{at + 1} {name}: {lines[at].strip()}  → "
+                        f" {new.strip() or '(dropped)'}"
+                    ),
+                )
+            )
             out += [f"{number} => {{\n", *lines[start:at], new, *lines[at + 1 : end], "}\n"]
         out += ["_ => {\n", *lines[start:end], "}\n    }\n"]
         last = end
@@ -121,12 +145,16 @@ def prepare(files: list[str], each: int, seed: int, scratch: Path) -> list[tuple
             sys.exit(run.stderr)
 
 
-def killed(binaries: list[str], mutant: int, filters: list[str], cwd: Path, seconds: float) -> str | None:
+def killed(
+    binaries: list[str], mutant: int, filters: list[str], cwd: Path, seconds: float
+) -> str | None:
     """The first test that fails, if one does."""
     for binary in binaries:
         env = {**os.environ, "MUTANT": str(mutant), "RUST_BACKTRACE": "0"}
         command = ["timeout", str(seconds), binary, *filters]
-        run = subprocess.Popen(command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        run = subprocess.Popen(
+            command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         for line in run.stdout:
             if line.startswith("test ") and line.rstrip().endswith("FAILED"):
                 run.kill()
@@ -143,11 +171,15 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10**9, help="mutants of each file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600, help="for the tests of one mutant")
-    parser.add_argument("--keep", type=Path, help="a scratch folder that stays, so that the next build is quicker")
+    parser.add_argument(
+        "--keep", type=Path, help="a scratch folder that stays, so that the next build is quicker"
+    )
     own, _, filters = " ".join(sys.argv[1:]).partition(" -- ")
     asked = parser.parse_args(own.split())
     scratch = asked.keep or Path(tempfile.mkdtemp(prefix="mutants-"))
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     for name in filter(None, listed.split("\0")):
         to = scratch / name
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +190,9 @@ def main() -> None:
     mutants = prepare(asked.files, asked.each, asked.seed, scratch)
     print(f"{len(mutants)} mutants of {len(asked.files)} files", flush=True)
     build = ["cargo", "test", "--no-run", "--lib", "--test", "all", "--message-format", "short"]
-    built = subprocess.run(build, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    built = subprocess.run(
+        build, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if built.returncode:
         sys.exit(built.stdout)
     binaries = [str(scratch / path) for path in re.findall(r"Executable .*\((.*)\)", built.stdout)]

@@ -27,12 +27,16 @@ ENDINGS = {
 
 #: What each route does, in brackets behind its name.
 ROUTES: dict[Route, str] = {
-    "greedy separation": "leaves cost nothing and nothing limits the tree, so there is nothing to search",
+    "greedy separation": (
+        "leaves cost nothing and nothing limits the tree, so there is nothing to search"
+    ),
     "one split": "no tree has more than one, so that each cut is looked at once",
     "intervals of cuts": "neighbouring cuts of a column are bounded together",
     "relaxation, then cut by cut": "first without the limits on leaves, over intervals of cuts",
     "cut by cut": "each cut is looked at by itself, the most promising first",
-    "relaxations, then fronts": "sums over rows bound the objective, then all trees that may be best are listed",
+    "relaxations, then fronts": (
+        "sums over rows bound the objective, then all trees that may be best are listed"
+    ),
     "weighted errors": "sums of two kinds of errors bound the metric",
 }
 

@@ -71,10 +71,10 @@ def frontier(
     Notes
     -----
     Each row has a limit on the second axis that excludes what the last tree had, and the
-    estimator's time limit for itself. Shares of real-valued weights are compared in units of
-    2⁻⁴⁰, so that trees which are closer than that count as one. For leaves, and losses that add up over rows, it goes on from what was
-    proved of nodes for the rows before, so that all of them take little more than one. Else it is a
-    search of its own.
+    estimator's time limit for itself. Shares of real-valued weights are compared in units of 2⁻⁴⁰,
+    so that trees which are closer than that count as one. For leaves, and losses that add up over
+    rows, it goes on from what was proved of nodes for the rows before, so that all of them take
+    little more than one. Else it is a search of its own.
 
     Examples
     --------

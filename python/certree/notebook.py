@@ -26,13 +26,12 @@ MOST_TREES = 20
 
 _OWN = "certree-shown"
 STYLE = (
-    f"<style>{themed(f'.{_OWN}')}"
-    f".{_OWN}{{color:var(--ink);background:var(--ground);font:13px/1.45 {FONT};padding:8px 12px;"
-    "border-radius:8px;max-width:100%;overflow-x:auto}"
-    f".{_OWN} p{{margin:4px 0}}.{_OWN} table{{border-collapse:collapse;color:inherit;font:inherit}}"
-    f".{_OWN} td,.{_OWN} th{{text-align:right;padding:2px 12px;border-bottom:1px solid var(--line)}}"
-    f".{_OWN} td:last-child,.{_OWN} th:last-child{{text-align:left}}"
-    f".{_OWN} summary{{cursor:pointer}}</style>"
+    f"<style>{themed(f'.{_OWN}')}.{_OWN}{{color:var(--ink);background:var(--ground);font:13px/1.45"
+    f" {FONT};padding:8px 12px;border-radius:8px;max-width:100%;overflow-x:auto}}.{_OWN}"
+    f" p{{margin:4px 0}}.{_OWN} table{{border-collapse:collapse;color:inherit;font:inherit}}.{_OWN}"
+    f" td,.{_OWN} th{{text-align:right;padding:2px 12px;border-bottom:1px solid"
+    f" var(--line)}}.{_OWN} td:last-child,.{_OWN} th:last-child{{text-align:left}}.{_OWN}"
+    " summary{cursor:pointer}</style>"
 )
 
 
@@ -110,7 +109,9 @@ def of_frontier(frame: pl.DataFrame) -> str:
     axes = frame.columns[:2]
     head = "".join(f"<th>{text(words(name))}</th>" for name in (*axes, "status", "tree"))
     rows = []
-    for at, (first, second, tree, status) in enumerate(frame.select(*axes, "tree", "status").rows()):
+    for at, (first, second, tree, status) in enumerate(
+        frame.select(*axes, "tree", "status").rows()
+    ):
         if at < MOST_TREES:
             shown = f"<details><summary>{text(repr(tree))}</summary>{picture(tree)}</details>"
         else:

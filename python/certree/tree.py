@@ -22,7 +22,8 @@ from certree.export import (
     to_svg,
     to_text,
 )
-from certree.export.to_sql import Dialect, Output
+from certree.export.to_sql import Dialect
+from certree.export.walk import Output
 from certree.ingest import slot_arrays
 from certree.schema import NUMBERS, Column, Task
 
@@ -404,7 +405,7 @@ class Tree:
             A column ``label`` (``label_<name>`` for each of several numbers or targets), a column
             ``proba_<label>`` for each class with its share, or a column ``leaf`` with the ids that
             :meth:`apply` gives.
-        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"}, default="duckdb"
+        dialect : {"duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"}
             In SQLite, which has no dates, these are texts such as ``2021-03-05`` and
             ``2021-03-05 12:00:00.25``, in UTC where the column had a time zone.
 

@@ -15,7 +15,7 @@ class Work:
     nodes: int
     kernel_calls: int
     peak_bytes: int
-    #: How often each bound decided: by its name, on how many nodes, splits, cuts, values or levels it
+    #: How often each bound decided: by its name, on how many nodes, splits, cuts or values it
     #: was the reason that they were dropped or closed. Every bound is there, also those that did
     #: not decide at all.
     bounds: dict[str, int]
@@ -26,7 +26,9 @@ class Work:
             ((times, name) for name, times in self.bounds.items() if times > 0),
             key=lambda row: (-row[0], row[1]),
         )
-        size = f"{self.nodes:,} nodes, {self.kernel_calls:,} kernel calls, {self.peak_bytes:,} bytes"
+        size = (
+            f"{self.nodes:,} nodes, {self.kernel_calls:,} kernel calls, {self.peak_bytes:,} bytes"
+        )
         if not decided:
             return f"{size}; no bound decided"
         rows = [(f"{times:,}", name, _core.BOUNDS[name]) for times, name in decided]

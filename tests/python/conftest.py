@@ -17,5 +17,6 @@ def one_thread():
 @pytest.fixture(autouse=True)
 def reading_is_not_cut_short(monkeypatch):
     """However slow the machine is, a time limit of next to nothing stops the search and not the
-    reading before it, so that tests know what a stopped fit has. `test_limits.py` says otherwise."""
+    reading before it, so that tests know what a stopped fit has. `test_limits.py` says otherwise.
+    """
     monkeypatch.setattr(budget, "GRACE", 30.0)

@@ -59,9 +59,13 @@ def test_what_does_not_go_together_is_not_advised():
     assert "reference" not in said
     said = warning(OptimalTreeClassifier(max_depth=5, reference=Y, **COARSE), X, Y)
     assert "reference" not in said
-    said = warning(OptimalTreeRegressor("absolute_error", max_depth=5, **COARSE), X, X["a"] * X["b"])
+    said = warning(
+        OptimalTreeRegressor("absolute_error", max_depth=5, **COARSE), X, X["a"] * X["b"]
+    )
     assert "reference" not in said
-    said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), X, np.column_stack([Y, 1 - Y]))
+    said = warning(
+        OptimalTreeClassifier(max_depth=3, time_limit=0.05), X, np.column_stack([Y, 1 - Y])
+    )
     assert "guess" not in said and "thresholds=16" in said
     said = warning(OptimalCostTree(max_depth=5, **COARSE), X, RNG.random((N, 3)))
     assert "reference='guess'" in said
@@ -91,7 +95,9 @@ def test_columns_that_look_like_identifiers_are_named():
     assert "('a' 1,999, 'b' 1,999, 'c' 1,999 and 4 more)" in said
     few = X.select("a").with_columns(name=odd["name"])
     said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.001, leaf_penalty=0), few, Y)
-    assert "leave out 'name', which looks like an identifier, with a value for nearly each row" in said
+    assert (
+        "leave out 'name', which looks like an identifier, with a value for nearly each row" in said
+    )
     unnamed = np.column_stack([np.arange(N), X.to_numpy()])
     said = warning(OptimalTreeClassifier(max_depth=3, time_limit=0.05), unnamed, Y)
     assert "leave out 'x0', which looks like an identifier" in said

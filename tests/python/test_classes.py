@@ -55,7 +55,9 @@ def test_a_class_that_no_row_has_changes_nothing_else(parameters):
 
 def test_all_classes_named_is_as_if_none_were():
     for parameters in PARAMETERS:
-        named = OptimalTreeClassifier(max_depth=2, classes=np.array(ALL), **parameters).fit(X, THREE)
+        named = OptimalTreeClassifier(max_depth=2, classes=np.array(ALL), **parameters).fit(
+            X, THREE
+        )
         free = OptimalTreeClassifier(max_depth=2, **parameters).fit(X, THREE)
         assert named.objective_ == free.objective_
         assert named.tree_.to_json() == free.tree_.to_json()
@@ -92,7 +94,10 @@ def test_objectives_of_two_classes_need_rows_of_both(objective):
 def test_several_targets():
     y = np.column_stack([LACKING, np.where(X["s"].to_numpy(), "on", "off")])
     model = OptimalTreeClassifier(max_depth=2, classes=[ALL, ["on", "off", "lost"]]).fit(X, y)
-    assert [own.tolist() for own in model.classes_] == [["high", "low", "mid"], ["lost", "off", "on"]]
+    assert [own.tolist() for own in model.classes_] == [
+        ["high", "low", "mid"],
+        ["lost", "off", "on"],
+    ]
     alone = OptimalTreeClassifier(max_depth=2).fit(X, y)
     assert model.objective_ == alone.objective_ and (model.predict(X) == alone.predict(X)).all()
     assert [own.shape for own in model.predict_proba(X)] == [(N, 3), (N, 3)]
@@ -113,7 +118,9 @@ def test_other_types_of_labels():
 
 
 def test_bad_classes():
-    with pytest.raises(ValueError, match=r"y has the labels \['low'\], which classes= does not name"):
+    with pytest.raises(
+        ValueError, match=r"y has the labels \['low'\], which classes= does not name"
+    ):
         OptimalTreeClassifier(classes=["mid", "high"]).fit(X, THREE)
     with pytest.raises(ValueError, match="classes='mid' is not valid"):
         OptimalTreeClassifier(classes="mid").fit(X, THREE)

@@ -212,7 +212,7 @@ def check_area(X, y, weights, depth=2, leaf_penalty=0.01):
 
 
 def paying_partitions(X, prices, weights, depth):
-    """The leaves of each tree of no more than this depth, and the least that its rows pay for columns."""
+    """The leaves of each tree of no more than this depth, and the least that its rows pay."""
 
     @cache
     def of(rows, depth, bought):
@@ -393,10 +393,14 @@ def random_other_case(seed):
     if kind == 0:
         return check_area(X, y.tolist(), weights, leaf_penalty=penalty)
     if kind == 1:
-        return check_ratio(X, y.tolist(), weights, str(rng.choice(["f1", "jaccard"])), leaf_penalty=penalty)
+        return check_ratio(
+            X, y.tolist(), weights, str(rng.choice(["f1", "jaccard"])), leaf_penalty=penalty
+        )
     costs = [[number(rng, orders) * rng.choice([1, 1, 0]) for _ in range(2)] for _ in range(n)]
     prices = [number(rng, orders) / 10 for _ in range(columns)]
-    return check_prices(X, costs, prices, weights if rng.random() < 0.5 else None, leaf_penalty=penalty)
+    return check_prices(
+        X, costs, prices, weights if rng.random() < 0.5 else None, leaf_penalty=penalty
+    )
 
 
 REFUSED = ("too far apart", "too large", "too fine")

@@ -77,7 +77,11 @@ def test_random_trees_answer_what_predict_does(dialect, seed):
 def test_the_function_answers_what_predict_does(seed):
     # Python's moments have no nanoseconds, of which the frame has none either.
     tree = random_tree(FRAME, depth=6, seed=seed)
-    outputs = {"label": tree.predict(FRAME), "leaf": tree.apply(FRAME), "proba": tree.predict_proba(FRAME)}
+    outputs = {
+        "label": tree.predict(FRAME),
+        "leaf": tree.apply(FRAME),
+        "proba": tree.predict_proba(FRAME),
+    }
     for output, expected in outputs.items():
         names = {}
         code = tree.to_python(output, name="score")
@@ -116,7 +120,11 @@ def test_a_rule_holds_for_the_rows_of_its_leaf(dialect):
 
 def test_numbers_and_labels_of_other_types():
     value = [0.1 + 0.2]
-    parts = [((0, 38.5, 1, 2), 0, 5, value, 0.4), (None, 0, 3, [5e-324], 0.0), (None, 0, 2, [-1e300], 0.0)]
+    parts = [
+        ((0, 38.5, 1, 2), 0, 5, value, 0.4),
+        (None, 0, 3, [5e-324], 0.0),
+        (None, 0, 2, [-1e300], 0.0),
+    ]
     tree = Tree(_core.Tree(parts), [AGE], ["y"], "regression")
     ages = pl.DataFrame({"age": [30, 40]})
     for dialect, run in RUNS.items():
@@ -125,12 +133,18 @@ def test_numbers_and_labels_of_other_types():
         split = stump([AGE], 0, 38.5, labels=np.array(labels))
         assert [row[0] for row in in_sqlite(ages, split.to_sql(dialect="sqlite"))] == labels
     for value in (0.1 + 0.2, 5e-324, 1.7976931348623157e308, -123456.78901234567, 2.0**70, 0.0):
-        assert sqlite3.connect(":memory:").execute(f"SELECT {_quotient(value)}").fetchone() == (value,)
+        assert sqlite3.connect(":memory:").execute(f"SELECT {_quotient(value)}").fetchone() == (
+            value,
+        )
 
 
 def test_several_targets_and_numbers_are_several_columns():
     value = [3.0, 1.0, 2.0]
-    parts = [((0, 38.5, 1, 2), 0, 5, value, 0.4), (None, 1, 3, value, 0.0), (None, 0, 2, value, 0.0)]
+    parts = [
+        ((0, 38.5, 1, 2), 0, 5, value, 0.4),
+        (None, 1, 3, value, 0.0),
+        (None, 0, 2, value, 0.0),
+    ]
     ages = pl.DataFrame({"age": [30, 40]})
     numbers = Tree(_core.Tree(parts), [AGE], ["y", "z", "w"], "regression")
     assert in_sqlite(ages, numbers.to_sql(dialect="sqlite")) == [(3.0, 1.0, 2.0)] * 2
@@ -143,7 +157,20 @@ def test_several_targets_and_numbers_are_several_columns():
     assert names["predict"]({"age": 3}) == [(1.0,), (1 / 3, 2 / 3)]
 
 
-NASTY = ['"', "'", "`", "\\", "\\'", "'; DROP TABLE known; --", "a\nb", "größe", "$1", "%s", "{x}", "漢"]
+NASTY = [
+    '"',
+    "'",
+    "`",
+    "\\",
+    "\\'",
+    "'; DROP TABLE known; --",
+    "a\nb",
+    "größe",
+    "$1",
+    "%s",
+    "{x}",
+    "漢",
+]
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -50,7 +50,17 @@ def grown(depth, n_classes=3):
 def test_every_node_has_a_card_with_its_words():
     picture = patients().to_svg()
     assert len(cards(picture)) == 5
-    for expected in ("age", "sex", "no", "yes", "≤ 38.5", "> 38.5", "is not female", "= female", "10 rows"):
+    for expected in (
+        "age",
+        "sex",
+        "no",
+        "yes",
+        "≤ 38.5",
+        "> 38.5",
+        "is not female",
+        "= female",
+        "10 rows",
+    ):
         assert expected in texts(picture)
     titles = [card.find(f"{SVG}title").text for card in cards(picture)]
     assert titles[0] == "All rows: next, is age <= 38.5? 10 rows, no: 70.0%, yes: 30.0%."

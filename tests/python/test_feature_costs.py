@@ -154,7 +154,9 @@ def test_limits_threads_and_containers():
     assert large.get_n_leaves() <= 3 and min(leaf.rows for leaf in large.tree_.leaves) >= 20
     for X2 in (X.to_pandas(), X.to_arrow()):
         assert clone(model).fit(X2, y).objective_ == model.objective_
-    assert (pickle.loads(pickle.dumps(model)).feature_costs_paid(X) == model.feature_costs_paid(X)).all()
+    assert (
+        pickle.loads(pickle.dumps(model)).feature_costs_paid(X) == model.feature_costs_paid(X)
+    ).all()
     assert clone(model).set_params(max_depth=None, leaf_penalty=0.02).fit(X, y).status_ == "optimal"
 
 

@@ -212,7 +212,9 @@ class Spread:
 
 def every_estimator(n=70):
     rng = np.random.default_rng(2)
-    X = pl.DataFrame({"a": rng.integers(0, 7, n), "b": rng.integers(0, 4, n), "c": rng.random(n) < 0.5})
+    X = pl.DataFrame(
+        {"a": rng.integers(0, 7, n), "b": rng.integers(0, 4, n), "c": rng.random(n) < 0.5}
+    )
     y = (X["a"] + 2 * X["c"].cast(int)).to_numpy() + rng.normal(size=n).round(2)
     costs = np.abs(y[:, None] - np.array([1.0, 4.0, 7.0])).round(2)
     weights, years = rng.integers(1, 4, n), rng.uniform(0.5, 2.0, n)
@@ -225,15 +227,35 @@ def every_estimator(n=70):
     seen = pl.DataFrame({"treatment": given, "outcome": outcome, "propensity": half})
     made = {"outcome": outcome, "propensity": half}
     return {
-        "classes": (OptimalTreeClassifier(), X, (np.digitize(y, [2, 5]),), {"sample_weight": weights}),
+        "classes": (
+            OptimalTreeClassifier(),
+            X,
+            (np.digitize(y, [2, 5]),),
+            {"sample_weight": weights},
+        ),
         "balanced": (OptimalTreeClassifier("balanced_accuracy"), X, (y > 4,), {}),
         "mcc": (OptimalTreeClassifier("mcc"), X, (y > 4,), {"sample_weight": weights}),
         "auc": (OptimalTreeClassifier("auc"), X, (y > 4,), {}),
         "gini": (OptimalTreeClassifier("gini"), X, (np.digitize(y, [2, 5]),), {}),
         "targets": (OptimalTreeClassifier(), X, (np.column_stack([y > 4, y > 2]),), {}),
-        "guess": (OptimalTreeClassifier(thresholds="guess"), X, (y > 4,), {"sample_weight": weights}),
-        "parity": (OptimalTreeClassifier(constraints=(parity,)), X.with_columns(group), (y > 4,), {}),
-        "squares": (OptimalTreeRegressor(), X, (np.column_stack([y, y**2]),), {"sample_weight": weights}),
+        "guess": (
+            OptimalTreeClassifier(thresholds="guess"),
+            X,
+            (y > 4,),
+            {"sample_weight": weights},
+        ),
+        "parity": (
+            OptimalTreeClassifier(constraints=(parity,)),
+            X.with_columns(group),
+            (y > 4,),
+            {},
+        ),
+        "squares": (
+            OptimalTreeRegressor(),
+            X,
+            (np.column_stack([y, y**2]),),
+            {"sample_weight": weights},
+        ),
         "poisson": (OptimalTreeRegressor("poisson"), X, (counts,), {"exposure": years}),
         "absolute": (OptimalTreeRegressor("absolute_error"), X, (y,), {"sample_weight": weights}),
         "costs": (OptimalCostTree(), X, (costs,), {"sample_weight": weights}),
@@ -242,7 +264,12 @@ def every_estimator(n=70):
         "policy": (OptimalPolicyTree("ipw"), X, (given,), {**made, "sample_weight": weights}),
         "seen": (OptimalPolicyTree("dr", n_folds=2), X, (seen,), {}),
         "rewards": (OptimalPolicyTree(), X, (), {"rewards": costs}),
-        "survival": (OptimalSurvivalTree(), X, (times,), {"event": events, "sample_weight": weights}),
+        "survival": (
+            OptimalSurvivalTree(),
+            X,
+            (times,),
+            {"event": events, "sample_weight": weights},
+        ),
         "own": (OptimalTree(Spread()), X, (own,), {"sample_weight": weights}),
     }
 

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 N = 160
 RNG = np.random.default_rng(6)
-X = pl.DataFrame({"a": RNG.integers(0, 30, N), "b": RNG.normal(size=N).round(2), "c": RNG.random(N) < 0.5})
+X = pl.DataFrame(
+    {"a": RNG.integers(0, 30, N), "b": RNG.normal(size=N).round(2), "c": RNG.random(N) < 0.5}
+)
 SCORE = (X["a"] / 10 + X["b"]).to_numpy() + 2.0 * X["c"].to_numpy() + RNG.normal(size=N) * 0.4
 Y = np.where(SCORE > 3.3, "yes", "no")
 THREE = np.digitize(SCORE, [2.0, 3.5])
@@ -54,7 +56,9 @@ def test_the_loss_of_the_reference_is_that_of_its_labels(parameters, y, weights)
     classes = np.unique(y)
     place, said = np.searchsorted(classes, y), np.searchsorted(classes, labels)
     costs = np.array(parameters.get("cost_matrix", 1.0 - np.eye(len(classes))))
-    factor = np.array([parameters.get("class_weight", {}).get(str(label), 1.0) for label in classes])
+    factor = np.array(
+        [parameters.get("class_weight", {}).get(str(label), 1.0) for label in classes]
+    )
     if "objective" in parameters:
         factor = factor / np.bincount(place, weights=w)
     w = w * factor[place]
@@ -66,11 +70,13 @@ def test_the_loss_of_the_reference_is_that_of_its_labels(parameters, y, weights)
 
 def test_it_says_when_the_tree_is_better_already():
     bad = np.full(N, "no")
-    model = OptimalTreeClassifier(max_depth=1, thresholds=5, reference=bad).fit(X, Y)
+    model = OptimalTreeClassifier(max_depth=2, thresholds=5, reference=bad).fit(X, Y)
     own = model.certificate_
     assert own.training_loss < own.reference_loss
     assert "this tree, which is better than it already," in str(own)
-    same = OptimalTreeClassifier(max_depth=1, thresholds=5, leaf_penalty=1.0, reference=bad).fit(X, Y)
+    same = OptimalTreeClassifier(max_depth=1, thresholds=5, leaf_penalty=1.0, reference=bad).fit(
+        X, Y
+    )
     if same.certificate_.status != "optimal":
         assert "this tree just as much" in str(same.certificate_)
     good = OptimalTreeClassifier(max_depth=1, thresholds=5, reference=Y).fit(X, Y).certificate_
@@ -86,16 +92,22 @@ def test_the_guess_is_by_leaf_or_by_point():
     assert "no leaf of the best tree loses less than the reference" in str(few.certificate_)
     many = pl.DataFrame(RNG.random((3000, 8)))
     labels = RNG.integers(0, 2, 3000)
-    by_point = OptimalTreeClassifier(max_depth=1, reference=RNG.integers(0, 2, 3000)).fit(many, labels)
+    by_point = OptimalTreeClassifier(max_depth=1, reference=RNG.integers(0, 2, 3000)).fit(
+        many, labels
+    )
     assert by_point.certificate_.guessed_by == "point"
-    costs = OptimalCostTree(max_depth=2, thresholds=5, reference=np.zeros(N, dtype=int)).fit(X, COSTS)
+    costs = OptimalCostTree(max_depth=2, thresholds=5, reference=np.zeros(N, dtype=int)).fit(
+        X, COSTS
+    )
     assert costs.certificate_.guessed_by == "point"
     if costs.status_ == "optimal_given_guess":
         assert "no tree is better on any group of equal rows" in str(costs.certificate_)
     squares = OptimalTreeRegressor(max_depth=2, thresholds=5, reference=LinearRegression())
     assert squares.fit(X, SCORE).certificate_.guessed_by == "leaf"
     none = OptimalTreeClassifier(max_depth=1).fit(X, Y).certificate_
-    assert none.guessed_by is none.reference_loss is none.cuts_reference is none.copy_objective is None
+    assert (
+        none.guessed_by is none.reference_loss is none.cuts_reference is none.copy_objective is None
+    )
     # It stays said of a search that went on.
     assert few.certify().certificate_.guessed_by == "leaf"
 
@@ -106,7 +118,11 @@ def test_the_best_tree_is_no_worse_than_one_that_copies_the_reference(seed):
     rows = pl.DataFrame({name: rng.integers(0, 12, 120) for name in "abc"})
     y = (rows["a"] * rows["b"] > 30).to_numpy() ^ (rng.random(120) < 0.1)
     weights = rng.integers(1, 4, 120) if seed % 2 else None
-    free = {"max_depth": None, "leaf_penalty": [0.004, 0.02][seed % 2], "thresholds": ThresholdGuesser(small())}
+    free = {
+        "max_depth": None,
+        "leaf_penalty": [0.004, 0.02][seed % 2],
+        "thresholds": ThresholdGuesser(small()),
+    }
     for reference in (None, "guess"):
         model = OptimalTreeClassifier(**free, reference=reference).fit(rows, y, weights)
         own = model.certificate_
@@ -123,7 +139,10 @@ def test_the_best_tree_is_no_worse_than_one_that_copies_the_reference(seed):
         assert own.cuts_reference.loss == pytest.approx(want)
         # A tree of that size exists that errs as often as the reference does.
         copied = OptimalTreeClassifier(
-            max_depth=None, leaf_penalty=1e-6, thresholds=model.guesser_, max_leaf_nodes=copy.n_leaves
+            max_depth=None,
+            leaf_penalty=1e-6,
+            thresholds=model.guesser_,
+            max_leaf_nodes=copy.n_leaves,
         ).fit(rows, labels)
         assert (copied.predict(rows) == labels).all()
     narrow = OptimalTreeClassifier(**{**free, "max_depth": 0}).fit(rows, y, weights).certificate_
@@ -137,7 +156,11 @@ def test_costs_and_policies_guess_cuts():
         model = OptimalCostTree(max_depth=2, thresholds="guess", leaf_penalty=0.005)
         own = model.fit(X, COSTS, weights).certificate_
         guesser = model.guesser_
-        assert own.n_cuts == guesser.n_kept_ < OptimalCostTree(max_depth=0).fit(X, COSTS).certificate_.n_cuts
+        assert (
+            own.n_cuts
+            == guesser.n_kept_
+            < OptimalCostTree(max_depth=0).fit(X, COSTS).certificate_.n_cuts
+        )
         assert "guessed from a GradientBoostingClassifier" in str(own) and own.status == "optimal"
         chosen = guesser.classes_[guesser.reference_.predict(guesser.transform(X) * 1.0)]
         want = np.average(COSTS[np.arange(N), chosen], weights=weights)
@@ -145,14 +168,18 @@ def test_costs_and_policies_guess_cuts():
         assert own.cuts_reference.copy is not None
         kept = OptimalCostTree(max_depth=2, thresholds=guesser, leaf_penalty=0.005)
         assert kept.fit(X, COSTS, weights).objective_ == model.objective_
-        both = OptimalCostTree(max_depth=2, thresholds="guess", reference="guess", leaf_penalty=0.005)
+        both = OptimalCostTree(
+            max_depth=2, thresholds="guess", reference="guess", leaf_penalty=0.005
+        )
         assert both.fit(X, COSTS, weights).certify().objective_ == pytest.approx(model.objective_)
     again = pickle.loads(pickle.dumps(model)).set_params(time_limit=None)
     assert again.certify(X, COSTS, weights).status_ == "optimal"
     rewards = OptimalPolicyTree(max_depth=2, thresholds=ThresholdGuesser(RandomForestClassifier(5)))
     found = rewards.fit(X, rewards=-COSTS)
     assert found.certificate_.thresholds.startswith("guessed from a RandomForestClassifier")
-    prices = OptimalCostTree(max_depth=2, thresholds="guess", feature_costs={"a": 0.1}).fit(X, COSTS)
+    prices = OptimalCostTree(max_depth=2, thresholds="guess", feature_costs={"a": 0.1}).fit(
+        X, COSTS
+    )
     # A tree that answers as the reference does also pays for columns.
     assert prices.certificate_.cuts_reference is None
     with pytest.raises(ValueError, match="every label has the same costs in each row"):

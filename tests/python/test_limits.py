@@ -339,13 +339,21 @@ GROWTH = """
 @pytest.mark.parametrize(
     ("data", "model", "limit"),
     [
-        ("(rng.random((20_000, 6)), rng.integers(0, 2500, 20_000))", "OptimalTreeClassifier()", 50e6),
+        (
+            "(rng.random((20_000, 6)), rng.integers(0, 2500, 20_000))",
+            "OptimalTreeClassifier()",
+            50e6,
+        ),
         (
             "(pl.DataFrame({'s': [f's{i}' for i in range(200_000)]}), rng.integers(0, 2, 200_000))",
             "OptimalTreeClassifier(max_depth=1)",
             40e6,
         ),
-        ("(rng.random((500_000, 8)), rng.integers(0, 2, 500_000))", "OptimalTreeClassifier()", 40e6),
+        (
+            "(rng.random((500_000, 8)), rng.integers(0, 2, 500_000))",
+            "OptimalTreeClassifier()",
+            40e6,
+        ),
         ("(rng.random((20_000, 4)), rng.random((20_000, 300)))", "OptimalCostTree()", 60e6),
         ("(rng.random((20_000, 4)), rng.random((20_000, 100)))", "OptimalTreeRegressor()", 40e6),
         (

@@ -166,7 +166,6 @@ def test_the_certificate_names_the_metric():
         ({"beta": 1e-9}, list("abab"), "fewer decimals"),
         ({"class_weight": {"b": 0}}, list("abab"), "no row of the positive class weighs anything"),
         ({"class_weight": {"a": 0}}, list("abab"), "no row of the negative class weighs anything"),
-        ({"leaf_penalty": 0.1 / 3}, list("abab"), "fewer decimals"),
     ],
 )
 def test_bad_input(parameters, target, message):

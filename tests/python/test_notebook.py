@@ -111,7 +111,7 @@ def test_a_terminal_has_one_line(monkeypatch):
     shown = Shown(60.0)
     for now in moments():
         shown(now)
-    shown.finish(moments()[-1], "optimal")
+    shown.finish(moments()[-1], "optimal", "cut by cut")
     written = sys.stderr.getvalue()
     assert written.count("\n") == 1 and written.endswith("\n") and written.count("\r") == 3
     assert "at most 58 s left" in written and "optimal" in written.split("\r")[-1]

@@ -35,7 +35,17 @@ def texts(ax):
 
 def test_the_plot_says_what_the_svg_says(plt):
     ax = patients().plot()
-    expected = {"age", "sex", "no", "yes", "≤ 38.5", "> 38.5", "is not female", "= female", "10 rows"}
+    expected = {
+        "age",
+        "sex",
+        "no",
+        "yes",
+        "≤ 38.5",
+        "> 38.5",
+        "is not female",
+        "= female",
+        "10 rows",
+    }
     assert expected <= texts(ax)
     ax.get_figure().canvas.draw()
 
@@ -75,7 +85,9 @@ def test_a_frontier_has_a_dot_for_each_tree(plt):
     dots = next(line for line in ax.lines if line.get_marker() == "o")
     assert sorted(dots.get_xdata().tolist()) == sorted(front["leaves"].to_list())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("leaves", "loss") and ax.get_legend() is None
-    some = front.with_columns(pl.Series("status", ["time_limit"] + ["optimal"] * (front.height - 1)))
+    some = front.with_columns(
+        pl.Series("status", ["time_limit"] + ["optimal"] * (front.height - 1))
+    )
     names = {each.get_text() for each in plot_frontier(some).get_legend().get_texts()}
     assert names == {"optimal", "not proved"}
     with pytest.raises(ValueError, match=r"frontier\(\) answers"):

@@ -91,11 +91,22 @@ def test_measures_are_those_of_scikit_learn(model, tmp_path):
     assert found["benign"] == [str(matrix[0, 0]), str(matrix[0, 1]), str(matrix[0].sum())]
     own = rough == "rough"
     assert found["rough"][0] == str(own.sum())
-    assert first_number(found["rough"][1]) == pytest.approx((answers[own] == "malignant").mean(), rel=1e-3)
+    assert first_number(found["rough"][1]) == pytest.approx(
+        (answers[own] == "malignant").mean(), rel=1e-3
+    )
     kind = own & (true == "malignant")
     wanted = (answers[kind] == "malignant").mean()
     assert first_number(found["rough"][2]) == pytest.approx(wanted, rel=1e-3)
-    for section in ("tree", "certificate", "held-out", "groups", "frontier", "data", "methods", "versions"):
+    for section in (
+        "tree",
+        "certificate",
+        "held-out",
+        "groups",
+        "frontier",
+        "data",
+        "methods",
+        "versions",
+    ):
         assert f'<section id="{section}">' in html
     assert "proved to have the lowest objective" in html
 
@@ -120,7 +131,9 @@ def test_every_kind_of_tree_has_a_report(tmp_path):
     y = age * 2.0 + RNG.normal(size=n)
     fitted = OptimalTreeRegressor(max_depth=2).fit(people, y)
     html = read(certree.report(fitted, people, y, "town", tmp_path / "r.html"))
-    assert first_number(rows_of(html)["y"][0]) == pytest.approx(r2_score(y, fitted.predict(people)), rel=1e-3)
+    assert first_number(rows_of(html)["y"][0]) == pytest.approx(
+        r2_score(y, fitted.predict(people)), rel=1e-3
+    )
 
     both = np.column_stack([y, town])
     several = OptimalTreeRegressor(max_depth=2).fit(people, both)
@@ -140,7 +153,9 @@ def test_every_kind_of_tree_has_a_report(tmp_path):
     survival = OptimalSurvivalTree(max_depth=1).fit(people, time=times, event=events)
     html = read(certree.report(survival, people, (times, events), path=tmp_path / "r.html"))
     wanted = survival.score(people, times, events)
-    assert first_number(rows_of(html)["concordance (Harrell)"][0]) == pytest.approx(wanted, rel=1e-3)
+    assert first_number(rows_of(html)["concordance (Harrell)"][0]) == pytest.approx(
+        wanted, rel=1e-3
+    )
 
     answers = np.column_stack([town, age > 50]).astype(int)
     targets = OptimalTreeClassifier(max_depth=1).fit(people, answers)
@@ -150,7 +165,9 @@ def test_every_kind_of_tree_has_a_report(tmp_path):
 def test_constraints_classes_and_columns_are_shown(tmp_path):
     frame = pl.DataFrame({"size": [1, 2, 3, 4, 5, 6] * 5, "kind": ["a", "b", "c"] * 10})
     labels = ["low", "low", "mid", "mid", "high", "high"] * 5
-    fitted = OptimalTreeClassifier(max_depth=2, constraints=(Capacity("high", 0.5),)).fit(frame, labels)
+    fitted = OptimalTreeClassifier(max_depth=2, constraints=(Capacity("high", 0.5),)).fit(
+        frame, labels
+    )
     frame = frame.with_columns(pl.Series("truth", labels))
     html = read(certree.report(fitted, frame, "truth", "kind", tmp_path / "r.html"))
     assert "capacity of &#x27;high&#x27;" in html and "class, against all others" in html
@@ -186,7 +203,9 @@ NASTY = [
 def test_no_text_breaks_out(name, tmp_path):
     frame = pl.DataFrame({name: [name, "other"] * 10, "b": range(20)})
     fitted = OptimalTreeClassifier(max_depth=1).fit(frame, [name, "b"] * 10)
-    path = certree.report(fitted, frame, [name, "b"] * 10, sensitive=[name] * 20, path=tmp_path / "r.html")
+    path = certree.report(
+        fitted, frame, [name, "b"] * 10, sensitive=[name] * 20, path=tmp_path / "r.html"
+    )
     tags = Tags(read(path))
     assert tags.seen.count("script") == 1 and "img" not in tags.seen
     assert not [key for key, _ in tags.attributes if key.startswith("on")]
@@ -224,7 +243,10 @@ def test_text_stands_out(css):
         # A leaf's text is upon its colour, at most a third of which is mixed in.
         mixed = [ground]
         for k in range(8):
-            pairs = [(int(colours[f"k{k}"][i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5)]
+            pairs = [
+                (int(colours[f"k{k}"][i : i + 2], 16), int(ground[i : i + 2], 16))
+                for i in (1, 3, 5)
+            ]
             mixed.append("#" + "".join(f"{round(0.32 * a + 0.68 * b):02x}" for a, b in pairs))
         for below in mixed:
             for ink, least in (("ink", 4.5), ("muted", 4.5)):
@@ -232,7 +254,9 @@ def test_text_stands_out(css):
                 assert (pair[1] + 0.05) / (pair[0] + 0.05) >= least
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 CLICKS = """
 const told = [];
 window.onerror = function (message) { told.push("error: " + message); };
@@ -251,7 +275,8 @@ told.push(get("search-status").textContent);
 const cards = Array.from(document.querySelectorAll("#picture [data-node]"));
 const last = cards[cards.length - 1];
 last.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
-told.push("shown " + document.querySelector(".leaf:not([hidden])").id + " of card " + last.dataset.node);
+const open = document.querySelector(".leaf:not([hidden])").id;
+told.push("shown " + open + " of card " + last.dataset.node);
 document.body.setAttribute("data-told", told.join("; "));
 """
 
@@ -259,7 +284,13 @@ document.body.setAttribute("data-told", told.join("; "));
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_it_works_in_a_browser(model, tmp_path):
     path = certree.report(model, X[400:], Y[400:], path=tmp_path / "r.html")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser"]
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}/browser",
+    ]
 
     def opened(file, *more):
         options = [*command, *more, "--dump-dom", f"file://{file}"]
@@ -272,7 +303,9 @@ def test_it_works_in_a_browser(model, tmp_path):
     html = path.read_text(encoding="utf-8")
     rule = re.search(r"<meta http-equiv=[^>]*>", html).group()
     driven = tmp_path / "driven.html"
-    driven.write_text(html.replace(rule, "").replace("</body>", f"<script>{CLICKS}</script></body>"))
+    driven.write_text(
+        html.replace(rule, "").replace("</body>", f"<script>{CLICKS}</script></body>")
+    )
     told = re.search(r'data-told="([^"]*)"', opened(driven).stdout).group(1).split("; ")
     leaves = [leaf.id for leaf in model.tree_.leaves]
     malignant = sum(leaf.label == "malignant" for leaf in model.tree_.leaves)
@@ -290,5 +323,7 @@ def test_it_works_in_a_browser(model, tmp_path):
 
 
 def test_positive_class_is_the_users():
-    fitted = OptimalTreeClassifier("f1", max_depth=1, positive_label="benign").fit(X[["mean radius"]], Y)
+    fitted = OptimalTreeClassifier("f1", max_depth=1, positive_label="benign").fit(
+        X[["mean radius"]], Y
+    )
     assert held_out.positive_of(fitted) == 0

@@ -1,4 +1,4 @@
-"""Each way in which a problem can be searched is met by a fit, and its certificate says which it was."""
+"""Each way in which a problem can be searched is met by a fit, and its certificate names it."""
 
 from typing import get_args
 
@@ -26,10 +26,22 @@ FITS = [
     ("greedy separation", OptimalTreeClassifier(leaf_penalty=0, max_depth=None), CLASSES),
     ("one split", OptimalTreeRegressor(max_depth=1), TARGETS),
     ("intervals of cuts", OptimalTreeRegressor(max_depth=2), TARGETS),
-    ("relaxation, then cut by cut", OptimalTreeRegressor(max_depth=2, min_samples_leaf=20), TARGETS),
+    (
+        "relaxation, then cut by cut",
+        OptimalTreeRegressor(max_depth=2, min_samples_leaf=20),
+        TARGETS,
+    ),
     ("cut by cut", OptimalTreeClassifier(**FEW), CLASSES),
-    ("cut by cut", OptimalCostTree(**FEW, feature_costs={"x0": FeatureCost(0.1)}), RNG.random((300, 2))),
-    ("relaxations, then fronts", OptimalTreeClassifier(**FEW, constraints=(Capacity(1, 0.3),)), CLASSES),
+    (
+        "cut by cut",
+        OptimalCostTree(**FEW, feature_costs={"x0": FeatureCost(0.1)}),
+        RNG.random((300, 2)),
+    ),
+    (
+        "relaxations, then fronts",
+        OptimalTreeClassifier(**FEW, constraints=(Capacity(1, 0.3),)),
+        CLASSES,
+    ),
     ("relaxations, then fronts", OptimalTreeClassifier("auc", **FEW), CLASSES),
     ("weighted errors", OptimalTreeClassifier("f1", **FEW), CLASSES),
 ]

@@ -242,7 +242,10 @@ def test_names_and_tables_give_what_values_give():
     pairs = np.array(list(zip(EVENTS, TIMES)), dtype=[("cens", bool), ("until", float)])
     for y in (seen.select("time", "event"), seen.select("event", "time").to_pandas(), pairs):
         again = sklearn.clone(survival).fit(X, y)
-        assert (again.objective_, again.score(X, y)) == (want.objective_, want.score(X, TIMES, EVENTS))
+        assert (again.objective_, again.score(X, y)) == (
+            want.objective_,
+            want.score(X, TIMES, EVENTS),
+        )
     rates = OptimalTreeRegressor("poisson", max_depth=1)
     years = X.with_columns(years=YEARS)
     found = rates.fit(years, COUNTS, exposure="years").score(years, COUNTS)

@@ -93,7 +93,9 @@ def seeded(model, seed):
 def test_a_seed_of_the_models_own_is_kept():
     found = [
         outcome(
-            OptimalTreeClassifier(**SMALL, reference=forest().set_params(random_state=7), random_state=seed),
+            OptimalTreeClassifier(
+                **SMALL, reference=forest().set_params(random_state=7), random_state=seed
+            ),
             (Y > 0,),
         )
         for seed in range(3)

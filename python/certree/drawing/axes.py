@@ -15,7 +15,8 @@ def pyplot() -> Any:
         import matplotlib.pyplot as found
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "plots need matplotlib: pip install 'certree[plot]' (Tree.to_svg() draws a tree without it)",
+            "plots need matplotlib: pip install 'certree[plot]' (Tree.to_svg() draws a tree"
+            " without it)",
             name=error.name,
         ) from error
     return found

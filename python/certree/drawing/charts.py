@@ -120,19 +120,22 @@ def _axes(frame: Frame, y_ticks: Sequence[float], x_label: str, y_label: str) ->
     for tick in y_ticks:
         y = frame.y(tick)
         parts.append(
-            f'<line class="a" x1="{number(start)}" x2="{number(end)}" y1="{number(y)}" y2="{number(y)}"/>'
-            f'<text class="m v" x="{number(start - 5)}" y="{number(y + 4)}">{_tick(tick)}</text>'
+            f'<line class="a" x1="{number(start)}" x2="{number(end)}" y1="{number(y)}"'
+            f' y2="{number(y)}"/><text class="m v" x="{number(start - 5)}"'
+            f' y="{number(y + 4)}">{_tick(tick)}</text>'
         )
     for tick in ticks(frame.low[0], frame.high[0]):
         x = frame.x(tick)
         parts.append(
-            f'<line class="a" x1="{number(x)}" x2="{number(x)}" y1="{number(base)}" y2="{number(base + 4)}"/>'
-            f'<text class="m c" x="{number(x)}" y="{number(base + 16)}">{_tick(tick)}</text>'
+            f'<line class="a" x1="{number(x)}" x2="{number(x)}" y1="{number(base)}"'
+            f' y2="{number(base + 4)}"/><text class="m c" x="{number(x)}"'
+            f' y="{number(base + 16)}">{_tick(tick)}</text>'
         )
     middle = (frame.top + base) / 2
     parts.append(
-        f'<text class="c" x="{number((start + end) / 2)}" y="{number(frame.height - 7)}">{text(x_label)}</text>'
-        f'<text class="c" transform="translate(11 {number(middle)}) rotate(-90)">{text(y_label)}</text>'
+        f'<text class="c" x="{number((start + end) / 2)}"'
+        f' y="{number(frame.height - 7)}">{text(x_label)}</text><text class="c"'
+        f' transform="translate(11 {number(middle)}) rotate(-90)">{text(y_label)}</text>'
     )
     return parts
 

@@ -148,7 +148,9 @@ def _translated(parameter: str, word: str, known: Sequence[Any], given: Any) -> 
         return [str(given.get(each, each)) for each in known]
     texts = [str(each) for each in given]
     if len(texts) != len(known):
-        raise ValueError(f"{parameter} has {len(texts)} texts, but the tree has {len(known)} {word}s")
+        raise ValueError(
+            f"{parameter} has {len(texts)} texts, but the tree has {len(known)} {word}s"
+        )
     return texts
 
 

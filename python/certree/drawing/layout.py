@@ -115,7 +115,9 @@ def layout(tree: Tree, max_depth: int | None = None) -> Drawing:
 
     pitch = max(card_width, condition_width + 8) + 18
     downwards = MARGIN * 2 + pitch * n_slots <= PAGE
-    top, entries, legend_width = _legend(legend(tree), max(pitch * n_slots, 480) if downwards else 900)
+    top, entries, legend_width = _legend(
+        legend(tree), max(pitch * n_slots, 480) if downwards else 900
+    )
     if downwards:
         steps = pitch, card_height + 52
     else:

@@ -29,11 +29,17 @@ def _style() -> str:
         f".{own} .g{{fill:var(--ground)}}",
         f".{own} .b{{fill:var(--card);stroke:var(--line)}}",
         f".{own} .e{{fill:none;stroke:var(--line);stroke-linecap:round}}",
-        f".{own} .h{{stroke:var(--ground);stroke-width:4px;stroke-linejoin:round;paint-order:stroke}}",
+        (
+            f".{own}"
+            " .h{stroke:var(--ground);stroke-width:4px;stroke-linejoin:round;paint-order:stroke}"
+        ),
         f".{own} .x{{stroke-dasharray:4 3}}",
         f".{own} .w{{fill:none;stroke:var(--ink);stroke-width:1.5px}}",
         f".{own} .a{{stroke:var(--line);stroke-width:1px}}",
-        *(f".{own} .k{k}{{fill:var(--k{k})}}.{own} .s.k{k}{{fill:none;stroke:var(--k{k})}}" for k in range(len(LIGHT))),
+        *(
+            f".{own} .k{k}{{fill:var(--k{k})}}.{own} .s.k{k}{{fill:none;stroke:var(--k{k})}}"
+            for k in range(len(LIGHT))
+        ),
         f".{own} .s{{fill:none;stroke-width:2px;stroke-linejoin:round}}",
         f".{own} [role=listitem]:hover>.b{{stroke:var(--ink)}}",
     ]

@@ -12,6 +12,7 @@ import numpy as np
 from certree import ingest
 from certree.certificate import ENDINGS
 from certree.estimators import parameters
+from certree.scalars import shown
 
 if TYPE_CHECKING:
     from certree.estimators._base import Posed
@@ -53,7 +54,7 @@ def text(model: Any, posed: Posed, adds_up: bool) -> str:
 
 def _limits(model: Any, adds_up: bool) -> list[str]:
     limit = {"time_limit": "time_limit", "memory_limit": "memory_limit"}.get(model.status_)
-    found = [] if limit is None else [f"a larger {limit} (it was {getattr(model, limit)!r})"]
+    found = [] if limit is None else [f"a larger {limit} (it was {shown(getattr(model, limit))})"]
     if limit == "memory_limit" and model.memory_limit is None:
         found = ["more memory"]
     if adds_up:

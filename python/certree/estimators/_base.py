@@ -189,8 +189,8 @@ class TreeEstimator(BaseEstimator, ABC):
             if not (posed.cut_short and str(error).startswith(NO_TREE)):
                 raise
             raise ValueError(
-                f"time_limit={self.time_limit} was over before the table was read, and no single leaf meets "
-                "the constraints: raise it"
+                f"time_limit={self.time_limit} was over before the table was read, and no single"
+                " leaf meets the constraints: raise it"
             ) from None
 
     def _keep(

@@ -71,7 +71,7 @@ def _numbers(X: Any, y: Any, labels: list[Any], n_rows: int, unknown_too: bool) 
 
 def _factors(model: Any, tree: Tree, actual: Codes, weights: Floats) -> Floats:
     """The factor of each row by its class."""
-    from certree.estimators.classifier import class_factors
+    from certree.estimators._class_costs import class_factors
 
     given = np.array(class_factors(model.class_weight, tree.labels))
     n_classes = max(len(given), int(actual.max(initial=0)) + 1)
@@ -93,7 +93,7 @@ def _shares(tree: Tree) -> Floats:
 
 
 def _costs(model: Any, tree: Tree, actual: Codes, answers: Codes) -> Floats:
-    from certree.estimators.classifier import cost_list
+    from certree.estimators._class_costs import cost_list
 
     if model.cost_matrix is None:
         return (actual != answers).astype(np.float64)
@@ -142,7 +142,7 @@ def _of_shares(
 ) -> float:
     """The mean squared error, log loss or bits of the leaves' class shares, class weights applied
     to these as well."""
-    from certree.estimators.classifier import class_factors
+    from certree.estimators._class_costs import class_factors
 
     factors = np.array(class_factors(model.class_weight, tree.labels))
     if model._is_balanced():

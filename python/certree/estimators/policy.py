@@ -53,11 +53,11 @@ class PolicyValue(NamedTuple):
 
 #: The error of a score that knows neither outcomes nor rewards.
 UNSEEN = (
-    "requires outcome to be passed, but it is None: what came of the treatment of each row. Tools "
-    "of scikit-learn pass X and y alone to a score: give y as a table with the columns 'treatment' "
-    "and 'outcome' (and 'propensity') or with the rewards; or let the arguments of fit name columns "
-    "of X, as in cross_val_score(model, frame, params={'treatment': 'treatment', 'outcome': "
-    "'outcome'}), which score then reads by itself"
+    "requires outcome to be passed, but it is None: what came of the treatment of each row. Tools"
+    " of scikit-learn pass X and y alone to a score: give y as a table with the columns 'treatment'"
+    " and 'outcome' (and 'propensity') or with the rewards; or let the arguments of fit name"
+    " columns of X, as in cross_val_score(model, frame, params={'treatment': 'treatment',"
+    " 'outcome': 'outcome'}), which score then reads by itself"
 )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import polars as pl
 from numpy.typing import NDArray
 
 from certree.conditions import float_at_most, time_zone
+from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit
 from certree.scalars import shown
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 EXACT_FLOAT = 2**53
 """Integers up to this size are 64-bit floats."""
-
-Output = Literal["label", "leaf", "proba"]
 
 
 def to_polars(tree: Tree, output: str = "label") -> pl.Expr:

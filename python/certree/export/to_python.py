@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, get_args
 
 from certree.conditions import printable
-from certree.export.to_sql import Output
-from certree.export.walk import answers, shares, walk
+from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.kinds import time_unit
 from certree.schema import Column
 
@@ -38,15 +37,18 @@ def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
         raise ValueError(f"name={name!r} cannot be the name of a function")
     if tree.depth > MOST_DEPTH:
         raise ValueError(
-            f"Python reads no code of more than {MOST_DEPTH} blocks in each other, and this tree is "
-            f"{tree.depth} deep"
+            f"Python reads no code of more than {MOST_DEPTH} blocks in each other, and this tree is"
+            f" {tree.depth} deep"
         )
     values = _values(tree, output)
     columns = {node.split.column.name: node.split.column for node in tree.nodes if node.split}
     variables = {column: f"x{at}" for at, column in enumerate(columns)}
     lines = [
         f"def {name}(row):",
-        f'    """The {output} of a row, a mapping from columns to values; None where one is missing."""',
+        (
+            f'    """The {output} of a row, a mapping from columns to values; None where one is'
+            ' missing."""'
+        ),
     ]
     for column, variable in variables.items():
         lines.append(f"    {variable} = row[{ascii(column)}]")

@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from certree.conditions import float_at_most, time_zone
-from certree.export.walk import answers, shares, walk
+from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.kinds import time_unit
 from certree.schema import Column
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from certree.tree import Split, Tree
 
 Dialect = Literal["duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"]
-Output = Literal["label", "proba", "leaf"]
 
 EXACT = 2**53
 """Integers up to this size are 64-bit floats."""
@@ -51,9 +50,17 @@ class Words:
 
 _LARGE = 10**37
 DIALECTS = {
-    "duckdb": Words("DOUBLE", '"', False, "isnan({})", "TIMESTAMP '{}'", "TIMESTAMPTZ '{}+00'", _LARGE),
+    "duckdb": Words(
+        "DOUBLE", '"', False, "isnan({})", "TIMESTAMP '{}'", "TIMESTAMPTZ '{}+00'", _LARGE
+    ),
     "postgres": Words(
-        "DOUBLE PRECISION", '"', False, "{} = 'NaN'", "TIMESTAMP '{}'", "TIMESTAMPTZ '{}+00'", _LARGE
+        "DOUBLE PRECISION",
+        '"',
+        False,
+        "{} = 'NaN'",
+        "TIMESTAMP '{}'",
+        "TIMESTAMPTZ '{}+00'",
+        _LARGE,
     ),
     "sqlite": Words("REAL", '"', False, "", "'{}'", "'{}'", 2**63 - 1),
     "snowflake": Words(
@@ -204,7 +211,11 @@ class Writer:
         if isinstance(test, str):
             return f"{name} {string} {self.string(test)}"
         if column.kind == "date":
-            if self.dialect == "duckdb" and time_unit(column.dtype) == "ns" and time_zone(column.dtype):
+            if (
+                self.dialect == "duckdb"
+                and time_unit(column.dtype) == "ns"
+                and time_zone(column.dtype)
+            ):
                 # Its releases differ in the type of such a column, and literals have none.
                 return f"epoch_ns({name}) {number} {math.floor(test)}"
             return f"{name} {number} {self.moment(column, math.floor(test))}"
@@ -224,8 +235,8 @@ class Writer:
             moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
         except OverflowError:
             raise ValueError(
-                f"column {column.name!r} is compared with a moment that has no four-digit year, which "
-                "SQL cannot say"
+                f"column {column.name!r} is compared with a moment that has no four-digit year,"
+                " which SQL cannot say"
             ) from None
         digits = len(str(PER_SECOND[unit])) - 1
         # Only duckdb's and snowflake's clocks are finer than microseconds.
@@ -259,5 +270,3 @@ def _quotient(value: float) -> str:
         parts.append(f"{sign} CAST({2**step} AS REAL)")
         left -= step
     return f"({' '.join(parts)})"
-
-

@@ -46,11 +46,13 @@ def render(drawing: Drawing) -> str:
 
 def _entry(entry: Entry) -> str:
     if entry.colour is None:
-        return f'<text class="m" x="{number(entry.x)}" y="{number(entry.y)}">{text(entry.text)}</text>'
+        return (
+            f'<text class="m" x="{number(entry.x)}" y="{number(entry.y)}">{text(entry.text)}</text>'
+        )
     return (
-        f'<rect class="k{entry.colour}" x="{number(entry.x)}" y="{number(entry.y - 10)}" width="12" '
-        f'height="12" rx="2"/>'
-        f'<text x="{number(entry.x + 18)}" y="{number(entry.y)}">{text(entry.text)}</text>'
+        f'<rect class="k{entry.colour}" x="{number(entry.x)}" y="{number(entry.y - 10)}" width="12"'
+        f' height="12" rx="2"/><text x="{number(entry.x + 18)}"'
+        f' y="{number(entry.y)}">{text(entry.text)}</text>'
     )
 
 
@@ -80,7 +82,10 @@ def _card(drawing: Drawing, card: Card) -> str:
     x, y = number(card.x), number(card.y)
     size = f'width="{number(drawing.card_width)}" height="{number(drawing.card_height)}" rx="6"'
     sentence = text(content.sentence)
-    parts = [f'<g role="listitem" data-node="{content.node}" aria-label="{sentence}"><title>{sentence}</title>']
+    parts = [
+        f'<g role="listitem" data-node="{content.node}"'
+        f' aria-label="{sentence}"><title>{sentence}</title>'
+    ]
     if card.parent >= 0:
         parts.append(_condition(drawing, card))
     folded = " x" if content.folded else ""
@@ -122,7 +127,8 @@ def _shares(gauge: Shares, x: float, y: float, width: float) -> str:
         # A small share is still seen, as a line.
         own = max(share * width - 1, 0.75)
         parts.append(
-            f'<rect class="k{colour}" x="{number(x)}" y="{number(y)}" width="{number(own)}" height="6"/>'
+            f'<rect class="k{colour}" x="{number(x)}" y="{number(y)}" width="{number(own)}"'
+            ' height="6"/>'
         )
         x += share * width
     return "".join(parts)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from certree.tree import Node, Tree
 
+#: What an export answers for each row.
+Output = Literal["label", "leaf", "proba"]
+
 
 class Step(NamedTuple):
     """``split`` comes before the left child, ``between`` before the right one, and ``end`` after
@@ -58,5 +61,6 @@ def shares(tree: Tree) -> dict[str, list[float]]:
         }
     by_node = [tree.shares(node) for node in tree.nodes]
     return {
-        f"proba_{label}": [own[k] for own in by_node] for k, label in enumerate(tree.labels.tolist())
+        f"proba_{label}": [own[k] for own in by_node]
+        for k, label in enumerate(tree.labels.tolist())
     }

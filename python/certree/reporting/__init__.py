@@ -78,7 +78,12 @@ def report(
 
 
 def _html(
-    model: Any, X_test: Any, y_test: Any, sensitive: Any, frontier: pl.DataFrame | None, dialect: str
+    model: Any,
+    X_test: Any,
+    y_test: Any,
+    sensitive: Any,
+    frontier: pl.DataFrame | None,
+    dialect: str,
 ) -> str:
     certificate = model.certificate_
     rows = None if X_test is None else held_out.read(model, X_test, y_test, sensitive)

@@ -143,7 +143,9 @@ def _labels(model: Any, rows: HeldOut) -> str:
     positive = positive_of(model)
     if len(labels) == 2:
         lines += _of_class(counts, matrices, shares, positive)
-        lines.append(("Brier score", counts.estimate(lambda drawn: _brier(drawn, shares, positive))))
+        lines.append(
+            ("Brier score", counts.estimate(lambda drawn: _brier(drawn, shares, positive)))
+        )
     parts = [
         paragraph(f"{len(known):,} held-out rows. {INTERVALS}"),
         table(("measure", "value"), lines, 1),
@@ -224,7 +226,9 @@ def _numbers(tree: Tree, rows: HeldOut) -> str:
     for k, name in enumerate(tree.labels.tolist()):
         y, error = truth[:, k], truth[:, k] - answers[:, k]
         centred = y - y.mean()
-        squares, absolute, mean, spread = mean_over_rows(error**2, np.abs(error), centred, centred**2)
+        squares, absolute, mean, spread = mean_over_rows(
+            error**2, np.abs(error), centred, centred**2
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             explained = 1 - squares / (spread - mean**2)
         explained[~np.isfinite(explained)] = math.nan
@@ -293,8 +297,12 @@ def _by_label(tree: Tree, rows: HeldOut) -> str:
 def _survival(model: Any, rows: HeldOut) -> str:
     tree: Tree = model.tree_
     if not isinstance(rows.truth, (tuple, list)) or len(rows.truth) != 2:
-        raise ValueError("y_test of a survival tree is a pair: the times, and whether events came then")
-    time, event = (ingest.read_vector(None, each, name) for each, name in zip(rows.truth, ("time", "event")))
+        raise ValueError(
+            "y_test of a survival tree is a pair: the times, and whether events came then"
+        )
+    time, event = (
+        ingest.read_vector(None, each, name) for each, name in zip(rows.truth, ("time", "event"))
+    )
     for name, own in (("time", time), ("event", event)):
         _check_length(own, rows.leaves, name)
     from certree.estimators._kaplan_meier import AtRisk, concordance
@@ -378,4 +386,6 @@ def _groups(model: Any, rows: HeldOut) -> str:
 def _most_answered(tree: Tree, rows: HeldOut, own: NDArray[np.bool_]) -> str:
     ids, counts = np.unique(rows.leaves[own], return_counts=True)
     node = tree.nodes[int(ids[counts.argmax()])]
-    return f"{answer_text(tree, node)} ({counts.max() / own.sum():.1%}; {rows_text(node)} in training)"
+    return (
+        f"{answer_text(tree, node)} ({counts.max() / own.sum():.1%}; {rows_text(node)} in training)"
+    )

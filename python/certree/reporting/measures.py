@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 500
 MOST_DRAWN = 20_000_000
-"""Of rows in all resamples together, so that a report of many rows takes no longer than a second."""
+"""Of rows in all resamples together, so that a report of many rows takes no more than a second."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ def wilson(successes: float, n: float) -> Estimate:
 class Counts:
     """Rows by leaf and class: those that there are, first, and those of each resample."""
 
-    def __init__(self, leaves: NDArray[np.int64], classes: NDArray[np.int64], shape: tuple[int, int]):
+    def __init__(
+        self, leaves: NDArray[np.int64], classes: NDArray[np.int64], shape: tuple[int, int]
+    ):
         flat = np.bincount(leaves * shape[1] + classes, minlength=shape[0] * shape[1])
         n = int(flat.sum())
         drawn = np.random.default_rng(0).multinomial(n, flat / n, size=RESAMPLES)

@@ -14,8 +14,9 @@ from html import escape
 from certree.drawing.palette import themed
 from certree.drawing.svg import FONT, text
 
-STYLE = themed(":root") + (
-    f"body{{margin:0;background:var(--ground);color:var(--ink);font:15px/1.55 {FONT}}}"
+STYLE = (
+    themed(":root")
+    + f"body{{margin:0;background:var(--ground);color:var(--ink);font:15px/1.55 {FONT}}}"
     "main{max-width:1120px;margin:0 auto;padding:24px 20px 64px}"
     "h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:36px 0 8px;"
     "border-bottom:1px solid var(--line);padding-bottom:4px}h3{font-size:16px;margin:20px 0 6px}"
@@ -30,7 +31,8 @@ STYLE = themed(":root") + (
     ":focus-visible{outline:3px solid var(--k0);outline-offset:1px}"
     ".outline ul{list-style:none;margin:0;padding-left:22px;border-left:1px solid var(--line)}"
     ".outline>ul{padding-left:0;border:0}.outline li{margin:2px 0}summary{cursor:pointer}"
-    ".outline button{padding:0 8px;margin-left:6px}.found{outline:2px solid var(--k1);border-radius:4px}"
+    ".outline button{padding:0 8px;margin-left:6px}.found{outline:2px solid"
+    " var(--k1);border-radius:4px}"
     ".leaf{border:1px solid var(--line);border-radius:8px;padding:4px 16px 12px;margin:10px 0}"
     ".sides{display:flex;flex-wrap:wrap;gap:24px}[data-node]{cursor:pointer}"
     "@media print{nav,.tools,.outline{display:none}.leaf[hidden]{display:block!important}"
@@ -87,7 +89,8 @@ SCRIPT = """
         if (at.tagName === "DETAILS") { at.open = true; }
       }
     }
-    status.textContent = wanted === "" ? "" : count + (count === 1 ? " line found" : " lines found");
+    const lines = count === 1 ? " line found" : " lines found";
+    status.textContent = wanted === "" ? "" : count + lines;
   });
 })();
 """
@@ -129,7 +132,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: int = 0)
         return f"<tr>{''.join(written)}</tr>"
 
     body = "".join(line(row, "td") for row in rows)
-    return f'<div class="wide"><table><thead>{line(head, "th")}</thead><tbody>{body}</tbody></table></div>'
+    return (
+        "<div"
+        f' class="wide"><table><thead>{line(head, "th")}</thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def paragraph(words: str, kind: str = "") -> str:

@@ -78,8 +78,8 @@ def _outline(tree: Tree) -> str:
             waiting += children
             continue
         parts.append(
-            f'<li><details open id="node-{index}"><summary><span data-line="{text(condition)}">{told}'
-            "</span></summary><ul>"
+            f'<li><details open id="node-{index}"><summary><span'
+            f' data-line="{text(condition)}">{told}</span></summary><ul>'
         )
         waiting += ["</ul></details></li>", *children]
     return "".join([*parts, "</ul>"])
@@ -112,8 +112,12 @@ def _leaf(tree: Tree, leaf: Node, rule: Rule, rows: dict[int, int] | None, diale
 
 def certificate_section(certificate: Certificate) -> str:
     words = {
-        "optimal": "This tree is proved to be the best one: no other within the limits below is better.",
-        "optimal_given_guess": "This tree is the best one if what a reference model suggests holds.",
+        "optimal": (
+            "This tree is proved to be the best one: no other within the limits below is better."
+        ),
+        "optimal_given_guess": (
+            "This tree is the best one if what a reference model suggests holds."
+        ),
     }.get(
         certificate.status,
         "This tree is the best that was found; how much better another one could be at most is "
@@ -159,15 +163,18 @@ def data_section(model: Any) -> str:
     ]
     chart = charts.bars(named, "Importance of columns") if named else ""
     words = (
-        f"{certificate.n_rows:,} rows of training in {certificate.n_points:,} groups that no split can "
-        "tell apart. Training rows have no missing values, because fit refuses them."
+        f"{certificate.n_rows:,} rows of training in {certificate.n_points:,} groups that no split"
+        " can tell apart. Training rows have no missing values, because fit refuses them."
     )
     head = ("column", "type", "categories", "splits offered", "used", "importance")
     return paragraph(words) + chart + table(head, rows, 3)
 
 
 def constraints_section(certificate: Certificate) -> str:
-    rows = [(str(met).split(":")[0], f"{met.attained:.6g}", f"{met.limit:g}") for met in certificate.constraints]
+    rows = [
+        (str(met).split(":")[0], f"{met.attained:.6g}", f"{met.limit:g}")
+        for met in certificate.constraints
+    ]
     return table(("constraint", "on training rows", "at most"), rows, 2)
 
 
@@ -180,16 +187,16 @@ def methods_section(model: Any) -> str:
         proof = "The tree was proved to have the lowest objective of all trees in this set"
     else:
         proof = (
-            f"No tree in this set has an objective below {certificate.lower_bound:.6g}, so that the tree "
-            f"is at most {certificate.gap:.3g} from the best one"
+            f"No tree in this set has an objective below {certificate.lower_bound:.6g}, so that the"
+            f" tree is at most {certificate.gap:.3g} from the best one"
         )
     words = (
-        f"A decision tree with {rows_of(tree.n_leaves, 'leaf', 'leaves')} was fitted with certree "
-        f"{_core.__version__} ({type(model).__name__}), which searches for the best tree and proves a "
-        f"bound. The search covered{searched.removeprefix('Searched:')} The objective was "
-        f"{measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof} (objective "
-        f"{certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads} "
-        f"{'thread' if certificate.threads == 1 else 'threads'})."
+        f"A decision tree with {rows_of(tree.n_leaves, 'leaf', 'leaves')} was fitted with certree"
+        f" {_core.__version__} ({type(model).__name__}), which searches for the best tree and"
+        f" proves a bound. The search covered{searched.removeprefix('Searched:')} The objective was"
+        f" {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof} (objective"
+        f" {certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads}"
+        f" {'thread' if certificate.threads == 1 else 'threads'})."
     )
     return paragraph(words)
 
