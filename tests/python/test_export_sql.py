@@ -198,7 +198,7 @@ def test_all_dialects_write_every_kind_of_test(dialect):
 def test_errors_say_what_is_wrong():
     tree = patients()
     for call in (tree.to_sql, tree.to_python):
-        with pytest.raises(ValueError, match="output='labels' must be one of label, proba, leaf"):
+        with pytest.raises(ValueError, match="output='labels' must be one of label, leaf, proba"):
             call("labels")
     with pytest.raises(ValueError, match="dialect='oracle' must be one of duckdb"):
         tree.to_sql(dialect="oracle")
