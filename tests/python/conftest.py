@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import signal
+
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -20,3 +22,11 @@ def reading_is_not_cut_short(monkeypatch):
     reading before it, so that tests know what a stopped fit has. `test_limits.py` says otherwise.
     """
     monkeypatch.setattr(budget, "GRACE", 30.0)
+
+
+@pytest.fixture(autouse=True)
+def default_handler():
+    """Processes that a shell starts in the background, and their children, ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -31,15 +31,6 @@ pytestmark = [
 ]
 
 
-
-@pytest.fixture(autouse=True)
-def default_handler():
-    """Processes that a shell starts in the background, and their children, ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 RNG = np.random.default_rng(0)
 X, Y = RNG.random((1500, 12)), RNG.integers(0, 2, 1500)
 ALMOST = np.where(RNG.random(1500) < 0.1, 1 - Y, Y)
