@@ -16,7 +16,9 @@
 //! than need be.
 
 use super::formula::{Formula, FormulaInput};
+use super::logarithm::ln;
 use super::scaled::Scaled;
+use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 
@@ -154,24 +156,20 @@ impl Formula for Rates {
     }
 
     fn losses(&self, sums: &[i64], losses: &mut [f64]) {
-        let n = losses.len();
-        let [first, second, third] = [0, 1, 2].map(|s: usize| &sums[s * n..][..n]);
-        for (leaf, loss) in losses.iter_mut().enumerate() {
-            let [a, b, c] = [first[leaf], second[leaf], third[leaf]];
-            let [a, b, c] =
-                [a as f64 * self.units[0], b as f64 * self.units[1], c as f64 * self.units[2]];
-            let part = if a > 0.0 && b > 0.0 { a * (a / b).ln() } else { 0.0 };
-            *loss = match self.deviance {
-                Deviance::Poisson => 2.0 * (c - part),
+        Level::detect().run(
+            #[inline(always)]
+            || match self.deviance {
+                Deviance::Poisson => self.each(sums, losses, |part, c| c - part),
                 // W·ln(Z / W) is −W·ln(W / Z).
-                Deviance::Gamma => 2.0 * (-part - c),
-            };
-        }
+                Deviance::Gamma => self.each(sums, losses, |part, c| -part - c),
+            },
+        );
     }
 
     fn error(&self, all: &[i64], _loss: f64) -> f64 {
         let first = all[0] as f64 * self.units[0];
-        // A few roundings of both terms.
+        // A few roundings of both terms: 2 epsilon of a logarithm or of 1, and 1/2 of each sum,
+        // quotient and product.
         2.0 * (self.size + first * LARGEST_LN) * 4.0 * f64::EPSILON
     }
 
@@ -181,6 +179,22 @@ impl Formula for Rates {
         match self.deviance {
             Deviance::Poisson => vec![if b > 0.0 { a / b * self.rate } else { 0.0 }],
             Deviance::Gamma => vec![b / a * self.rate],
+        }
+    }
+}
+
+impl Rates {
+    /// Twice what is made of each leaf's a · ln(a / b) and its third statistic.
+    #[inline(always)]
+    fn each(&self, sums: &[i64], losses: &mut [f64], of: impl Fn(f64, f64) -> f64) {
+        let n = losses.len();
+        let [first, second, third] = [0, 1, 2].map(|s: usize| &sums[s * n..][..n]);
+        let both = first.iter().zip(second).zip(third);
+        for (loss, ((&a, &b), &c)) in losses.iter_mut().zip(both) {
+            let [a, b, c] =
+                [a as f64 * self.units[0], b as f64 * self.units[1], c as f64 * self.units[2]];
+            let ratio = if a > 0.0 && b > 0.0 { a / b } else { 1.0 };
+            *loss = 2.0 * of(a * ln(ratio), c);
         }
     }
 }

@@ -10,6 +10,7 @@
 
 use super::class_input::ClassInput;
 use super::formula::{Formula, FormulaInput};
+use super::logarithm::ln;
 use super::scaled::Scaled;
 use super::whole_numbers::integers;
 use crate::bits::Level;
@@ -192,6 +193,7 @@ impl Impure {
     }
 }
 
+#[inline(always)]
 fn w_ln_w(w: f64) -> f64 {
-    if w > 0.0 { w * w.ln() } else { 0.0 }
+    w * ln(if w >= f64::MIN_POSITIVE { w } else { 1.0 })
 }

@@ -17,6 +17,7 @@ mod grouped;
 mod impurity;
 mod known_tasks;
 mod leaf;
+mod logarithm;
 mod rows;
 mod saved;
 mod scaled;

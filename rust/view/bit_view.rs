@@ -4,6 +4,7 @@
 //! alike form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of
 //! two: an entry of weight 5 stands in the segments of 4 and of 1.
 
+use super::nesting::Nesting;
 use super::path_context::PathContext;
 use crate::bits::Level;
 use crate::cost::Cost;
@@ -55,6 +56,8 @@ pub struct BitView {
     /// Whether all rows are here and are counted, because a split makes a difference to rows that
     /// no label is wrong for: they pay for it, or it allows questions below.
     pub all_rows: bool,
+    /// Of questions whose rows are summed, not counted; else it knows of none.
+    pub nesting: Nesting,
     pub root: View,
 }
 
@@ -85,6 +88,7 @@ impl BitView {
             + self.questions.capacity() * size_of::<Cut>()
             + self.segments.capacity() * size_of::<Segment>()
             + self.context.as_ref().map_or(0, PathContext::bytes)
+            + self.nesting.bytes()
     }
 }
 
@@ -103,6 +107,22 @@ fn sides([all, ones]: [[u64; 2]; 2]) -> [Fingerprint; 2] {
 }
 
 impl View {
+    /// Rows of bits, and the numbers of each.
+    #[cfg(test)]
+    pub fn of_rows(rows: &[Vec<bool>], costs: Vec<Cost>) -> View {
+        let n = rows.first().map_or(0, Vec::len);
+        let word =
+            |word: &[bool]| word.iter().rev().fold(0, |bits, &bit| bits << 1 | u64::from(bit));
+        View {
+            columns: (0..n as u32).collect(),
+            len: rows.len(),
+            stride: n.div_ceil(64),
+            bits: rows.iter().flat_map(|row| row.chunks(64).map(word)).collect(),
+            costs,
+            ..View::default()
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::bit_view::{BitView, Cut, Fingerprint, Segment, View, from_key};
 use super::entries::{Entries, segment};
+use super::nesting::Nesting;
 use super::path_context::{PathContext, alike};
 use super::questions;
 use crate::context::Context;
@@ -173,6 +174,9 @@ impl<'a> Layout<'a> {
             root.ends.push(root.keys.len() as u32);
         }
         root.len = n_rows;
+        // Rows that are counted need no such order.
+        let n_summed = if width > 0 { root.columns.len() } else { 0 };
+        let nesting = Nesting::of(&root.bits, root.stride, n_summed);
         let column = |question: &Cut| self.features.get(question.feature.index()).column;
         let columns: Vec<ColumnId> = self.questions.iter().map(column).collect();
         Some(BitView {
@@ -183,6 +187,7 @@ impl<'a> Layout<'a> {
             n_stats,
             width,
             unavoidable_cost: self.unavoidable_cost,
+            nesting,
             root,
         })
     }

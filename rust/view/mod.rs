@@ -3,6 +3,7 @@
 mod bit_view;
 mod entries;
 mod layout;
+mod nesting;
 mod offer;
 mod path_context;
 mod questions;
@@ -11,6 +12,7 @@ mod seen_rows;
 
 pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use layout::{Layout, Paths};
+pub use nesting::Nesting;
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
 pub use rank_view::{Axis, Part, RankNode, RankView, Side};

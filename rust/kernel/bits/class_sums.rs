@@ -2,13 +2,12 @@
 //! itself.
 
 use super::bit_kernel::{BitKernel, Look};
-use super::cells::{Cells, Row};
+use super::cells::{Cells, Row, Stumps};
 use super::tally::{ClassTally, Tile};
 use crate::bits::LANES;
-use crate::cost::{Cost, INFINITE};
+use crate::cost::Cost;
 use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
-use crate::view::Bans;
 
 /// The kernel of tasks that cost counts: impurities, errors of several targets, histograms.
 pub struct ClassSums<'a> {
@@ -21,7 +20,7 @@ pub struct ClassSums<'a> {
     /// Statistics side by side, and costs, of single columns.
     singles: Vec<i64>,
     costs: Vec<Cost>,
-    best: Vec<[Row; 2]>,
+    best: Stumps,
 }
 
 impl<'a> ClassSums<'a> {
@@ -34,7 +33,7 @@ impl<'a> ClassSums<'a> {
             cells: Cells::default(),
             singles: Vec::new(),
             costs: Vec::new(),
-            best: Vec::new(),
+            best: Stumps::default(),
         }
     }
 
@@ -91,11 +90,10 @@ impl<'a> ClassSums<'a> {
 
     /// Where leaves may be empty, a split is the best of stumps if it splits nothing.
     fn start_stumps(&mut self, look: &Look, out: &Lookahead) {
-        self.best.clear();
-        self.best.resize(out.sides.len().div_ceil(LANES), [[INFINITE; LANES]; 2]);
+        self.best.begin(out.sides.len());
         for (column, sides) in out.sides.iter().enumerate().filter(|_| look.ask.min_rows <= 1) {
             for side in 0..2 {
-                self.best[column / LANES][side][column % LANES] = sides[side].leaf;
+                self.best.lower(column, side, sides[side].leaf);
             }
         }
     }
@@ -126,7 +124,15 @@ impl<'a> ClassSums<'a> {
         let (own, n_blocks) = (from / LANES, tally.n_columns().div_ceil(LANES));
         let blocks = n_blocks - own;
         let count_rows = look.ask.min_rows > 1;
-        self.cells.begin((to - from) * blocks, n_stats, count_rows);
+        let n = tally.n_columns();
+        // The pairs with an earlier column of its own block are that column's.
+        let lanes = (from..to).flat_map(|column| {
+            (own..n_blocks).map(move |block| {
+                let first = if block == own { column % LANES + 1 } else { 0 };
+                first..LANES.min(n - block * LANES)
+            })
+        });
+        self.cells.begin(lanes, n_stats, count_rows);
         self.tile.clear();
         self.tile.resize(width, [[0; LANES]; 4]);
         for first in (from..to).step_by(4) {
@@ -163,31 +169,10 @@ impl<'a> ClassSums<'a> {
         for column in from..to {
             for block in own..n_blocks {
                 let place = (column - from) * blocks + block - own;
-                self.take(look.bans(), place, column, block);
+                self.best.take(look.bans(), &self.cells, place, (column, block));
             }
         }
         Ok(())
-    }
-
-    /// Take in the stumps that the cells at a place make: on both sides of the column, and of every
-    /// other one.
-    fn take(&mut self, bans: Option<&Bans>, place: usize, column: usize, block: usize) {
-        let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
-        let [e00, e01, e10, e11] = self.cells.costs(place);
-        let mut best = [INFINITE; 2];
-        let of_j = &mut self.best[block];
-        for l in 0..LANES {
-            let below_i = if after >> l & 1 == 1 { 0 } else { INFINITE };
-            let below_j = if before >> l & 1 == 1 { 0 } else { INFINITE };
-            best[0] = best[0].min(e00[l] + e01[l] + below_i);
-            best[1] = best[1].min(e10[l] + e11[l] + below_i);
-            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l] + below_j);
-            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l] + below_j);
-        }
-        for side in 0..2 {
-            let known = &mut self.best[column / LANES][side][column % LANES];
-            *known = best[side].min(*known);
-        }
     }
 }
 
@@ -204,8 +189,7 @@ impl BitKernel for ClassSums<'_> {
             self.pairs(look, &tally)?;
             for (column, stumps) in out.stumps.iter_mut().enumerate() {
                 for side in 0..2 {
-                    let best = self.best[column / LANES][side][column % LANES];
-                    stumps[side] = best.min(INFINITE);
+                    stumps[side] = self.best.best(column, side);
                 }
             }
         }
@@ -235,6 +219,6 @@ impl BitKernel for ClassSums<'_> {
             + self.cells.bytes()
             + vec_bytes(&self.singles)
             + vec_bytes(&self.costs)
-            + vec_bytes(&self.best)
+            + self.best.bytes()
     }
 }

@@ -22,7 +22,7 @@ pub struct RowCostSums {
 impl RowCostSums {
     fn costs<'a>(&'a mut self, look: &Look<'a>) -> Costs<'a> {
         let RowCostSums { sums: scratch, best } = self;
-        let sums = PairSums { view: look.view, width: look.bits.width, scratch };
+        let sums = PairSums::new(look, scratch);
         Costs { sums, n_labels: look.bits.n_stats, offer: look.offer, best }
     }
 }
@@ -186,11 +186,12 @@ impl Costs<'_> {
         out: &mut Lookahead,
     ) -> Result<(), Unfinished> {
         let n = self.sums.view.columns.len();
-        for i in 0..self.sums.n_blocks() {
-            for j in i..self.sums.n_blocks() {
-                self.sums.sum::<W>((i, j), self.summed(ask), halt)?;
+        for tiles in self.sums.pairs_of_tiles() {
+            self.sums.sum::<W>(tiles.clone(), self.summed(ask), halt)?;
+            for (i, j) in pair_sums::blocks(tiles.clone()) {
                 for column in i * LANES..n.min((i + 1) * LANES) {
-                    self.sums.gather::<W>(column % LANES, self.summed(ask));
+                    let tiles = (&tiles.0, &tiles.1);
+                    self.sums.gather::<W>(tiles, (column, j), self.summed(ask));
                     self.evaluate::<OFFER>(column, j, ask.min_rows);
                     if ask.overlaps {
                         self.overlap(column, j, shift, out);

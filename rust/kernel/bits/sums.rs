@@ -1,13 +1,12 @@
 //! Any task whose statistics add up: sums over pairs of columns, costed by the task itself.
 
 use super::bit_kernel::{BitKernel, Look};
-use super::cells::{Cells, Row};
-use super::pair_sums::{self, PairSums};
+use super::cells::{Cells, Stumps};
+use super::pair_sums::{self, PairSums, Tile};
 use crate::bits::LANES;
-use crate::cost::{Cost, INFINITE};
+use crate::cost::Cost;
 use crate::kernel::look::{Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
-use crate::view::Bans;
 
 /// The kernel of tasks of which nothing is known but what leaves cost.
 pub struct NumberSums<'a> {
@@ -17,8 +16,8 @@ pub struct NumberSums<'a> {
     /// Statistics side by side, and costs, of single columns.
     singles: Vec<i64>,
     costs: Vec<Cost>,
-    /// By block: the best stumps on the 0 sides and on the 1 sides of its columns, turned or not.
-    best: Vec<[Row; 2]>,
+    /// On the 0 sides and on the 1 sides of columns, turned or not.
+    best: Stumps,
 }
 
 impl<'a> NumberSums<'a> {
@@ -29,7 +28,7 @@ impl<'a> NumberSums<'a> {
             cells: Cells::default(),
             singles: Vec::new(),
             costs: Vec::new(),
-            best: Vec::new(),
+            best: Stumps::default(),
         }
     }
 
@@ -43,12 +42,15 @@ impl<'a> NumberSums<'a> {
     fn sides(&mut self, look: &Look, out: &mut Lookahead) {
         let (n, n_stats) = (look.view.columns.len(), look.bits.n_stats);
         let width = look.bits.width;
-        let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+        let mut sums = PairSums::new(look, &mut self.sums);
         look.level.run(
             #[inline(always)]
             || {
                 sums.turn();
-                sums.add_singles::<4>();
+                match width {
+                    ..=4 => sums.add_singles::<4>(),
+                    _ => sums.add_singles::<8>(),
+                }
             },
         );
         // All rows, then by column the rows with it, turned or not, and the others.
@@ -85,110 +87,78 @@ impl<'a> NumberSums<'a> {
 
     /// Where leaves may be empty, a split is the best of stumps if it splits nothing.
     fn start_stumps(&mut self, look: &Look, out: &Lookahead) {
-        self.best.clear();
-        self.best.resize(look.view.columns.len().div_ceil(LANES), [[INFINITE; LANES]; 2]);
         let n = out.sides.len();
+        self.best.begin(n);
         for column in (0..n).filter(|_| look.ask.min_rows <= 1) {
-            let best = &mut self.best[column / LANES];
-            best[1][column % LANES] = self.costs[1 + column];
-            best[0][column % LANES] = self.costs[1 + n + column];
+            self.best.lower(column, 1, self.costs[1 + column]);
+            self.best.lower(column, 0, self.costs[1 + n + column]);
         }
     }
 
     /// The best stumps of all pairs of columns.
     fn pairs(&mut self, look: &Look) -> Result<(), Unfinished> {
         let n = look.view.columns.len();
-        let n_blocks = n.div_ceil(LANES);
-        for i in 0..n_blocks {
-            for j in i..n_blocks {
-                match self.summed(look) {
-                    ..=2 => self.sum::<2>(look, (i, j))?,
-                    3..=4 => self.sum::<4>(look, (i, j))?,
-                    _ => self.sum::<8>(look, (i, j))?,
-                }
+        for tiles in PairSums::new(look, &mut self.sums).pairs_of_tiles() {
+            match self.summed(look) {
+                ..=2 => self.sum::<2>(look, tiles.clone())?,
+                3..=4 => self.sum::<4>(look, tiles.clone())?,
+                _ => self.sum::<8>(look, tiles.clone())?,
+            }
+            for (i, j) in pair_sums::blocks(tiles.clone()) {
                 let columns: Vec<usize> = (i * LANES..n.min((i + 1) * LANES)).collect();
                 for columns in columns.chunks(Cells::columns_at_once(1)) {
                     if (look.halt)() {
                         return Err(Unfinished::Stopped);
                     }
-                    self.evaluate(look, columns, j);
+                    self.evaluate(look, &tiles, columns, j);
                 }
             }
         }
         Ok(())
     }
 
-    fn sum<const W: usize>(
-        &mut self,
-        look: &Look,
-        blocks: (usize, usize),
-    ) -> Result<(), Unfinished> {
+    fn sum<const W: usize>(&mut self, look: &Look, tiles: (Tile, Tile)) -> Result<(), Unfinished> {
         let (summed, halt): (usize, Halt) = (self.summed(look), look.halt);
-        let width = look.bits.width;
-        let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+        let mut sums = PairSums::new(look, &mut self.sums);
         look.level.run(
             #[inline(always)]
-            || sums.sum::<W>(blocks, summed, halt),
+            || sums.sum::<W>(tiles, summed, halt),
         )
     }
 
     /// Take in the stumps of some columns of one block with those of another.
-    fn evaluate(&mut self, look: &Look, columns: &[usize], block: usize) {
+    fn evaluate(&mut self, look: &Look, (i, j): &(Tile, Tile), columns: &[usize], block: usize) {
         let (width, n_stats, summed) = (look.bits.width, look.bits.n_stats, self.summed(look));
         let count_rows = look.ask.min_rows > 1;
-        self.cells.begin(columns.len(), n_stats, count_rows);
+        // Of its own block, only the columns behind a column are summed with it.
+        let n = look.view.columns.len();
+        let last = LANES.min(n - block * LANES);
+        let first = |column: usize| if column / LANES == block { column % LANES + 1 } else { 0 };
+        self.cells.begin(columns.iter().map(|&column| first(column)..last), n_stats, count_rows);
         for (place, &column) in columns.iter().enumerate() {
-            let mut sums = PairSums { view: look.view, width, scratch: &mut self.sums };
+            let mut sums = PairSums::new(look, &mut self.sums);
             match summed {
-                ..=2 => sums.gather::<2>(column % LANES, summed),
-                3..=4 => sums.gather::<4>(column % LANES, summed),
-                _ => sums.gather::<8>(column % LANES, summed),
+                ..=2 => sums.gather::<2>((i, j), (column, block), summed),
+                3..=4 => sums.gather::<4>((i, j), (column, block), summed),
+                _ => sums.gather::<8>((i, j), (column, block), summed),
             }
             let pair_sums::Scratch { totals, ones, both, .. } = &self.sums;
-            // Of its own block only the columns behind it are summed; no row has the others, as far
-            // as cells know.
-            let first = if column / LANES == block { column % LANES + 1 } else { 0 };
             let parts = |s: usize| {
                 let one = ones[column / LANES * width + s][column % LANES];
-                let mut with_j = ones[block * width + s];
-                with_j[..first].fill(0);
-                ([one, totals[s] - one], with_j, &both[s])
+                ([one, totals[s] - one], &ones[block * width + s], &both[s])
             };
             for s in 0..n_stats {
                 let (of_i, with_j, both) = parts(s);
-                self.cells.put(s, place, of_i, &with_j, both);
+                self.cells.put(s, place, of_i, with_j, both);
             }
             if count_rows {
                 let (of_i, with_j, both) = parts(n_stats + 2);
-                self.cells.put_rows(place, of_i, &with_j, both);
+                self.cells.put_rows(place, of_i, with_j, both);
             }
         }
         self.cells.evaluate(self.task, look.ask.min_rows);
         for (place, &column) in columns.iter().enumerate() {
-            self.take(look.bans(), place, column, block);
-        }
-    }
-
-    /// Take in the stumps that the cells at a place make. Of the columns before it in its own block
-    /// there are no sums.
-    fn take(&mut self, bans: Option<&Bans>, place: usize, column: usize, block: usize) {
-        let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
-        let (own, lane) = (column / LANES, column % LANES);
-        let first = if own == block { lane + 1 } else { 0 };
-        let [e00, e01, e10, e11] = self.cells.costs(place);
-        let mut best = [INFINITE; 2];
-        let of_j = &mut self.best[block];
-        for l in first..LANES {
-            let below_i = if after >> l & 1 == 1 { 0 } else { INFINITE };
-            let below_j = if before >> l & 1 == 1 { 0 } else { INFINITE };
-            best[0] = best[0].min(e00[l] + e01[l] + below_i);
-            best[1] = best[1].min(e10[l] + e11[l] + below_i);
-            of_j[0][l] = of_j[0][l].min(e00[l] + e10[l] + below_j);
-            of_j[1][l] = of_j[1][l].min(e01[l] + e11[l] + below_j);
-        }
-        for side in 0..2 {
-            let known = &mut self.best[own][side][lane];
-            *known = best[side].min(*known);
+            self.best.take(look.bans(), &self.cells, place, (column, block));
         }
     }
 }
@@ -207,13 +177,11 @@ impl BitKernel for NumberSums<'_> {
         if look.ask.stumps && !look.view.columns.is_empty() {
             self.start_stumps(look, out);
             self.pairs(look)?;
-            let sums =
-                PairSums { view: look.view, width: look.bits.width, scratch: &mut self.sums };
+            let sums = PairSums::new(look, &mut self.sums);
             for (column, stumps) in out.stumps.iter_mut().enumerate() {
                 let turned = sums.turned(column);
                 for side in 0..2 {
-                    let best = self.best[column / LANES][side ^ turned][column % LANES];
-                    stumps[side] = best.min(INFINITE);
+                    stumps[side] = self.best.best(column, side ^ turned);
                 }
             }
         }
@@ -225,8 +193,7 @@ impl BitKernel for NumberSums<'_> {
 
     fn sum_pairs(&mut self, look: &Look) {
         let summed = self.summed(look);
-        let mut sums =
-            PairSums { view: look.view, width: look.bits.width, scratch: &mut self.sums };
+        let mut sums = PairSums::new(look, &mut self.sums);
         sums.turn();
         match summed {
             ..=2 => sums.sum_all::<2>(summed),
@@ -240,6 +207,6 @@ impl BitKernel for NumberSums<'_> {
             + self.cells.bytes()
             + vec_bytes(&self.singles)
             + vec_bytes(&self.costs)
-            + vec_bytes(&self.best)
+            + self.best.bytes()
     }
 }
