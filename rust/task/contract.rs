@@ -51,6 +51,12 @@ pub trait Task: Send + Sync {
         }
     }
 
+    /// Whether [`leaf_costs`](Task::leaf_costs) may be asked about leaves without points, as long as
+    /// nobody reads what it says of them. Otherwise a leaf with points stands in for each.
+    fn takes_empty_leaves(&self) -> bool {
+        false
+    }
+
     /// By how many units dividing a leaf may raise its cost, because leaf costs are rounded.
     fn rounding(&self) -> Cost {
         0

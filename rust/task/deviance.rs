@@ -166,6 +166,10 @@ impl Formula for Rates {
         );
     }
 
+    fn takes_empty_leaves(&self) -> bool {
+        true
+    }
+
     fn error(&self, all: &[i64], _loss: f64) -> f64 {
         let first = all[0] as f64 * self.units[0];
         // A few roundings of both terms: 2 epsilon of a logarithm or of 1, and 1/2 of each sum,

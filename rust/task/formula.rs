@@ -28,6 +28,11 @@ pub trait Formula: Send + Sync {
     /// losses.len() + k]`.
     fn losses(&self, sums: &[i64], losses: &mut [f64]);
 
+    /// Whether leaves that hold nothing have a loss of 0, too.
+    fn takes_empty_leaves(&self) -> bool {
+        false
+    }
+
     /// By how much a loss of any rows may be off. `all`: the statistics of all rows, and `loss` as
     /// one leaf.
     fn error(&self, all: &[i64], loss: f64) -> f64;
@@ -183,6 +188,10 @@ impl Task for FormulaTask {
         if !within {
             losses.iter().for_each(|&loss| _ = self.units_of(loss));
         }
+    }
+
+    fn takes_empty_leaves(&self) -> bool {
+        self.formula.takes_empty_leaves()
     }
 
     fn rounding(&self) -> Cost {

@@ -117,6 +117,10 @@ impl Formula for Impure {
         );
     }
 
+    fn takes_empty_leaves(&self) -> bool {
+        true
+    }
+
     fn error(&self, all: &[i64], _loss: f64) -> f64 {
         let weight: f64 = all.iter().zip(&self.factors).map(|(&w, f)| w as f64 * f).sum();
         // Sums of k terms, each within some roundings of numbers that are at most w, or w · ln w.

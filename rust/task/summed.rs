@@ -224,22 +224,22 @@ impl Task for Summed {
 
     fn leaf_costs(&self, sums: &[i64], costs: &mut [Cost]) {
         let n = costs.len();
+        if n == 0 {
+            return;
+        }
         let (own, masses) = (&sums[..self.own * n], self.masses(sums, n));
-        match masses.iter().position(|&mass| mass > 0) {
-            None => costs.fill(0),
-            Some(_) if masses.iter().all(|&mass| mass > 0) => self.inner.leaf_costs(own, costs),
-            // The task is asked about leaves with points alone: one of these stands in for those
-            // without.
-            Some(filled) => {
-                let mut own = own.to_vec();
-                for sums in own.chunks_exact_mut(n) {
-                    let stand_in = sums[filled];
-                    for (sum, &mass) in sums.iter_mut().zip(masses.iter()) {
-                        *sum = if mass > 0 { *sum } else { stand_in };
-                    }
+        if self.inner.takes_empty_leaves() || masses.iter().all(|&mass| mass > 0) {
+            self.inner.leaf_costs(own, costs);
+        } else if let Some(filled) = masses.iter().position(|&mass| mass > 0) {
+            // The task is asked about leaves with points alone.
+            let mut own = own.to_vec();
+            for sums in own.chunks_exact_mut(n) {
+                let stand_in = sums[filled];
+                for (sum, &mass) in sums.iter_mut().zip(masses.iter()) {
+                    *sum = if mass > 0 { *sum } else { stand_in };
                 }
-                self.inner.leaf_costs(&own, costs);
             }
+            self.inner.leaf_costs(&own, costs);
         }
         let (least, most) = (0, self.most());
         let mut within = true;

@@ -13,7 +13,7 @@ use crate::task::Task;
 use crate::view::Bans;
 
 /// About so many cells are costed in one call.
-pub const MANY: usize = 1 << 12;
+pub const MANY: usize = 1 << 10;
 
 /// What 32 columns and one statistic have.
 pub type Row = [i64; LANES];
