@@ -27,11 +27,13 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    thresholds : "all", int or dict, default="all"
-        All midpoints between neighbouring values, so many quantiles for each column, or a dict that
-        says for some columns by name which thresholds they have: a list, an int or "all" (the
-        others have all midpoints). The list of a category holds the values that are asked for; an
-        empty one leaves a column out, and ``[True]`` keeps a Boolean.
+    thresholds : "all", "midpoints", int or dict, default="all"
+        Cuts between all neighbouring values, so many quantiles for each column, or a dict that says
+        for some columns by name which thresholds they have: a list, an int, "all" or "midpoints"
+        (the others have all cuts). Of the thresholds between two values, the one with the fewest
+        digits is taken, nearest to the midpoint; "midpoints" are exact midpoints. The list of a
+        category holds the values that are asked for; an empty one leaves a column out, and
+        ``[True]`` keeps a Boolean.
 
     Attributes
     ----------

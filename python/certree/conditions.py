@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from datetime import date, datetime, timedelta, timezone
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from certree.ingest.kinds import time_unit
+from certree.ingest.kinds import time_unit, time_zone
 from certree.schema import Column
 
 Test = bool | str | int | float
@@ -155,13 +154,3 @@ def _moment_text(dtype: str, threshold: int) -> str:
         digits = str(part).rjust(len(str(_PER_SECOND[unit])) - 1, "0").rstrip("0")
         text = f"{text[:19]}.{digits}{text[19:]}"
     return text
-
-
-def time_zone(dtype: str) -> str | None:
-    """The time zone of a polars ``Datetime``, from its text.
-
-    >>> time_zone("Datetime(time_unit='us', time_zone='Europe/Paris')")
-    'Europe/Paris'
-    """
-    found = re.search(r"time_zone='([^']+)'", dtype)
-    return found.group(1) if found else None

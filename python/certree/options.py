@@ -32,12 +32,13 @@ RegressorObjective = Literal[
     "squared_error", "poisson", "gamma", "absolute_error", "quantile"
 ]
 
-#: Of one column: all cuts, a number of quantiles, or these.
-ColumnThresholds: TypeAlias = "Literal['all'] | int | Iterable[object]"
+#: Of one column: all cuts, short or at exact midpoints, a number of quantiles, or these.
+ColumnThresholds: TypeAlias = "Literal['all', 'midpoints'] | int | Iterable[object]"
 
 #: Of all columns, or by name.
 Thresholds: TypeAlias = (
-    "Literal['all'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer | ThresholdGuesser"
+    "Literal['all', 'midpoints'] | int | Mapping[str, ColumnThresholds] | ThresholdBinarizer"
+    " | ThresholdGuesser"
 )
 
 #: Where a reference can be fitted to guess them, too.

@@ -144,15 +144,15 @@ def test_dates_as_given_thresholds():
 
 
 def test_quantiles_follow_the_rows():
-    assert cuts_of(list(range(100)), 3)[0].thresholds == [24.5, 49.5, 74.5]
-    assert cuts_of([0] * 98 + [1, 2], 5)[0].thresholds == [0.5]
-    assert cuts_of([1, 2, 3], 10)[0].thresholds == [1.5, 2.5]
+    assert cuts_of(list(range(100)), 3)[0].thresholds == [24, 49, 74]
+    assert cuts_of([0] * 98 + [1, 2], 5)[0].thresholds == [0]
+    assert cuts_of([1, 2, 3], 10)[0].thresholds == [1, 2]
     assert cuts_of([7, 7], 3)[0].thresholds == []
 
 
 def test_quantiles_follow_the_weights():
-    assert cuts_of([0, 1, 2, 3], 1)[0].thresholds == [1.5]
-    assert cuts_of([0, 1, 2, 3], 1, weight=[1, 1, 1, 9])[0].thresholds == [2.5]
+    assert cuts_of([0, 1, 2, 3], 1)[0].thresholds == [1]
+    assert cuts_of([0, 1, 2, 3], 1, weight=[1, 1, 1, 9])[0].thresholds == [2]
 
 
 def test_quantiles_and_lists_for_some_columns():

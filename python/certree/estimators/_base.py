@@ -532,9 +532,9 @@ def check_routing(tree: Tree, training: ingest.Training) -> None:
 def thresholds_in_words(thresholds: Any) -> str:
     """Where the cuts came from, for the certificate."""
     if isinstance(thresholds, str):
-        return "all midpoints between neighbouring values"
+        return f"all {'midpoints' if thresholds == 'midpoints' else 'cuts'} between neighbouring values"
     if isinstance(thresholds, Mapping):
-        return "thresholds given by the user where named, else all midpoints"
+        return "thresholds given by the user where named, else all cuts"
     if parameters.is_guesser(thresholds):
         return (
             f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these "

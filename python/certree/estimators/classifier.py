@@ -100,15 +100,17 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         ``classes_``, ``predict_proba`` and ``cost_matrix`` then have a place for each of them. Of
         several targets a list with such a vector for each. Objectives of two classes need rows of
         both. None: the labels in y.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
-        Where columns of numbers and dates may be split: at all midpoints between neighbouring
-        values, at so many quantiles, or as a dict says for some columns by name (the others keep
-        all midpoints): a list of thresholds, an int or "all". Thresholds that separate no rows, or
-        the same rows as a lower one, are left out. The list of a category holds the values that may
-        be asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean. "guess"
-        takes the cuts that gradient boosting finds useful, of all kinds of columns: much faster,
-        but the proof then speaks of these cuts only. A ThresholdGuesser does so with a reference
-        model of your own.
+    thresholds : "all", "midpoints", "guess", int, dict or fitted object, default="all"
+        Where columns of numbers and dates may be split: between all neighbouring values, at so many
+        quantiles, or as a dict says for some columns by name (the others keep all cuts): a list of
+        thresholds, an int, "all" or "midpoints". Of the thresholds that lie between two values, the
+        one with the fewest digits is taken (of dates, at the coarsest unit), and of several the one
+        nearest to the midpoint; "midpoints" are exact midpoints. Given thresholds that separate no
+        rows, or the same rows as a lower one, are left out. The list of a category holds the values
+        that may be asked for; an empty list leaves a column out, and ``[True]`` keeps a Boolean.
+        "guess" takes the cuts that gradient boosting finds useful, of all kinds of columns: much
+        faster, but the proof then speaks of these cuts only. A ThresholdGuesser does so with a
+        reference model of your own, and the cuts of a fitted ThresholdBinarizer are kept.
     reference : "guess", classifier, vector of labels or None, default=None
         Guess lower bounds: search as if no tree were better than this classifier on any group of
         rows that the cuts cannot tell apart. Much faster where the classifier is good, and whatever

@@ -56,7 +56,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
         each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
         label costs less). If no tree keeps to them, the error says how far they must be loosened.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
+    thresholds : "all", "midpoints", "guess", int, dict or fitted object, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
         cheapest label of each row, weighted by what is at stake there.

@@ -69,7 +69,7 @@ class OptimalTree(TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
@@ -124,8 +124,8 @@ class OptimalTree(TreeEstimator):
     >>> model = OptimalTree(Poisson(), max_depth=1).fit(X, np.column_stack([claims, years, rest]))
     >>> for rule in model.tree_.rules():
     ...     print(rule)
-    if age <= 25.5 then 2.0 (2 rows)
-    if age > 25.5 then 0.05555555555555555 (4 rows)
+    if age <= 25 then 2.0 (2 rows)
+    if age > 25 then 0.05555555555555555 (4 rows)
     >>> model.status_
     'optimal'
     """

@@ -58,17 +58,21 @@ def or_none(rule: Rule) -> Rule:
     return Rule(lambda value: value is None or rule.holds(value), f"{rule.allowed}, or None")
 
 
+#: Between all values that are neighbours.
+EVERY = ("all", "midpoints")
+
+
 def _thresholds_hold(value: Any) -> bool:
     if hasattr(value, "thresholds_"):
         return True
     if isinstance(value, Mapping):
         return all(isinstance(k, str) and _column_holds(v) for k, v in value.items())
-    return value == "all" if isinstance(value, str) else is_integer(value) and value >= 1
+    return value in EVERY if isinstance(value, str) else is_integer(value) and value >= 1
 
 
 def _column_holds(value: Any) -> bool:
     if isinstance(value, str):
-        return value == "all"
+        return value in EVERY
     if isinstance(value, Iterable):
         return True
     return is_integer(value) and 1 <= value < BEYOND
@@ -81,8 +85,8 @@ def is_guesser(value: Any) -> bool:
 
 THRESHOLDS = Rule(
     _thresholds_hold,
-    "'all', a number of quantiles per column (at least 1), a dict of column names to one of these "
-    "or to a list of thresholds, or a fitted ThresholdBinarizer",
+    "'all', 'midpoints', a number of quantiles per column (at least 1), a dict of column names to "
+    "one of these or to a list of thresholds, or a fitted ThresholdBinarizer",
 )
 
 #: Of estimators whose target a reference can be fitted to.

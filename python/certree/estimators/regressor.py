@@ -58,7 +58,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         For "absolute_error" and "quantile", how many different answers leaves choose from: all
         distinct targets if there are no more, and so the tree is the best there is; else quantiles
         of the targets, and the proof speaks of these.
-    thresholds : "all", "guess", int, dict, ThresholdGuesser, ThresholdBinarizer, default="all"
+    thresholds : "all", "midpoints", "guess", int, dict or fitted object, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
     reference : "guess", regressor, array of numbers or None, default=None
@@ -125,8 +125,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     array([575., 995.])
     >>> for rule in model.tree_.rules():
     ...     print(rule)
-    if size <= 37.5 then 310.0 (1 row)
-    if size > 37.5 and size <= 70 then 575.0 (2 rows)
+    if size <= 40 then 310.0 (1 row)
+    if size > 40 and size <= 70 then 575.0 (2 rows)
     if size > 70 then 995.0 (2 rows)
     >>> round(model.objective_, 6), model.status_
     (0.032515, 'optimal')

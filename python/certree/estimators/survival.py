@@ -40,7 +40,7 @@ class OptimalSurvivalTree(TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
-    thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
+    thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
@@ -87,8 +87,8 @@ class OptimalSurvivalTree(TreeEstimator):
     >>> model = OptimalSurvivalTree(max_depth=1).fit(X, time=months, event=died)
     >>> print(model.tree_.to_text())
     6 rows  hazard ratio 1
-    ├── stage <= 1.5 → 0        2 rows
-    └── stage > 1.5  → 1.76471  4 rows
+    ├── stage <= 1 → 0        2 rows
+    └── stage > 1  → 1.76471  4 rows
     <BLANKLINE>
     >>> model.predict_survival_function(X[[0, 5]], times=[12, 36])
     array([[1.  , 1.  ],

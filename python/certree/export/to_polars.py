@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import polars as pl
 from numpy.typing import NDArray
 
-from certree.conditions import float_at_most, time_zone
+from certree.conditions import float_at_most
 from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
-from certree.ingest.kinds import time_unit
+from certree.ingest.kinds import time_unit, time_zone
 from certree.scalars import shown
 from certree.schema import NUMBERS, Column
 

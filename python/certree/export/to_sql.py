@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from certree.conditions import float_at_most, time_zone
+from certree.conditions import float_at_most
 from certree.export.walk import Output, answers, shares, walk
-from certree.ingest.kinds import time_unit
+from certree.ingest.kinds import time_unit, time_zone
 from certree.schema import Column
 
 if TYPE_CHECKING:

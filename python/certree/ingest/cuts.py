@@ -23,7 +23,7 @@ from certree.schema import Column
 #: Values of a lazy frame that are read into memory at a time.
 BATCH = 2**22
 
-#: "all" midpoints, so many quantiles, or these.
+#: "all" cuts, or all "midpoints", so many quantiles, or these.
 Wish = str | int | Sequence[Any]
 
 
@@ -67,8 +67,8 @@ class CodedCuts(Cuts):
 def make_cuts(
     frame: pl.LazyFrame, columns: Sequence[Column], thresholds: Any, weight: str = ""
 ) -> list[CodedCuts]:
-    """Cuts for every column. ``thresholds`` is "all", a number of quantiles, or one of these or a
-    list for some columns by name (the others keep all their cuts)."""
+    """Cuts for every column. ``thresholds`` is "all", "midpoints", a number of quantiles, or one of
+    these or a list for some columns by name (the others keep all their cuts)."""
     wishes = read_wishes(columns, thresholds)
     makers: dict[str, Callable[..., CodedCuts]] = {
         "boolean": _boolean,
@@ -204,7 +204,7 @@ def choose(
     """The thresholds of a column with these distinct values, which ascend. Quantiles ask for the
     weight of each."""
     if isinstance(wish, str):
-        return midpoints.between(values, np.arange(len(values) - 1), column)
+        return midpoints.between(values, np.arange(len(values) - 1), column, wish == "midpoints")
     if isinstance(wish, (int, np.integer)):
         return midpoints.between(values, midpoints.quantiles(amounts(), int(wish)), column)
     return midpoints.separating(values, read_list(column, wish, values))

@@ -304,12 +304,12 @@ def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Threshol
     """The thresholds of numbers and dates, and the code of each rank where it is another."""
     columns, values = training.columns, training.values
     found: dict[int, Thresholds] = dict(_requested(columns, wishes))
-    together: dict[Any, list[int]] = {}
+    together: dict[tuple[str, bool], list[int]] = {}
     for index, own in values.items():
         column, wish = columns[index], wishes[index]
         every = isinstance(wish, str)
         if every and column.kind == "number" and not midpoints.whole(own, column):
-            together.setdefault(own.dtype.str, []).append(index)
+            together.setdefault((own.dtype.str, wish == "midpoints"), []).append(index)
             continue
 
         def amounts(index: int = index) -> np.ndarray:
@@ -321,7 +321,7 @@ def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Threshol
         else:
             below = np.searchsorted(midpoints.rounded_down(cut, own.dtype), own)
             found[index] = cut, below.astype(np.uint32)
-    for indices in together.values():
-        cuts = midpoints.between_all([values[index] for index in indices])
+    for (_, exact), indices in together.items():
+        cuts = midpoints.between_all([values[index] for index in indices], exact)
         found.update((index, (cut, None)) for index, cut in zip(indices, cuts))
     return found

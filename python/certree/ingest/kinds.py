@@ -71,6 +71,16 @@ def time_unit(dtype: str) -> str:
     return found[1] if found else "day"
 
 
+def time_zone(dtype: str) -> str | None:
+    """The time zone of a polars ``Datetime``, from its text.
+
+    >>> time_zone("Datetime(time_unit='us', time_zone='Europe/Paris')")
+    'Europe/Paris'
+    """
+    found = re.search(r"time_zone='([^']+)'", dtype)
+    return found.group(1) if found else None
+
+
 def in_unit(values: np.ndarray, given: str, fitted: str) -> np.ndarray:
     """Physical dates in the fitted unit, so that comparing with a threshold keeps its answer.
 

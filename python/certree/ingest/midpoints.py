@@ -1,4 +1,4 @@
-"""Midpoints between neighbouring values, exactly as prediction will compare with them."""
+"""Thresholds between neighbouring values, exactly as prediction will compare with them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from certree.ingest import shortest
 from certree.schema import Column
 
 #: Integers up to here are floats.
@@ -18,22 +19,27 @@ MOST_GOALS = 10**6
 BATCH = 8192
 
 
-def between(values: np.ndarray, places: np.ndarray, column: Column) -> list[float] | list[int]:
-    """The midpoint of ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
+def between(
+    values: np.ndarray, places: np.ndarray, column: Column, exact: bool = False
+) -> list[float] | list[int]:
+    """A threshold between ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
 
-    Floats: in the column's own precision; where it rounds to the upper value, the lower one. Dates
-    and integers beyond 2^53: integers, rounded down. Other integers: floats.
+    As short as can be, or ``exact`` midpoints. Of dates and integers beyond 2^53 they are integers;
+    midpoints are rounded down. Of others they are floats; where none lies between, the lower value.
     """
     low, high = values[places], values[places + 1]
-    if values.dtype.kind == "f":
-        return _float_midpoints(low, high).astype(np.float64).tolist()
-    if whole(values, column):
+    if values.dtype.kind == "f" or not whole(values, column):
+        return _floats(low, high, exact).tolist()
+    if exact or (len(low) and int(low[-1]) >= 2**63):
         found = [(a + b) // 2 for a, b in zip(low.tolist(), high.tolist())]
-        return check_width(found, column)
-    return _float_midpoints(low.astype(np.float64), high.astype(np.float64)).tolist()
+    elif column.kind == "date":
+        found = shortest.moments(low, high, column.dtype).tolist()
+    else:
+        found = shortest.whole_numbers(low, high).tolist()
+    return check_width(found, column)
 
 
-def between_all(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+def between_all(columns: Sequence[np.ndarray], exact: bool = False) -> list[np.ndarray]:
     """``between`` at all places of many columns of one type, whose thresholds are floats: as
     arrays, since there may be as many as values."""
     found: list[np.ndarray] = []
@@ -43,19 +49,29 @@ def between_all(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
         batch.append(values)
         size += len(values)
         if size >= BATCH:
-            found += _between_some(batch)
+            found += _between_some(batch, exact)
             batch, size = [], 0
-    return found + _between_some(batch) if batch else found
+    return found + _between_some(batch, exact) if batch else found
 
 
-def _between_some(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _between_some(columns: Sequence[np.ndarray], exact: bool) -> list[np.ndarray]:
     joined = np.concatenate(columns)
-    if joined.dtype.kind != "f":
-        joined = joined.astype(np.float64)
     # Those between two columns are in nobody's part.
-    found = _float_midpoints(joined[:-1], joined[1:]).astype(np.float64, copy=False)
+    found = _floats(joined[:-1], joined[1:], exact)
     ends = np.cumsum([len(values) for values in columns]).tolist()
     return [found[end - len(values) : end - 1] for values, end in zip(columns, ends)]
+
+
+def _floats(low: np.ndarray, high: np.ndarray, exact: bool) -> np.ndarray:
+    """Thresholds between numbers of up to 53 bits."""
+    if low.dtype.kind != "f":
+        if not exact:
+            return shortest.whole_numbers(low, high).astype(np.float64)
+        low, high = low.astype(np.float64), high.astype(np.float64)
+    if exact:
+        return _float_midpoints(low, high).astype(np.float64, copy=False)
+    low, high = low.astype(np.float64, copy=False), high.astype(np.float64, copy=False)
+    return shortest.decimals(low, high, _float_midpoints(low, high))
 
 
 def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -121,7 +137,9 @@ def rounded_down(thresholds: Sequence[float] | Sequence[int], dtype: np.dtype) -
         return np.array([min(max(t, ends.min), ends.max) for t in whole_numbers], dtype=dtype)
     exact = np.array(thresholds, dtype=np.float64)
     found = exact.astype(dtype)
-    return np.where(found > exact, np.nextafter(found, dtype.type(-np.inf)), found)
+    with np.errstate(over="ignore"):
+        below = np.nextafter(found, dtype.type(-np.inf))
+    return np.where(found > exact, below, found)
 
 
 def unsigned_zero(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,166 @@
+"""Thresholds that one can say aloud: of all that send the training rows the same way, those of
+fewest digits, and of dates those at the coarsest unit. Of several, the one nearest to the midpoint.
+
+The range that a threshold may lie in has the midpoint as its centre. So if any number of d digits
+lies in it, the one nearest to the midpoint does; and a number of d digits is one of d + 1, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from certree.ingest.kinds import TICKS, time_unit, time_zone
+
+#: So many digits tell all floats apart.
+MOST_DIGITS = 17
+
+#: Powers of ten up to here are floats, and so are whole numbers of so many digits: their products
+#: and quotients are rounded once, so that they are the floats nearest to the decimals.
+EXACT_POWER, EXACT_DIGITS = 22, 15
+
+#: Pairs of neighbours that are worked on together: few enough to stay close by.
+BATCH = 1 << 14
+
+#: By unit of ticks, from coarse to fine, as polars writes them.
+_CLOCK = ("1y", "1mo", "1d", "1h", "1m", "1s")
+UNITS = {
+    "day": ("1y", "1mo"),
+    "ms": _CLOCK,
+    "us": (*_CLOCK, "1ms"),
+    "ns": (*_CLOCK, "1ms", "1us"),
+}
+
+#: Between these years there are dates in every unit of ticks.
+YEARS = (1700, 2200)
+
+
+def decimals(low: np.ndarray, high: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """The decimal of fewest digits strictly between two floats, by pair; the lower float where no
+    float lies between. ``middle`` is the midpoint."""
+    found = middle.copy()
+    for start in range(0, len(found), BATCH):
+        part = slice(start, start + BATCH)
+        _shorten(low[part], high[part], found[part])
+    return found
+
+
+def _shorten(low: np.ndarray, high: np.ndarray, found: np.ndarray) -> None:
+    """Put the shortest decimals in the place of the midpoints ``found``."""
+    # Zero has no digits at all.
+    open_ = np.flatnonzero((low < found) & (found != 0) & np.isfinite(high))
+    middle, low, high = found[open_], low[open_], high[open_]
+    with np.errstate(divide="ignore", over="ignore"):
+        size = np.floor(np.log10(np.abs(middle)))
+        # Steps of a power of ten below the width meet the range.
+        enough = size + 1 - np.floor(np.log10(high - low))
+    digits = np.clip(enough, 1, MOST_DIGITS)
+    fits = np.zeros(len(middle), dtype=bool)
+    best = middle.copy()
+    # Most need as many digits as that or one less.
+    for step in (-1, 1):
+        turn = np.arange(len(middle)) if step < 0 else np.flatnonzero(~fits)
+        digits_now = digits[turn] - (step < 0)
+        while len(turn):
+            short, exact = _rounded(middle[turn], size[turn], digits_now)
+            good = exact & (low[turn] < short) & (short < high[turn])
+            best[turn[good]] = short[good]
+            fits[turn[good]] = True
+            go_on = (good & (digits_now > 1)) if step < 0 else (exact & ~good)
+            turn, digits_now = turn[go_on], digits_now[go_on] + step
+    for index in np.flatnonzero(~fits):
+        best[index] = _slowly(float(low[index]), float(high[index]), float(middle[index]))
+    found[open_] = best
+
+
+def _rounded(
+    middle: np.ndarray, size: np.ndarray, digits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of so many digits next to others, whose leading digits stand at 10^size; and for
+    which of them that is exact."""
+    power = digits - 1 - size
+    exact = (digits >= 1) & (digits <= EXACT_DIGITS) & (np.abs(power) <= EXACT_POWER)
+    tens = 10.0 ** np.where(exact, np.abs(power), 0)
+    up = np.rint(middle * tens) / tens
+    down = np.rint(middle / tens) * tens
+    return np.where(power > 0, up, down), exact
+
+
+def _slowly(low: float, high: float, middle: float) -> float:
+    for digits in range(MOST_DIGITS):
+        short = float(f"{middle:.{digits}e}")
+        if low < short < high:
+            return short
+    return middle
+
+
+def whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The integer of fewest digits strictly between two integers, by pair; the lower one where none
+    lies between. Lower ones are 64-bit integers."""
+    low, last, middle, half = _range(low, high)
+    found = middle.copy()
+    searched = np.ones(len(found), dtype=bool)
+    # Each digit less is a step ten times as wide, up to that of the first digit.
+    for power in range(1, 19):
+        step = 10**power
+        searched &= np.abs(middle) >= step
+        if not searched.any():
+            break
+        below = middle // step * step
+        room = np.iinfo(np.int64).max - step
+        above = np.where(below <= room, below + np.where(below <= room, step, 0), below)
+        nearer = np.where(middle - below + half <= above - middle, below, above)
+        searched &= (low <= nearer) & (nearer <= last)
+        found = np.where(searched, nearer, found)
+    return found
+
+
+def _range(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
+    """From where to where a threshold between two integers may lie, the middle of that, rounded
+    down, and whether it is a half more: 1 or 0."""
+    most = min(int(np.iinfo(high.dtype).max), int(np.iinfo(np.int64).max))
+    last = np.minimum(high - high.dtype.type(1), high.dtype.type(most)).astype(np.int64)
+    low = low.astype(np.int64)
+    low = low + (low < last)
+    # No sum is out of range.
+    return low, last, (low & last) + ((low ^ last) >> 1), (low ^ last) & 1
+
+
+def moments(low: np.ndarray, high: np.ndarray, dtype: str) -> np.ndarray:
+    """Of dates the last day of a year, of a month, or any day; of moments the beginning of a year,
+    month, day, hour and so on: strictly between two neighbours, by pair, or the lower one where
+    nothing lies between. In ticks of the dtype, which is given as text."""
+    unit, zone = time_unit(dtype), time_zone(dtype)
+    low, last, found, _ = _range(low, high)
+    start, end = ((year - 1970) * 365.2425 * TICKS[unit] for year in YEARS)
+    usual = np.flatnonzero((low > start) & (last < end))
+    low, last, middle = low[usual], last[usual], found[usual]
+    local = _local(middle, unit, zone)
+    searched = np.ones(len(usual), dtype=bool)
+    for step in UNITS[unit]:
+        begin = local.dt.truncate(step)
+        below, above = (_ticks(each, unit, zone) for each in (begin, begin.dt.offset_by(step)))
+        below_fits = searched & (low <= below) & (below <= last)
+        above_fits = searched & (low <= above) & (above <= last)
+        take_above = above_fits & (~below_fits | (above - middle < middle - below))
+        found[usual[below_fits]] = below[below_fits]
+        found[usual[take_above]] = above[take_above]
+        searched &= ~(below_fits | above_fits)
+    return found
+
+
+def _local(ticks: np.ndarray, unit: str, zone: str | None) -> pl.Series:
+    """What calendars and clocks show."""
+    if unit == "day":
+        return pl.Series(ticks, dtype=pl.Int64).cast(pl.Date)
+    moments = pl.Series(ticks, dtype=pl.Int64).cast(pl.Datetime(unit, zone))
+    return moments if zone is None else moments.dt.replace_time_zone(None)
+
+
+def _ticks(local: pl.Series, unit: str, zone: str | None) -> np.ndarray:
+    """Moments by the clock in ticks; of the first day of a unit, the day before. What clocks skip
+    is no moment: the least number, which is nobody's threshold."""
+    if zone is not None:
+        local = local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    ticks = local.to_physical().cast(pl.Int64).fill_null(np.iinfo(np.int64).min + 1)
+    return ticks.to_numpy() - int(unit == "day")
