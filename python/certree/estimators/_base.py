@@ -532,7 +532,8 @@ def check_routing(tree: Tree, training: ingest.Training) -> None:
 def thresholds_in_words(thresholds: Any) -> str:
     """Where the cuts came from, for the certificate."""
     if isinstance(thresholds, str):
-        return f"all {'midpoints' if thresholds == 'midpoints' else 'cuts'} between neighbouring values"
+        which = "midpoints" if thresholds == "midpoints" else "cuts"
+        return f"all {which} between neighbouring values"
     if isinstance(thresholds, Mapping):
         return "thresholds given by the user where named, else all cuts"
     if parameters.is_guesser(thresholds):
