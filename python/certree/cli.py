@@ -139,8 +139,8 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "--thresholds",
         type=int_or_text,
         metavar="N",
-        help="all, midpoints (exact ones, not the shortest decimals), a number of quantiles for each "
-        "column, or guess (those that gradient boosting uses)",
+        help="all, midpoints (exact ones, not the shortest decimals), a number of quantiles for "
+        "each column, or guess (those that gradient boosting uses)",
     )
     search.add_argument(
         "--reference",
