@@ -167,11 +167,11 @@ def test_a_test_of_every_class_and_output_counts():
     y = np.digitize(X[:, 2], [10, 20])
     model = ensemble.GradientBoostingClassifier(n_estimators=1, max_depth=1).fit(X, y)
     guesser = ThresholdGuesser(model, tolerance=None).fit(X)
-    assert guesser.thresholds_ == {"x0": [], "x1": [], "x2": [9.5, 19.5]}
+    assert guesser.thresholds_ == {"x0": [], "x1": [], "x2": [9, 19]}
     outputs = np.column_stack([X[:, 0] > 11, X[:, 1] > 5]).astype(float)
     forest = ensemble.RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, outputs)
     thresholds = ThresholdGuesser(forest, tolerance=None).fit(X).thresholds_
-    assert 11.5 in thresholds["x0"] and 5.5 in thresholds["x1"]
+    assert 11 in thresholds["x0"] and 5.5 in thresholds["x1"]
     again = ThresholdGuesser(forest).fit(X, outputs)
     assert again.n_kept_ == 2 and again.score_ == 1.0 >= again.reference_score_
 
@@ -198,18 +198,18 @@ def test_every_step_of_an_additive_model(classify):
     # Higher jumps only.
     fewer = ThresholdGuesser(model).fit(frame)
     assert set(fewer.get_feature_names_out()) < set(guesser.get_feature_names_out())
-    assert "a <= 2.5" in fewer.get_feature_names_out() and "c = u" in fewer.get_feature_names_out()
+    assert "a <= 2" in fewer.get_feature_names_out() and "c = u" in fewer.get_feature_names_out()
     # A step between the values 1 and 3 is at 2, where 2 is right of it.
     model = kind(outer_bags=2, n_jobs=1, max_rounds=50).fit(
         np.array([[1.0], [3.0]] * 50), np.array([0, 5] * 50)
     )
     assert model.bins_[0][0].tolist() == [2.0]
-    assert ThresholdGuesser(model).fit([[1], [2], [3]]).thresholds_ == {"x0": [1.5]}
+    assert ThresholdGuesser(model).fit([[1], [2], [3]]).thresholds_ == {"x0": [1]}
     # Fitted here, to ranks.
     unfitted = ThresholdGuesser(
         kind(outer_bags=2, n_jobs=1, max_rounds=50)
     ).fit(frame, y.astype(int))
-    assert {"a <= 2.5", "c = u"} <= set(unfitted.get_feature_names_out())
+    assert {"a <= 2", "c = u"} <= set(unfitted.get_feature_names_out())
     assert unfitted.reference_.predict(unfitted.transform(frame)).shape == (300,)
 
 
@@ -254,7 +254,7 @@ def test_columns_of_every_kind_keep_their_cuts():
         "job": (frame["job"] == "cook", "job = cook"),
         "member": (frame["member"], "member"),
         "big": (frame["big"] > 2**60 + 1, f"big <= {2**60 + 1}"),
-        "small": (frame["small"] > 5, "small <= 5.5"),
+        "small": (frame["small"] > 5, "small <= 5"),
     }
     models = [None, lightgbm.LGBMClassifier(n_estimators=3, learning_rate=1, verbose=-1, n_jobs=1)]
     models += [xgboost.XGBClassifier(n_estimators=2, max_depth=1, n_jobs=1)]

@@ -110,7 +110,7 @@ def test_given_thresholds(values, thresholds):
 
 def test_zeros_have_no_sign():
     cuts, codes = check_codes_and_routes(pl.Series([0.0, -0.0, 1.0]))
-    assert cuts.thresholds == [0.5] and codes == [0, 0, 1]
+    assert cuts.thresholds == [0] and codes == [0, 0, 1]
 
 
 def test_a_midpoint_that_rounds_up_is_the_lower_value():

@@ -240,9 +240,9 @@ def test_texts_show_means():
     X = pl.DataFrame({"size": [1, 2, 3, 4]})
     model = OptimalTreeRegressor(max_depth=1).fit(X, [1.0, 2.0, 10.0, 11.0])
     assert model.tree_.to_text() == (
-        "4 rows  mean y: 6\n├── size <= 2.5 → 1.5   2 rows\n└── size > 2.5  → 10.5  2 rows\n"
+        "4 rows  mean y: 6\n├── size <= 2 → 1.5   2 rows\n└── size > 2  → 10.5  2 rows\n"
     )
-    assert str(model.tree_.rules()[0]) == "if size <= 2.5 then 1.5 (2 rows)"
+    assert str(model.tree_.rules()[0]) == "if size <= 2 then 1.5 (2 rows)"
     assert model.tree_.nodes[1].label == 1.5 and model.tree_.nodes[0].loss == pytest.approx(1.0)
     leaf = OptimalTreeRegressor(max_depth=0).fit(X, np.eye(4)).tree_
     assert leaf.nodes[0].label == (0.25,) * 4

@@ -107,8 +107,10 @@ def test_integers_have_the_fewest_digits(dtype, data):
         ([0.1, 0.9], 0.5),
         ([0.9, 1.2], 1.0),
         ([98.7, 101.2], 100.0),
-        ([1.0, 1001.0], 500.0),
+        ([1.5, 1001.0], 500.0),
+        ([1.0, 1001.5], 500.0),
         ([-0.5, 0.5], 0.0),
+        ([0.0, 1.0], 0.0),
         ([3, 4], 3),
         ([3, 5], 4),
         ([20, 30], 25),
@@ -120,6 +122,12 @@ def test_integers_have_the_fewest_digits(dtype, data):
 def test_what_people_say(values, found):
     assert thresholds_of(values) == [found]
     assert thresholds_of(values, "midpoints") == [pytest.approx(sum(values) / 2)]
+
+
+def test_floats_that_are_all_whole_have_the_thresholds_of_integers():
+    assert thresholds_of([0.0, 1.0, 5.0]) == thresholds_of([0, 1, 5]) == [0, 3]
+    assert thresholds_of([0.0, 1.0, 1.5]) == [0.5, 1.2]
+    assert thresholds_of([0.0, 1.0, 5.0], "midpoints") == [0.5, 3.0]
 
 
 DAY = dt.date

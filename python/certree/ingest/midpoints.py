@@ -24,11 +24,14 @@ def between(
 ) -> list[float] | list[int]:
     """A threshold between ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
 
-    As short as can be, or ``exact`` midpoints. Of dates and integers beyond 2^53 they are integers;
-    midpoints are rounded down. Of others they are floats; where none lies between, the lower value.
+    As short as can be, and whole if all values are; or ``exact`` midpoints. Those of dates and of
+    integers beyond 2^53 are integers, and rounded down. Others are floats; where none lies between,
+    the lower value.
     """
+    floats = values.dtype.kind == "f" or not whole(values, column)
+    values = values if exact else as_integers(values)
     low, high = values[places], values[places + 1]
-    if values.dtype.kind == "f" or not whole(values, column):
+    if floats:
         return _floats(low, high, exact).tolist()
     if exact or (len(low) and int(low[-1]) >= 2**63):
         found = [(a + b) // 2 for a, b in zip(low.tolist(), high.tolist())]
@@ -46,11 +49,12 @@ def between_all(columns: Sequence[np.ndarray], exact: bool = False) -> list[np.n
     batch: list[np.ndarray] = []
     size = 0
     for values in columns:
-        batch.append(values)
-        size += len(values)
-        if size >= BATCH:
+        values = values if exact else as_integers(values)
+        if size >= BATCH or (batch and values.dtype != batch[-1].dtype):
             found += _between_some(batch, exact)
             batch, size = [], 0
+        batch.append(values)
+        size += len(values)
     return found + _between_some(batch, exact) if batch else found
 
 
@@ -60,6 +64,16 @@ def _between_some(columns: Sequence[np.ndarray], exact: bool) -> list[np.ndarray
     found = _floats(joined[:-1], joined[1:], exact)
     ends = np.cumsum([len(values) for values in columns]).tolist()
     return [found[end - len(values) : end - 1] for values, end in zip(columns, ends)]
+
+
+def as_integers(values: np.ndarray) -> np.ndarray:
+    """Floats that are all whole numbers as integers, since a table of numpy holds both as floats;
+    any other values as they are."""
+    if values.dtype.kind != "f" or not len(values):
+        return values
+    if not (-EXACT <= values[0] and values[-1] <= EXACT):
+        return values
+    return values.astype(np.int64) if (values == np.rint(values)).all() else values
 
 
 def _floats(low: np.ndarray, high: np.ndarray, exact: bool) -> np.ndarray:
