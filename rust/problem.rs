@@ -154,6 +154,14 @@ impl Problem {
         Ok(Problem { context: Some(all), ..self })
     }
 
+    /// The same problem with trees that keep to the context of another problem of these columns.
+    pub fn with_context_of(self, other: &Problem) -> Result<Self> {
+        match &other.context {
+            Some(context) => self.with_context(context.clone()),
+            None => Ok(self),
+        }
+    }
+
     /// Charge what the task rounds.
     fn charge(&mut self, inner: Arc<dyn Task>) -> Result<()> {
         let rounding = inner.rounding();

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::conclude::Answer;
+use super::conclude::{Answer, confirm_paths};
 use crate::bounds::{Bound, loss_caps};
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
@@ -252,6 +252,7 @@ impl Refined {
         let tree = grow(&self.problem, found.plan.clone())?;
         let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
         let tree = labelled(problem, found.plan, &labels)?;
+        confirm_paths(problem, &tree)?;
         let Some(now) = objective(problem, &tree) else { return Ok(false) };
         let improved = now < *exact;
         if improved {

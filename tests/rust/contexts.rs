@@ -23,9 +23,6 @@ use certree::run::{Limits, Run};
 use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
 
-const KINDS: [PathMix; 5] =
-    [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
-
 /// So many random cases of each kind; CERTREE_CASES asks for more.
 fn cases(usual: u64) -> u64 {
     std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
@@ -136,7 +133,7 @@ fn prices_are_a_context() {
 
 #[test]
 fn the_oracle_finds_the_best_of_all_trees() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         for prices in [false, true] {
             let few = Options { max_points: 9, max_columns: 4, prices, ..ruled(paths) };
             for_seeds(cases(150), &few, |case| match cuts(case) {
@@ -175,7 +172,7 @@ fn several_rules_together() {
 
 #[test]
 fn rules_and_prices() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         for_seeds(cases(800), &Options { prices: true, ..ruled(paths) }, agrees);
     }
 }
@@ -198,7 +195,7 @@ fn several_questions_of_one_column() {
 #[test]
 fn limits_on_the_shape() {
     for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
-        for paths in KINDS {
+        for paths in PathMix::ALL {
             for_seeds(cases(300), &Options { limits, ..ruled(paths) }, agrees);
         }
     }
@@ -253,7 +250,7 @@ fn where_everything_is_forbidden_the_answer_is_the_best_leaf() {
 /// was forbidden.
 #[test]
 fn rules_make_a_difference() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         let differs = |seed: &u64| {
             let case = random_problem(*seed, &Options { min_points: 8, ..ruled(paths) });
             let free = Case { paths: Vec::new(), ..case.clone() };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::common::damage::{HEADER, damaged, sealed};
 use crate::common::judge::ensure;
 use crate::common::limited::limited;
+use crate::common::paths::PathMix;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, for_all, random_problem};
 use certree::answer::Answer;
@@ -106,7 +107,7 @@ fn random_input(seed: u64) -> ProblemInput {
             input
         }
         2 => {
-            let limited = limited(seed, 2);
+            let limited = limited(seed, 2, PathMix::None);
             let goal = Goal::Classes(Arc::new(limited.input));
             let counted = Counted::Classes { class_of: limited.class_of };
             let constraints = Some(ConstraintInput { limits: limited.limits, counted });

@@ -1,12 +1,15 @@
 //! A problem before it is built, so that it can be printed, shrunk and recomputed by other means.
 
+use std::sync::Arc;
+
+use certree::context::Context;
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
 use certree::task::{ClassInput, FeatureCostList, RowCosts, SquaresInput, Weighed};
 
 use super::naive;
-use super::paths::PathRule;
+use super::paths::{PathRule, product};
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -82,6 +85,12 @@ impl Case {
             Loss::Squares(squares) => squares.input().build()?,
         };
         self.on_paths(Problem::new(self.columns.clone(), points, scaled, self.shape)?)
+    }
+
+    /// The rules for paths as one context, if there are any.
+    pub fn context(&self) -> Option<Arc<dyn Context>> {
+        let all = || Arc::new(product(&self.paths, self.columns.len()));
+        (!self.paths.is_empty()).then(|| all() as Arc<dyn Context>)
     }
 
     /// The problem with the case's rules for paths.

@@ -33,6 +33,12 @@ pub enum PathMix {
     Any,
 }
 
+impl PathMix {
+    /// Each kind of rule by itself, and any of them together.
+    pub const ALL: [PathMix; 5] =
+        [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
+}
+
 impl PathRule {
     /// Whether a path that has asked for these columns, again and again where it did, may ask for
     /// another.
