@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::goal::{Goal, RowCostInput};
 use super::input::{ConstraintInput, Counted, ProblemInput};
+use super::path_rules;
 use crate::answer::{self, Answer, Incumbent};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
@@ -28,7 +30,11 @@ impl ProblemInput {
     pub fn build(&self) -> Result<Posed> {
         Error::guard(|| {
             self.check()?;
-            Posed::new(self)
+            let posed = Posed::new(self)?;
+            match path_rules::context(&self.path_rules, &self.columns)? {
+                Some(context) => posed.with_context(context),
+                None => Ok(posed),
+            }
         })
     }
 }
@@ -78,6 +84,19 @@ impl Posed {
             Goal::Targets(goal) => additive(input, goal.build()?),
             Goal::Custom(goal) => additive(input, goal.build()?),
         }
+    }
+
+    /// The same problem with trees that keep to a context too.
+    fn with_context(self, context: Arc<dyn Context>) -> Result<Posed> {
+        Ok(match self {
+            Posed::Additive(problem, regrets) => {
+                let problem = Arc::unwrap_or_clone(problem).with_context(context)?;
+                Posed::Additive(Arc::new(problem), regrets)
+            }
+            Posed::Constrained(problem) => Posed::Constrained(problem.with_context(context)?),
+            Posed::Metric(scored) => Posed::Metric(Box::new(scored.with_context(context)?)),
+            Posed::Area(area) => Posed::Area(area.with_context(context)?),
+        })
     }
 
     /// The answer, and what each constraint's share, or difference of shares, is in its tree. With
