@@ -70,8 +70,8 @@ class Certificate:
     """The objective of the tree found, a lower bound that no tree can beat, and what they speak of.
 
     The bound holds for every tree within the limits of ``max_depth``, ``max_leaf_nodes`` and
-    ``min_samples_leaf`` that splits at the cuts in ``cuts``, measured on the training rows. It says
-    nothing about other cuts or other rows.
+    ``min_samples_leaf`` that keeps to ``constraints`` and ``path_rules`` and splits at the cuts in
+    ``cuts``, measured on the training rows. It says nothing about other cuts or other rows.
     """
 
     status: Status
@@ -110,6 +110,8 @@ class Certificate:
     bounds: dict[str, int] = field(default_factory=dict, repr=False)
     #: What the tree was required to keep to, and what it attains.
     constraints: list[Met] = field(default_factory=list)
+    #: What the columns of every path keep to, each rule as a sentence without its end.
+    path_rules: list[str] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved
     #: nevertheless.
     reference: str | None = None
@@ -191,8 +193,9 @@ class Certificate:
             f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
             f"{_number(self.objective)}."
         )
-        keeping = " that meets the constraints" if self.constraints else ""
+        keeping = self._keeping()
         kept = [f"Constraint: {met}." for met in self.constraints]
+        kept += [f"Rule for paths: {rule}." for rule in self.path_rules]
         if self.status == "optimal" and self.gap <= 1e-12 * max(1.0, abs(self.objective)):
             proof = f"Proved: no such tree{keeping} has a lower objective."
         else:
@@ -294,6 +297,12 @@ class Certificate:
     def _repr_html_(self) -> str:
         """For notebooks: the statement, the gap, and the anytime curve."""
         return notebook.of_certificate(self)
+
+    def _keeping(self) -> str:
+        """What trees keep to beside their limits, as a part of a sentence."""
+        kept = ["meets the constraints"] if self.constraints else []
+        kept += ["keeps to the rules for paths"] if self.path_rules else []
+        return f" that {' and '.join(kept)}" if kept else ""
 
     def _shape(self) -> str:
         limits = [
