@@ -182,6 +182,14 @@ class Certificate:
     def n_cuts(self) -> int:
         return sum(self.cuts.values())
 
+    @property
+    def keeping(self) -> str:
+        """What trees keep to beside their limits, as the end of "no such tree": empty if that is
+        nothing."""
+        kept = ["meets the constraints"] if self.constraints else []
+        kept += ["keeps to the rules for paths"] if self.path_rules else []
+        return f" that {' and '.join(kept)}" if kept else ""
+
     def statement(self) -> str:
         """The certificate as plain sentences."""
         searched = (
@@ -193,14 +201,13 @@ class Certificate:
             f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
             f"{_number(self.objective)}."
         )
-        keeping = self._keeping()
         kept = [f"Constraint: {met}." for met in self.constraints]
         kept += [f"Rule for paths: {rule}." for rule in self.path_rules]
         if self.status == "optimal" and self.gap <= 1e-12 * max(1.0, abs(self.objective)):
-            proof = f"Proved: no such tree{keeping} has a lower objective."
+            proof = f"Proved: no such tree{self.keeping} has a lower objective."
         else:
             proof = (
-                f"Proved: no such tree{keeping} has an objective below "
+                f"Proved: no such tree{self.keeping} has an objective below "
                 f"{_number(self.lower_bound)}, so this one is at most {_number(self.gap)} from the "
                 "best."
             )
@@ -297,12 +304,6 @@ class Certificate:
     def _repr_html_(self) -> str:
         """For notebooks: the statement, the gap, and the anytime curve."""
         return notebook.of_certificate(self)
-
-    def _keeping(self) -> str:
-        """What trees keep to beside their limits, as a part of a sentence."""
-        kept = ["meets the constraints"] if self.constraints else []
-        kept += ["keeps to the rules for paths"] if self.path_rules else []
-        return f" that {' and '.join(kept)}" if kept else ""
 
     def _shape(self) -> str:
         limits = [
