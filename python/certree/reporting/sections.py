@@ -183,21 +183,22 @@ def methods_section(model: Any) -> str:
     tree: Tree = model.tree_
     certificate: Certificate = model.certificate_
     searched, measure, *_ = certificate.statement().split("\n")
-    kept = certificate.keeping
-    rules = f" Rules for paths: {'; '.join(certificate.path_rules)}." * bool(certificate.path_rules)
+    kept = " All of them meet the constraints." if certificate.constraints else ""
+    if certificate.path_rules:
+        kept += f" All of them keep to rules for paths: {'; '.join(certificate.path_rules)}."
     if certificate.status == "optimal":
-        proof = f"It was proved that no tree in this set{kept} has a lower objective"
+        proof = "The tree was proved to have the lowest objective of all trees in this set"
     else:
         proof = (
-            f"No tree in this set{kept} has an objective below {certificate.lower_bound:.6g}, so"
-            f" that the tree is at most {certificate.gap:.3g} from the best one"
+            f"No tree in this set has an objective below {certificate.lower_bound:.6g}, so that the"
+            f" tree is at most {certificate.gap:.3g} from the best one"
         )
     words = (
         f"A decision tree with {rows_of(tree.n_leaves, 'leaf', 'leaves')} was fitted with certree"
         f" {_core.__version__} ({type(model).__name__}), which searches for the best tree and"
-        f" proves a bound. The search covered{searched.removeprefix('Searched:')}{rules} The objective"
-        f" was {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof} (objective"
-        f" {certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads}"
+        f" proves a bound. The search covered{searched.removeprefix('Searched:')}{kept} The"
+        f" objective was {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof}"
+        f" (objective {certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads}"
         f" {'thread' if certificate.threads == 1 else 'threads'})."
     )
     return paragraph(words)
