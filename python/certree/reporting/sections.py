@@ -198,8 +198,8 @@ def methods_section(model: Any) -> str:
         f" {_core.__version__} ({type(model).__name__}), which searches for the best tree and"
         f" proves a bound. The search covered{searched.removeprefix('Searched:')}{kept} The"
         f" objective was {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof}"
-        f" (objective {certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads}"
-        f" {'thread' if certificate.threads == 1 else 'threads'})."
+        f" (objective {certificate.objective:.6g}; {certificate.seconds:.3g} s on"
+        f" {certificate.threads} {'thread' if certificate.threads == 1 else 'threads'})."
     )
     return paragraph(words)
 
