@@ -78,7 +78,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         let Scaled { task: relaxation, leaf_cost, scale, feature_costs, .. } = relaxation;
         let (n, task) = (self.free.points.len(), &self.task);
         if feature_costs.is_some() {
-            return Err(Error::invalid("a relaxation has no prices of columns"));
+            return Err(Error::invalid("a relaxation has no feature costs"));
         }
         if relaxation.n_points() != n {
             return Err(Error::invalid(format!(

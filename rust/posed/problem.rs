@@ -56,7 +56,7 @@ impl Posed {
                     Constrained::new(columns, points, goal, class_of, limits, shape)
                         .map(Posed::Constrained)
                 }
-                None => additive(input, goal.build_with(prices(input))?),
+                None => additive(input, goal.build_with(feature_costs(input))?),
             },
             Goal::RowCosts(goal) => of_row_costs(input, goal),
             Goal::Squares(goal) => additive(input, goal.build()?),
@@ -146,7 +146,7 @@ fn other_counts() -> Error {
     )
 }
 
-fn prices(input: &ProblemInput) -> &FeatureCostList {
+fn feature_costs(input: &ProblemInput) -> &FeatureCostList {
     input.feature_costs.as_ref().unwrap_or(&FREE)
 }
 
@@ -158,8 +158,8 @@ fn additive(input: &ProblemInput, scaled: Scaled) -> Result<Posed> {
 
 fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
     let RowCostInput { n_labels, size, normalizer, leaf_penalty, .. } = *goal;
-    let prices = prices(input);
-    let error = (size + prices.everything() * normalizer) * ROUNDED_SUMS;
+    let feature_costs = feature_costs(input);
+    let error = (size + feature_costs.everything() * normalizer) * ROUNDED_SUMS;
     match &input.constraints {
         Some(ConstraintInput { limits, counted: Counted::Groups { n_groups, weights } }) => {
             let (costs, weights) = (goal.costs.clone(), weights.clone());
@@ -180,9 +180,9 @@ fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
         Some(_) => Err(other_counts()),
         None => {
             // Without tests nobody pays.
-            let paying = if prices.tests.is_empty() { &[] } else { &goal.weights[..] };
+            let paying = if feature_costs.tests.is_empty() { &[] } else { &goal.weights[..] };
             let (costs, weights) = (&goal.costs[..], paying);
-            let weighed = Weighed { costs, error, normalizer, weights, prices };
+            let weighed = Weighed { costs, error, normalizer, weights, feature_costs };
             additive(input, RowCosts::build_weighed(n_labels, weighed, leaf_penalty, None)?)
         }
     }

@@ -111,16 +111,16 @@ impl Constraints {
 /// By test: its cost, its discounted cost, and its group; and by column: its test.
 #[pyclass(frozen, module = "certree._core", name = "FeatureCosts")]
 pub(super) struct FeatureCosts {
-    pub(super) prices: FeatureCostList,
+    pub(super) input: FeatureCostList,
 }
 
 #[pymethods]
 impl FeatureCosts {
     #[new]
     fn new(tests: Vec<(f64, f64, Option<u32>)>, test_of: Vec<Option<u32>>) -> Self {
-        let price = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
-        let tests = tests.into_iter().map(price).collect();
-        FeatureCosts { prices: FeatureCostList { tests, of_column: test_of } }
+        let test = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
+        let tests = tests.into_iter().map(test).collect();
+        FeatureCosts { input: FeatureCostList { tests, of_column: test_of } }
     }
 }
 

@@ -54,7 +54,7 @@ impl PyProblem {
             goal: goal.input(),
             shape: shape.get().shape,
             constraints: constraints.map(|constraints| constraints.get().input.clone()),
-            feature_costs: feature_costs.map(|costs| costs.get().prices.clone()),
+            feature_costs: feature_costs.map(|costs| costs.get().input.clone()),
             path_rules: path_rules.into_iter().map(|rule| rule.rule).collect(),
             regrets: regrets.map(|regrets| regrets.to_vec()).transpose()?,
         };

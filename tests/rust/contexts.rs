@@ -13,7 +13,7 @@ use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
 use certree::check;
-use certree::context::{Context, TestPrices, testing};
+use certree::context::{Context, FeatureCostContext, testing};
 use certree::cost::Cost;
 use certree::data::{Column, ColumnKind};
 use certree::error::Error;
@@ -43,7 +43,7 @@ struct Once {
 }
 
 impl Context for Once {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         (!path.contains(&column)).then_some(0)
     }
 
@@ -56,7 +56,7 @@ impl Context for Once {
         self.n_columns
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         (state[column.index()] == 0).then_some(0)
     }
 
@@ -107,7 +107,7 @@ fn states_say_what_statements_say() {
                 }
             }
             let allowed = rules.iter().all(|rule| rule.allows(&path, column));
-            let told = context.price_after(&columns, ColumnId::from(column)).is_some();
+            let told = context.cost_after(&columns, ColumnId::from(column)).is_some();
             ensure(allowed == told, || format!("{rules:?} after {path:?}: {column} is {told}"))?;
             if allowed {
                 path.push(column);
@@ -125,7 +125,7 @@ fn prices_are_a_context() {
         let Some(costs) = &problem.feature_costs else { return Ok(()) };
         let rng = &mut Random::new(case.n_points() as u64 + 31 * case.columns.len() as u64);
         let questions: Vec<u32> = case.columns.iter().map(|_| rng.pick(&[0, 1, 1, 2])).collect();
-        let prices = TestPrices::new(costs, &questions);
+        let prices = FeatureCostContext::new(costs, &questions);
         prices.validate(case.columns.len()).map_err(|e| e.to_string())?;
         testing::obeys(&prices, &questions, rng.next())
     });
@@ -347,8 +347,8 @@ fn contexts_that_are_none() {
     rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
     let of_column = vec![None; n];
     let costs = FeatureCosts { tests: vec![], of_column, masses: vec![], of_class: vec![] };
-    let prices = TestPrices::new(&costs, &vec![1; n]);
-    rejects(Arc::new(prices), "prices of columns belong to the task");
+    let prices = FeatureCostContext::new(&costs, &vec![1; n]);
+    rejects(Arc::new(prices), "feature costs belong to the task");
     let circle = PathRule::After(vec![(0, 1), (1, 0)]);
     rejects(circle.context(n), "may be asked only after itself");
 }

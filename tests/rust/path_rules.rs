@@ -106,7 +106,7 @@ fn contexts_say_what_rules_say() {
                 longer.push(column);
             }
             let allowed = rules.iter().all(|rule| keeps(rule, &longer));
-            let told = context.price_after(&path, column).is_some();
+            let told = context.cost_after(&path, column).is_some();
             ensure(allowed == told, || format!("{rules:?} after {path:?}: {column:?} is {told}"))?;
             if allowed {
                 path = longer;

@@ -78,8 +78,8 @@ impl Case {
             Loss::Classes(input) => input.build_with(&self.prices)?,
             Loss::Rows { n_labels, costs, normalizer, leaf_penalty } => {
                 let (normalizer, weights) = (*normalizer, &self.row_weights());
-                let prices = &self.prices;
-                let weighed = Weighed { costs, error: 0.0, normalizer, weights, prices };
+                let feature_costs = &self.prices;
+                let weighed = Weighed { costs, error: 0.0, normalizer, weights, feature_costs };
                 RowCosts::build_weighed(*n_labels, weighed, *leaf_penalty, None)?
             }
             Loss::Squares(squares) => squares.input().build()?,
