@@ -55,11 +55,11 @@ class After:
     >>> rule = After("scan", "blood")
     >>> model = OptimalTreeClassifier(leaf_penalty=0, path_rules=[rule]).fit(X, y)
     >>> print(model.tree_.to_text())
-    6 rows  0.666667 well, 0.333333 ill
-    ├── blood <= 6    → well  2 rows
-    └── blood > 6             4 rows
-        ├── scan <= 1.5 → well  2 rows
-        └── scan > 1.5  → ill   2 rows
+    6 rows  ill: 33.3%, well: 66.7%
+    ├── blood <= 6      → well  2 rows  ill:     0%, well:   100%
+    └── blood > 6
+        ├── scan <= 1.5 → well  2 rows  ill:     0%, well:   100%
+        └── scan > 1.5  → ill   2 rows  ill:   100%, well:     0%
     <BLANKLINE>
     """
 
