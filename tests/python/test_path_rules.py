@@ -1,13 +1,12 @@
 """``path_rules``: every estimator against the plain list of all trees that keep to the rules, what
 certificates say, and what is refused.
 
-More cases: ``CERTREE_CASES=1000 python -m pytest tests/python/test_path_rules.py``.
+More cases: ``CERTREE_CASES=5000 python -m pytest tests/python/test_path_rules.py``.
 """
 
 import html
 import itertools
 import json
-import os
 import pickle
 from dataclasses import FrozenInstanceError
 from functools import cache
@@ -15,6 +14,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
+from brute import cases
 from sklearn.base import clone
 from test_survival import deviance, exposure_by_hand
 
@@ -36,7 +36,6 @@ from certree import (
     report,
 )
 
-SEEDS = range(int(os.environ.get("CERTREE_CASES", "25")))
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -137,7 +136,8 @@ class Drawn:
         most = 3 if d < 4 else 2
         self.values = np.column_stack([rng.integers(0, most, n) for _ in range(d)])
         self.X = pl.DataFrame(self.values, schema=NAMES[:d])
-        self.rules = random_rules(rng, d)
+        # Some without rules.
+        self.rules = random_rules(rng, d) if seed % 6 else []
         # Deeper trees of columns with several cuts are too many to list.
         self.depth = 3 if most == 2 or d == 2 else 2
         self.penalty = float(rng.choice([0.0, 0.01, 0.05]))
@@ -169,10 +169,11 @@ class Drawn:
             columns = [split.column_index for split in splits if split is not None]
             assert keeps(self.rules, tuple(dict.fromkeys(columns)))
         assert len(model.certificate_.path_rules) == len(self.rules)
-        assert "that keeps to the rules for paths" in str(model.certificate_)
+        words = "that keeps to the rules for paths" in str(model.certificate_)
+        assert words == bool(self.rules)
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=cases(25))
 def drawn(request):
     return Drawn(request.param)
 
@@ -185,10 +186,10 @@ def labels(drawn, k=2):
 
 
 def test_errors_and_shares_of_classes(drawn):
-    y = labels(drawn, 3)
+    y = labels(drawn, int(drawn.rng.integers(2, 4)))
 
     def shares(rows):
-        return np.bincount(y[list(rows)], minlength=3)
+        return np.bincount(y[list(rows)], minlength=y.max() + 1)
 
     model = OptimalTreeClassifier(**drawn.limits).fit(drawn.X, y)
     drawn.check(model, drawn.best_by_leaf(lambda rows: (len(rows) - shares(rows).max()) / drawn.n))
@@ -197,6 +198,24 @@ def test_errors_and_shares_of_classes(drawn):
         lambda rows: (len(rows) - (shares(rows) ** 2).sum() / len(rows)) / drawn.n
     )
     drawn.check(model, gini)
+
+    def entropy(rows):
+        own = shares(rows)[shares(rows) > 0]
+        return (own * np.log(len(rows) / own)).sum() / drawn.n
+
+    model = OptimalTreeClassifier("log_loss", **drawn.limits).fit(drawn.X, y)
+    drawn.check(model, drawn.best_by_leaf(entropy))
+    # Bits: of each leaf 1 and its shares, of each split 1 and its cut.
+    n_cuts = sum(len(np.unique(column)) - 1 for column in drawn.values.T)
+    leaf = 1 + y.max() / 2 * np.log2(drawn.n)
+    split = 1 + np.log2(max(n_cuts, 1))
+    bits = min(
+        sum(entropy(rows) for rows, _ in tree) / np.log(2)
+        + (len(tree) * leaf + (len(tree) - 1) * split) / drawn.n
+        for tree in drawn.trees
+    )
+    limits = {**drawn.limits, "leaf_penalty": 0.01}
+    drawn.check(OptimalTreeClassifier("mdl", **limits).fit(drawn.X, y), bits)
 
 
 def test_feature_costs_too(drawn):
@@ -234,6 +253,31 @@ def test_squared_errors_and_rates(drawn):
     if all_ > 0:
         model = OptimalTreeRegressor("poisson", **drawn.limits).fit(drawn.X, counts)
         drawn.check(model, drawn.best_by_leaf(lambda rows: poisson(rows) / all_))
+    amounts = drawn.rng.choice([0.5, 1.0, 2.5, 4.0], drawn.n)
+
+    def gamma(rows):
+        own = amounts[list(rows)]
+        return 2 * np.log(own.mean() / own).sum()
+
+    all_ = gamma(range(drawn.n))
+    if all_ > 1e-9:
+        model = OptimalTreeRegressor("gamma", **drawn.limits).fit(drawn.X, amounts)
+        drawn.check(model, drawn.best_by_leaf(lambda rows: gamma(rows) / all_))
+
+
+def test_medians_and_quantiles(drawn):
+    y = drawn.rng.integers(0, 6, drawn.n).astype(float)
+    for name, share in (("absolute_error", 0.5), ("quantile", 0.8)):
+
+        def pinball(rows, share=share):
+            own = y[list(rows)]
+            off = own[:, None] - np.unique(y)
+            return np.where(off > 0, share * off, (share - 1) * off).sum(axis=0).min()
+
+        all_ = pinball(range(drawn.n))
+        if all_ > 1e-9:
+            model = OptimalTreeRegressor(name, quantile=share, **drawn.limits).fit(drawn.X, y)
+            drawn.check(model, drawn.best_by_leaf(lambda rows: pinball(rows) / all_))
 
 
 def test_costs_and_policies(drawn):
@@ -313,7 +357,8 @@ def test_constraints(drawn):
     model = OptimalTreeClassifier(constraints=limit, **drawn.limits).fit(drawn.X, y)
     drawn_best = drawn.best(least)
     assert model.objective_ == pytest.approx(drawn_best, rel=1e-9, abs=1e-9)
-    assert "that meets the constraints and keeps to the rules" in str(model.certificate_)
+    kept = " and keeps to the rules for paths" * bool(drawn.rules)
+    assert f"no such tree that meets the constraints{kept} has" in str(model.certificate_)
 
 
 def test_survival(drawn):

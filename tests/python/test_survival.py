@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from brute import least_objective, table, tree_objective
+from brute import cases, least_objective, table, tree_objective
 from sklearn.base import clone
 
 from certree import OptimalSurvivalTree, Tree
@@ -43,7 +43,7 @@ def deviance(event, exposure, w):
     return float(2 * (w * each).sum())
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", cases(100))
 def test_no_tree_is_better(seed):
     rng, X, time, event = drawn(seed)
     n = len(time)

@@ -127,7 +127,7 @@ impl Drawn {
             Some(context) if now => problem.with_context(context),
             _ => Ok(problem),
         };
-        let first = self.case.n_points() % 2 == 0;
+        let first = self.case.n_points().is_multiple_of(2);
         let problem = ruled(problem, first)?;
         let problem = match relaxation {
             Some(relaxation) => problem.with_relaxation(relaxation)?,

@@ -123,7 +123,7 @@ fn rules_that_make_no_sense_are_told_so() {
     let apart =
         |groups: &[&[ColumnId]]| PathRule::Apart(groups.iter().map(|g| g.to_vec()).collect());
     let says = |rules: &[PathRule], text: &str| {
-        let error = context(rules, &columns(3)).err().expect(text).to_string();
+        let error = context(rules, &columns(3)).expect_err(text).to_string();
         assert!(error.contains(text), "{error}");
         assert!(error.starts_with("path_rules "), "{error}");
     };
