@@ -68,8 +68,6 @@ impl Scored {
         let task = Box::new(Grouped::showing(scored.classes.clone(), classes, weights));
         let scale = scored.problem.scale;
         let scaled = Scaled { task, leaf_cost: 0, scale, feature_costs: None, stated: None };
-        // Rules for paths come later, and are not there to be carried on.
-        debug_assert!(scored.problem.context.is_none(), "contexts come last");
         scored.problem = Problem::new(columns, points, scaled, shape)?;
         scored.rounded = Some((rounded, Given::new(input)));
         Ok(scored)

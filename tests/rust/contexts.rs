@@ -8,17 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits, recompute};
+use crate::common::large::{built, noise};
 use crate::common::paths::{PathMix, PathRule, product, random_rules};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
+use certree::answer::Incumbent;
 use certree::check;
 use certree::context::{Context, FeatureCostContext, testing};
 use certree::cost::Cost;
 use certree::data::{Column, ColumnKind};
 use certree::error::Error;
 use certree::ids::ColumnId;
-use certree::problem::Shape;
+use certree::problem::{Problem, Shape};
+use certree::route::Route;
 use certree::run::{Limits, Run};
 use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
@@ -326,6 +329,47 @@ fn a_tree_that_breaks_a_rule_is_found_out() {
         }
     }
     assert!(found > 50, "{found}");
+}
+
+/// A tree that somebody hands in to go on from is judged, too.
+#[test]
+fn a_search_goes_on_from_no_tree_that_breaks_a_rule() {
+    let mut refused = 0;
+    for seed in 0..200 {
+        let case = random_problem(seed, &ruled(PathMix::Any));
+        let free = Case { paths: Vec::new(), ..case.clone() }.problem().expect("it builds");
+        let tree =
+            solve(&free, &Run::new(Limits::default(), free.scale, None)).expect("it is solved");
+        let keeps = crate::common::paths::keeps_rules(&case.paths, &tree.tree);
+        let problem = case.problem().expect("it builds");
+        let known = Incumbent::of_tree(&problem, tree.tree, tree.lower_bound);
+        assert_eq!(known.is_ok(), keeps);
+        if let Err(error) = known {
+            assert!(error.to_string().contains("none of this problem"), "{error}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
+
+/// Searches that know of no rules are never asked: of as many cuts as there are, each is looked at
+/// by itself.
+#[test]
+fn rules_are_searched_cut_by_cut() {
+    let free = built(noise(60, 4, 200, 2, 5), 0.01, Some(2));
+    assert_eq!(Route::of(&free), Route::Intervals);
+    for shape in [
+        free.shape,
+        Shape { max_depth: Some(1), ..free.shape },
+        Shape { max_leaves: Some(3), ..free.shape },
+        Shape { min_leaf_rows: 5, ..free.shape },
+        Shape::default(),
+    ] {
+        let problem = Problem { shape, ..free.clone() };
+        let rule = PathRule::Most(1).context(4);
+        let ruled = problem.with_context(rule).expect("it is a context");
+        assert_eq!(Route::of(&ruled), Route::CutByCut);
+    }
 }
 
 #[test]
