@@ -206,6 +206,12 @@ fn stopped_searches_bound_the_optimum() {
     });
 }
 
+/// A split may set a point apart that weighs nothing, because the rules allow others below it.
+#[test]
+fn leaves_that_weigh_nothing_are_no_part_of_a_curve() {
+    check_on(PathMix::First, 1.0, 400_663, 2, true, None).unwrap();
+}
+
 /// Rules for paths. `CERTREE_CASES` asks for more.
 #[test]
 fn with_rules_for_paths() {
