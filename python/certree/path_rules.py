@@ -79,9 +79,10 @@ class Apart:
     """Columns of different groups do not meet on a path: interaction constraints.
 
     The columns of a path that are in some group are all in one group. Groups may overlap. Columns
-    of no group may meet all others. XGBoost's and LightGBM's ``interaction_constraints`` for all
-    columns, such as ``[["age", "dose"], ["city"]]``, are ``Apart(["age", "dose"], ["city"])``; a
-    column that theirs leave out meets no other one there, as if it were a group of its own.
+    of no group may meet all others. Where they name all columns, the ``interaction_constraints`` of
+    XGBoost and LightGBM, such as ``[["age", "dose"], ["city"]]``, are ``Apart(["age", "dose"],
+    ["city"])``. They differ where columns are left out: those meet no other one in XGBoost, as if
+    each were a group of its own, and are not asked at all in LightGBM.
 
     Examples
     --------
