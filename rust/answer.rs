@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::route::{Route, SavedSearch};
 use crate::run::{HeapBytes, Held, Run};
 
-pub use conclude::{Answer, conclude, confirm};
+pub use conclude::{Answer, conclude, confirm, confirm_paths};
 pub use incumbent::Incumbent;
 
 /// The best tree of a problem, within the limits of the run. A panic anywhere below is an error

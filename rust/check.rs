@@ -73,7 +73,7 @@ pub fn allowed(tree: &Tree, context: &dyn Context) -> Result<()> {
     let mut open: Vec<(usize, Vec<ColumnId>)> = vec![(0, Vec::new())];
     while let Some((node, mut path)) = open.pop() {
         let Some(split) = &tree.nodes[node].split else { continue };
-        if context.price_after(&path, split.column).is_none() {
+        if context.cost_after(&path, split.column).is_none() {
             return Err(Error::Forbidden { node, column: split.column.index() });
         }
         if !path.contains(&split.column) {

@@ -93,7 +93,7 @@ impl Problem {
                 )));
             }
             if scaled.task.structure().labelled().is_none() {
-                return Err(Error::invalid("prices of columns are for tasks with labels"));
+                return Err(Error::invalid("feature costs are for tasks with labels"));
             }
         }
         let features = Features::of(&columns);
@@ -135,10 +135,10 @@ impl Problem {
     /// before.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         context.validate(self.columns.len())?;
-        if context.has_prices() {
+        if context.has_costs() {
             return Err(Error::invalid(
-                "prices of columns belong to the task, because only the task says what a row pays \
-                 for a unit of price",
+                "feature costs belong to the task, because only the task says what a row pays for a \
+                 unit of them",
             ));
         }
         let all = match &self.context {
@@ -152,6 +152,14 @@ impl Problem {
             self.charge(inner)?;
         }
         Ok(Problem { context: Some(all), ..self })
+    }
+
+    /// The same problem with trees that keep to the context of another problem of these columns.
+    pub fn with_context_of(self, other: &Problem) -> Result<Self> {
+        match &other.context {
+            Some(context) => self.with_context(context.clone()),
+            None => Ok(self),
+        }
     }
 
     /// Charge what the task rounds.

@@ -22,18 +22,23 @@ from certree.estimators import (
 from certree.feature_costs import FeatureCost
 from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
 from certree.frontier import frontier
+from certree.path_rules import After, Apart, FirstColumn, MostColumns
 from certree.plots import plot_anytime, plot_frontier, plot_importances
 from certree.progress import Progress
 from certree.reporting import report
 from certree.tree import Tree
 
 __all__ = [
+    "After",
+    "Apart",
     "Capacity",
     "Certificate",
     "DemographicParity",
     "EqualOpportunity",
     "FalsePositiveRate",
     "FeatureCost",
+    "FirstColumn",
+    "MostColumns",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalSurvivalTree",

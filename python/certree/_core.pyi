@@ -18,6 +18,7 @@ __all__ = [
     "FeatureCosts",
     "Limits",
     "Metric",
+    "PathRule",
     "Points",
     "Problem",
     "RankingArea",
@@ -290,6 +291,17 @@ class FeatureCosts:
     ) -> FeatureCosts: ...
 
 @final
+class PathRule:
+    @staticmethod
+    def most_columns(most: int) -> PathRule: ...
+    @staticmethod
+    def after(column: int, above: Sequence[int]) -> PathRule: ...
+    @staticmethod
+    def apart(groups: Sequence[Sequence[int]]) -> PathRule: ...
+    @staticmethod
+    def first_column(column: int) -> PathRule: ...
+
+@final
 class Problem:
     def __new__(
         cls,
@@ -310,7 +322,10 @@ class Problem:
         constraints: Constraints | None = None,
         feature_costs: FeatureCosts | None = None,
         regrets: NDArray[np.float64] | None = None,
+        path_rules: Sequence[PathRule] = ...,
     ) -> Problem: ...
+    @property
+    def path_rules(self) -> list[str]: ...
     @property
     def digest(self) -> str: ...
     @property

@@ -70,8 +70,8 @@ class Certificate:
     """The objective of the tree found, a lower bound that no tree can beat, and what they speak of.
 
     The bound holds for every tree within the limits of ``max_depth``, ``max_leaf_nodes`` and
-    ``min_samples_leaf`` that splits at the cuts in ``cuts``, measured on the training rows. It says
-    nothing about other cuts or other rows.
+    ``min_samples_leaf`` that keeps to ``constraints`` and ``path_rules`` and splits at the cuts in
+    ``cuts``, measured on the training rows. It says nothing about other cuts or other rows.
     """
 
     status: Status
@@ -110,6 +110,8 @@ class Certificate:
     bounds: dict[str, int] = field(default_factory=dict, repr=False)
     #: What the tree was required to keep to, and what it attains.
     constraints: list[Met] = field(default_factory=list)
+    #: What the columns of every path keep to, each rule as a sentence without its end.
+    path_rules: list[str] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved
     #: nevertheless.
     reference: str | None = None
@@ -180,6 +182,14 @@ class Certificate:
     def n_cuts(self) -> int:
         return sum(self.cuts.values())
 
+    @property
+    def keeping(self) -> str:
+        """What trees keep to beside their limits, as the end of "no such tree": empty if that is
+        nothing."""
+        kept = ["meets the constraints"] if self.constraints else []
+        kept += ["keeps to the rules for paths"] if self.path_rules else []
+        return f" that {' and '.join(kept)}" if kept else ""
+
     def statement(self) -> str:
         """The certificate as plain sentences."""
         searched = (
@@ -191,13 +201,13 @@ class Certificate:
             f"This tree has {_count(self.n_leaves, 'leaf', 'leaves')} and an objective of "
             f"{_number(self.objective)}."
         )
-        keeping = " that meets the constraints" if self.constraints else ""
         kept = [f"Constraint: {met}." for met in self.constraints]
+        kept += [f"Rule for paths: {rule}." for rule in self.path_rules]
         if self.status == "optimal" and self.gap <= 1e-12 * max(1.0, abs(self.objective)):
-            proof = f"Proved: no such tree{keeping} has a lower objective."
+            proof = f"Proved: no such tree{self.keeping} has a lower objective."
         else:
             proof = (
-                f"Proved: no such tree{keeping} has an objective below "
+                f"Proved: no such tree{self.keeping} has an objective below "
                 f"{_number(self.lower_bound)}, so this one is at most {_number(self.gap)} from the "
                 "best."
             )

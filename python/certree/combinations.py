@@ -31,7 +31,12 @@ PARAMETERS = {
 
 #: The core's parts of a problem, and what they are called where something cannot be combined with
 #: them.
-_PARTS = {"constraints": "constraints", "feature_costs": "feature_costs", "reference": "reference="}
+_PARTS = {
+    "constraints": "constraints",
+    "feature_costs": "feature_costs",
+    "path_rules": "path_rules",
+    "reference": "reference=",
+}
 
 
 def check(model: Any, goal: str, named: str) -> None:
@@ -72,8 +77,9 @@ def _markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def _is_given(model: Any, name: str) -> bool:
     value = getattr(model, name, None)
-    # No constraints and no costs may be written as an empty tuple or dict.
-    return bool(value) if name in ("constraints", "feature_costs") else value is not None
+    # No constraints, costs and rules may be written as an empty tuple or dict.
+    may_be_empty = name in ("constraints", "feature_costs", "path_rules")
+    return bool(value) if may_be_empty else value is not None
 
 
 def _apart(first: str, second: str) -> str:

@@ -25,9 +25,14 @@ pub struct Answer {
     pub curve: Vec<Moment>,
 }
 
-/// An error unless the tree costs as much as the search said.
+/// An error unless the tree costs as much as the search said, and keeps to the problem's context.
 pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     check::confirm(claimed, cost_of(problem, tree))?;
+    confirm_paths(problem, tree)
+}
+
+/// An error unless the tree keeps to the problem's context.
+pub fn confirm_paths(problem: &Problem, tree: &Tree) -> Result<()> {
     problem.context.as_ref().map_or(Ok(()), |context| check::allowed(tree, context.as_ref()))
 }
 

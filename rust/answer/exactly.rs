@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::conclude::Answer;
+use super::conclude::{Answer, confirm_paths};
 use crate::bounds::{Bound, loss_caps};
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
@@ -190,18 +190,18 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
         total = &total + regrets[first..].iter().max()?;
         unavoidable = &unavoidable + least;
     }
-    // Whoever buys a test at all pays its price for some point, so that a price of `most` there is as
+    // Whoever buys a test at all pays its cost for some point, so that a cost of `most` there is as
     // good as any higher one.
     let highest = paying.as_ref().and_then(|paying| {
         let lightest = paying.masses.iter().filter(|mass| !mass.is_zero()).min()?;
         Some(most.over(lightest))
     });
     if let (Some(paying), Some(highest)) = (paying, &highest) {
-        let price = |test: &FeatureCostInput| Ratio::written(test.full).min(highest.clone());
+        let cost = |test: &FeatureCostInput| Ratio::written(test.full).min(highest.clone());
         let sum = |sum: Ratio, x: &Ratio| &sum + x;
-        let prices = paying.prices.tests.iter().map(price).collect::<Vec<_>>();
+        let costs = paying.feature_costs.tests.iter().map(cost).collect::<Vec<_>>();
         let mass = paying.masses.iter().fold(Ratio::zero(), sum);
-        total = &total + &(&mass * &prices.iter().fold(Ratio::zero(), sum));
+        total = &total + &(&mass * &costs.iter().fold(Ratio::zero(), sum));
     }
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
@@ -218,8 +218,8 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
     let scale = Scale { units, offset: floor(&unavoidable)?, slack: 1 };
     let feature_costs = match (paying, &highest) {
         (Some(paying), Some(highest)) => {
-            let Paying { masses, prices } = paying;
-            Some(FeatureCosts::rounded_down(masses, prices, (&unit, highest))?)
+            let Paying { masses, feature_costs } = paying;
+            Some(FeatureCosts::rounded_down(masses, feature_costs, (&unit, highest))?)
         }
         _ => None,
     };
@@ -252,6 +252,7 @@ impl Refined {
         let tree = grow(&self.problem, found.plan.clone())?;
         let labels: Vec<u32> = tree.leaves().map(|leaf| leaf.label).collect();
         let tree = labelled(problem, found.plan, &labels)?;
+        confirm_paths(problem, &tree)?;
         let Some(now) = objective(problem, &tree) else { return Ok(false) };
         let improved = now < *exact;
         if improved {

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::conclude::confirm_paths;
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
@@ -48,7 +49,8 @@ impl Incumbent {
     }
 }
 
-/// True if the shape allows the tree: its depth, its leaves, and the rows in each leaf of a split.
+/// True if the problem allows the tree: its depth, its leaves, the rows in each leaf of a split, and
+/// what its paths ask.
 pub(super) fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
     let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
     let mut depths = vec![0u32; tree.nodes.len()];
@@ -65,7 +67,8 @@ pub(super) fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
         rows[leaf] += problem.points.rows(point);
     }
     let is_full = |at: usize| tree.nodes[at].split.is_some() || rows[at] >= min_leaf_rows;
-    max_depth.is_none_or(|most| depths.iter().all(|&depth| depth <= most))
+    confirm_paths(problem, tree).is_ok()
+        && max_depth.is_none_or(|most| depths.iter().all(|&depth| depth <= most))
         && max_leaves.is_none_or(|most| tree.n_leaves() <= most as usize)
         && (tree.nodes.len() == 1 || (0..tree.nodes.len()).all(is_full))
 }

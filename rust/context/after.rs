@@ -57,7 +57,7 @@ impl After {
 }
 
 impl Context for After {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         let mut needs = self.pairs.iter().filter(|(below, _)| *below == column);
         needs.all(|(_, above)| path.contains(above)).then_some(0)
     }
@@ -81,7 +81,7 @@ impl Context for After {
         words_for(self.needed.len())
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         contains(state, &self.needs[column.index()]).then_some(0)
     }
 

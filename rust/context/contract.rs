@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::ids::ColumnId;
 
 /// What the splits above a node mean for the splits below it: which columns may be asked there, and
-/// at what price.
+/// at what cost.
 ///
-/// A context is stated twice. [`price_after`](Context::price_after) is the statement itself, from
+/// A context is stated twice. [`cost_after`](Context::cost_after) is the statement itself, from
 /// the columns of a path alone; the oracle and the checker use nothing else. The other methods say
 /// the same of a *state*, a few words that are carried down a path, because nodes with the same
 /// rows and the same state are one node of the search. So a state should forget what can make no
@@ -22,7 +22,7 @@ pub trait Context: Debug + Send + Sync {
     /// What each row pays, for a unit of its mass, for the question about `column` after questions
     /// about `path`: each column of the path once, in the order in which they were first asked.
     /// `None` if the question is forbidden.
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost>;
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost>;
 
     /// Complaints about columns that are not there, and about contexts that contradict themselves.
     fn validate(&self, n_columns: usize) -> Result<()>;
@@ -33,8 +33,8 @@ pub trait Context: Debug + Send + Sync {
     /// The state of the root; given as zeros.
     fn begin(&self, _state: &mut [u64]) {}
 
-    /// The price of a question about this column in this state, or `None` if it is forbidden.
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost>;
+    /// The cost of a question about this column in this state, or `None` if it is forbidden.
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost>;
 
     /// The state below a split by this column, which is allowed. `again`: whether the column has
     /// other questions that may be asked below; the one that was asked has one answer there.
@@ -45,14 +45,14 @@ pub trait Context: Debug + Send + Sync {
     fn kind(&self, column: ColumnId) -> u32;
 
     /// Whether a question that is allowed below a split is allowed in place of the split too, at no
-    /// higher price, here and everywhere below. Bounds that cut a split off and move rows up rest
+    /// higher cost, here and everywhere below. Bounds that cut a split off and move rows up rest
     /// on this.
     fn sheds(&self, _state: &[u64]) -> bool {
         false
     }
 
     /// Whether every tree that is allowed in the state `other` is allowed in the state `one`, at no
-    /// higher price. Similarity rests on this: it sends rows down the tree of others.
+    /// higher cost. Similarity rests on this: it sends rows down the tree of others.
     fn covers(&self, one: &[u64], other: &[u64]) -> bool {
         one == other
     }
@@ -65,7 +65,7 @@ pub trait Context: Debug + Send + Sync {
 
     /// Whether questions cost something. Only feature costs may, because only they say what the
     /// mass of a row is.
-    fn has_prices(&self) -> bool {
+    fn has_costs(&self) -> bool {
         false
     }
 }

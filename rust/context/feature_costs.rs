@@ -1,7 +1,7 @@
 //! Feature costs: a column is paid for where a path first asks for it, and cheaper once its group
 //! is open.
 //!
-//! `task/feature_costs.rs` says what tests, prices and groups are. The state holds only what can
+//! `task/feature_costs.rs` says what tests, their costs and groups are. The state holds only what can
 //! still make a difference: that a test was bought if it answers other questions than the one that
 //! was asked, and that a group was opened if one of its tests is then cheaper. Below a split its
 //! own question has one answer only.
@@ -14,9 +14,9 @@ use crate::error::{Error, Result};
 use crate::ids::ColumnId;
 use crate::task::{FeatureCost, FeatureCosts};
 
-/// The prices of all tests.
+/// The costs of all tests, as a context.
 #[derive(Debug, Clone)]
-pub struct TestPrices {
+pub struct FeatureCostContext {
     /// By column: its test; none if it is free.
     of_column: Vec<Option<u32>>,
     /// Groups are numbered from 0.
@@ -27,15 +27,15 @@ pub struct TestPrices {
     shared: Vec<bool>,
 }
 
-impl TestPrices {
+impl FeatureCostContext {
     /// `questions`: by column, how many different ones there are.
-    pub fn new(costs: &FeatureCosts, questions: &[u32]) -> TestPrices {
-        let mut names: Vec<u32> = costs.tests.iter().filter_map(|price| price.group).collect();
+    pub fn new(costs: &FeatureCosts, questions: &[u32]) -> FeatureCostContext {
+        let mut names: Vec<u32> = costs.tests.iter().filter_map(|test| test.group).collect();
         names.sort_unstable();
         names.dedup();
         let number = |name: u32| names.partition_point(|&other| other < name) as u32;
         let tests: Vec<FeatureCost> = (costs.tests.iter())
-            .map(|price| FeatureCost { group: price.group.map(number), ..*price })
+            .map(|test| FeatureCost { group: test.group.map(number), ..*test })
             .collect();
         let mut n_questions = vec![0; tests.len()];
         for (test, questions) in costs.of_column.iter().zip(questions) {
@@ -44,25 +44,25 @@ impl TestPrices {
             }
         }
         let mut shared = vec![false; names.len()];
-        for (price, &questions) in tests.iter().zip(&n_questions) {
-            if let Some(group) = price.group {
-                shared[group as usize] |= questions > 0 && price.discounted < price.full;
+        for (test, &questions) in tests.iter().zip(&n_questions) {
+            if let Some(group) = test.group {
+                shared[group as usize] |= questions > 0 && test.discounted < test.full;
             }
         }
-        let lasts = |(price, &questions): (&FeatureCost, &u32)| questions > 1 && price.full > 0;
+        let lasts = |(test, &questions): (&FeatureCost, &u32)| questions > 1 && test.full > 0;
         let lasting = tests.iter().zip(&n_questions).map(lasts).collect();
-        TestPrices { of_column: costs.of_column.clone(), tests, lasting, shared }
+        FeatureCostContext { of_column: costs.of_column.clone(), tests, lasting, shared }
     }
 
-    /// The test of a column, and its price; `None` if it is free.
+    /// The test of a column, and its cost; `None` if it is free.
     pub fn test(&self, column: ColumnId) -> Option<(u32, &FeatureCost)> {
         let test = self.of_column[column.index()]?;
         Some((test, &self.tests[test as usize]))
     }
 
-    /// All prices there are.
-    pub fn prices(&self) -> impl Iterator<Item = Cost> + '_ {
-        self.tests.iter().flat_map(|price| [price.full, price.discounted])
+    /// All costs there are.
+    pub fn all_costs(&self) -> impl Iterator<Item = Cost> + '_ {
+        self.tests.iter().flat_map(|test| [test.full, test.discounted])
     }
 
     pub fn bytes(&self) -> usize {
@@ -70,9 +70,9 @@ impl TestPrices {
             + self.tests.capacity() * size_of::<FeatureCost>()
     }
 
-    /// The price of a column in a state whose first words are those of these prices.
-    pub fn price_in(&self, state: &State, column: ColumnId) -> Cost {
-        self.price(&state.words, column).unwrap_or(0)
+    /// The cost of a column in a state whose first words are those of this context.
+    pub fn cost_in(&self, state: &State, column: ColumnId) -> Cost {
+        self.cost(&state.words, column).unwrap_or(0)
     }
 
     fn group_bit(&self, group: u32) -> usize {
@@ -80,15 +80,15 @@ impl TestPrices {
     }
 }
 
-impl Context for TestPrices {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        let Some((test, price)) = self.test(column) else { return Some(0) };
+impl Context for FeatureCostContext {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        let Some((test, cost)) = self.test(column) else { return Some(0) };
         let mut bought = path.iter().filter_map(|&column| self.test(column));
         if bought.clone().any(|(other, _)| other == test) {
             return Some(0);
         }
-        let opened = price.group.is_some() && bought.any(|(_, other)| other.group == price.group);
-        Some(if opened { price.discounted } else { price.full })
+        let opened = cost.group.is_some() && bought.any(|(_, other)| other.group == cost.group);
+        Some(if opened { cost.discounted } else { cost.full })
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {
@@ -105,21 +105,21 @@ impl Context for TestPrices {
         words_for(self.tests.len() + self.shared.len())
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
-        let Some((test, price)) = self.test(column) else { return Some(0) };
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+        let Some((test, cost)) = self.test(column) else { return Some(0) };
         if has(state, test as usize) {
             return Some(0);
         }
-        let opened = price.group.is_some_and(|group| has(state, self.group_bit(group)));
-        Some(if opened { price.discounted } else { price.full })
+        let opened = cost.group.is_some_and(|group| has(state, self.group_bit(group)));
+        Some(if opened { cost.discounted } else { cost.full })
     }
 
     fn enter(&self, state: &mut [u64], column: ColumnId, _again: bool) {
-        let Some((test, price)) = self.test(column) else { return };
+        let Some((test, cost)) = self.test(column) else { return };
         if self.lasting[test as usize] {
             insert(state, test as usize);
         }
-        if let Some(group) = price.group.filter(|&group| self.shared[group as usize]) {
+        if let Some(group) = cost.group.filter(|&group| self.shared[group as usize]) {
             insert(state, self.group_bit(group));
         }
     }
@@ -132,7 +132,7 @@ impl Context for TestPrices {
         true
     }
 
-    fn has_prices(&self) -> bool {
+    fn has_costs(&self) -> bool {
         true
     }
 }

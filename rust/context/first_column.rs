@@ -20,7 +20,7 @@ impl FirstColumn {
 }
 
 impl Context for FirstColumn {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         (!path.is_empty() || column == self.first).then_some(0)
     }
 
@@ -32,7 +32,7 @@ impl Context for FirstColumn {
         1
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         (state[0] == 1 || column == self.first).then_some(0)
     }
 

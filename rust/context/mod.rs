@@ -1,9 +1,9 @@
-//! Path contexts: what may be asked at a node, and at what price, given what was asked above it.
+//! Path contexts: what may be asked at a node, and at what cost, given what was asked above it.
 //!
 //! To add one, write one small file with its statement on top, implement [`Context`] in it, and add
 //! it to the list below. Nothing else needs to know: the search, the oracle and the checker see
 //! only the trait, and [`Product`] combines any of them. [`testing::obeys`] tries the clauses of
-//! the contract on random paths.
+//! the contract on random paths. `posed/path_rules.rs` lets users have it.
 //!
 //! **What a context is not: monotone columns.** "The prediction must not fall when column x rises"
 //! cannot be said of a path. It compares leaves of different subtrees: below a split of x at t, an
@@ -36,7 +36,7 @@ mod walk;
 
 pub use after::After;
 pub use contract::Context;
-pub use feature_costs::TestPrices;
+pub use feature_costs::FeatureCostContext;
 pub use first_column::FirstColumn;
 pub use most_columns::MostColumns;
 pub use product::Product;

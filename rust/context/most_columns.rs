@@ -29,7 +29,7 @@ impl MostColumns {
 }
 
 impl Context for MostColumns {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         (path.contains(&column) || path.len() < self.most as usize).then_some(0)
     }
 
@@ -47,7 +47,7 @@ impl Context for MostColumns {
         1 + words_for(self.n_columns)
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         (self.left(state) > 0 || has(&state[1..], column.index())).then_some(0)
     }
 

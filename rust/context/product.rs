@@ -40,8 +40,8 @@ impl Product {
 }
 
 impl Context for Product {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
-        self.parts.iter().map(|part| part.price_after(path, column)).sum()
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+        self.parts.iter().map(|part| part.cost_after(path, column)).sum()
     }
 
     fn validate(&self, n_columns: usize) -> Result<()> {
@@ -57,8 +57,8 @@ impl Context for Product {
         self.parts().for_each(|(part, own)| part.begin(&mut state[own]));
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
-        self.parts().map(|(part, own)| part.price(&state[own], column)).sum()
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+        self.parts().map(|(part, own)| part.cost(&state[own], column)).sum()
     }
 
     fn enter(&self, state: &mut [u64], column: ColumnId, again: bool) {
@@ -81,7 +81,7 @@ impl Context for Product {
         self.parts().all(|(part, own)| part.is_open(&state[own]))
     }
 
-    fn has_prices(&self) -> bool {
-        self.parts.iter().any(|part| part.has_prices())
+    fn has_costs(&self) -> bool {
+        self.parts.iter().any(|part| part.has_costs())
     }
 }

@@ -22,8 +22,7 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
         for _ in 0..below(7) {
             let open = |column: &ColumnId| questions[column.index()] > 1 || !path.contains(column);
             for column in all().filter(open) {
-                let (stated, told) =
-                    (context.price_after(&path, column), walk.price(&state, column));
+                let (stated, told) = (context.cost_after(&path, column), walk.cost(&state, column));
                 if stated != told {
                     return Err(format!(
                         "after {path:?}, {column:?} costs {stated:?}, but its state says {told:?}"
@@ -32,7 +31,7 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
                 for other in all().filter(|&other| context.kind(other) == context.kind(column)) {
                     if !path.contains(&other)
                         && !path.contains(&column)
-                        && context.price_after(&path, other) != stated
+                        && context.cost_after(&path, other) != stated
                     {
                         return Err(format!("{column:?} and {other:?} are no kind after {path:?}"));
                     }
@@ -46,7 +45,7 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
             let column = allowed[below(allowed.len())];
             let next = walk.enter(&state, column);
             for then in all().filter(|&then| questions[then.index()] > 1 || then != column) {
-                let (here, there) = (walk.price(&state, then), walk.price(&next, then));
+                let (here, there) = (walk.cost(&state, then), walk.cost(&next, then));
                 let dearer = there.is_some_and(|there| here.is_none_or(|here| here > there));
                 if walk.sheds(&state) && dearer {
                     return Err(format!("after {path:?} and {column:?}, {then:?} is shed in vain"));
@@ -71,7 +70,7 @@ pub fn obeys<C: Context + Clone>(context: &C, questions: &[u32], seed: u64) -> R
     if walk.covers(one, other) {
         let is_above = |column: &ColumnId| a.contains(column) || b.contains(column);
         for column in all().filter(|column| questions[column.index()] > 1 || !is_above(column)) {
-            let (here, there) = (walk.price(one, column), walk.price(other, column));
+            let (here, there) = (walk.cost(one, column), walk.cost(other, column));
             let dearer = there.is_some_and(|there| here.is_none_or(|here| here > there));
             let still = there.is_none()
                 || walk.covers(&walk.enter(one, column), &walk.enter(other, column));

@@ -32,7 +32,7 @@ impl Together {
 }
 
 impl Context for Together {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         let fits = |set: &Vec<ColumnId>| {
             set.contains(&column) && path.iter().all(|other| set.contains(other))
         };
@@ -54,7 +54,7 @@ impl Context for Together {
         (0..self.sets.len()).for_each(|set| insert(state, set));
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         let sets = &self.sets_of[column.index()];
         state.iter().zip(sets).any(|(state, sets)| state & sets != 0).then_some(0)
     }

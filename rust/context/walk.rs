@@ -34,12 +34,12 @@ impl<C: Context> Walk<C> {
         below
     }
 
-    pub fn price(&self, state: &State, column: ColumnId) -> Option<Cost> {
-        self.context.price(&state.words, column)
+    pub fn cost(&self, state: &State, column: ColumnId) -> Option<Cost> {
+        self.context.cost(&state.words, column)
     }
 
     pub fn allows(&self, state: &State, column: ColumnId) -> bool {
-        self.price(state, column).is_some()
+        self.cost(state, column).is_some()
     }
 
     pub fn kind(&self, column: ColumnId) -> u32 {

@@ -1,11 +1,14 @@
 //! Data and a metric, in whole units.
 
+use std::sync::Arc;
+
 use super::candidate::Candidate;
 use super::given::Given;
 use super::input::MetricInput;
 use super::loss::{Errors, Loss, TOO_FINE};
 use super::rounded::Rounded;
 use crate::check;
+use crate::context::Context;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -81,6 +84,14 @@ impl Scored {
         shape: Shape,
     ) -> Result<Self> {
         Self::of(columns, points, input, class_of, Some(limits), shape)
+    }
+
+    /// The same problem with trees that keep to a context too.
+    pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
+        self.problem = self.problem.with_context(context.clone())?;
+        let limited = self.limited.map(|limited| limited.with_context(context));
+        self.limited = limited.transpose()?;
+        Ok(self)
     }
 
     fn of(

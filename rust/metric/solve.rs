@@ -7,7 +7,7 @@ use super::ratio;
 use super::refined::refine;
 use super::scored::{Scored, UNITS};
 use super::state::State;
-use crate::answer::{Answer, exactly};
+use crate::answer::{Answer, confirm_paths, exactly};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
@@ -64,6 +64,7 @@ impl Scored {
                 (refined.tree, refined.objective.nearest(), refined.lower)
             }
         };
+        confirm_paths(&self.problem, &tree)?;
         let mut answer = Answer {
             tree,
             route: Route::WeightedErrors,

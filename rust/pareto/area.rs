@@ -145,6 +145,8 @@ impl Area {
 
     /// The loss of leaves with these weights of negatives and positives.
     pub fn real_loss(&self, mut leaves: Vec<[Ratio; 2]>) -> Ratio {
+        // A leaf that weighs nothing is no part of the curve, and has no slope to be sorted by.
+        leaves.retain(|leaf| leaf.iter().any(|weight| !weight.is_zero()));
         leaves.sort_by(|a, b| (&b[1] * &a[0]).cmp(&(&a[1] * &b[0])));
         let total = |side: usize| leaves.iter().fold(Ratio::zero(), |sum, leaf| &sum + &leaf[side]);
         let (negatives, positives) = (total(0), total(1));

@@ -3,11 +3,14 @@
 //! For multipliers μ on the sums, scale·loss + Σ μ·sum is additive, and its optimum bounds the cost
 //! of every allowed tree from below (`bounds::multipliers`).
 
+use std::sync::Arc;
+
 use super::limits::{Limit, LimitInput, dot, matrix};
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::bounds::multipliers;
 use crate::check;
+use crate::context::Context;
 use crate::cost::{Cost, Scale, gcd, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -164,6 +167,12 @@ impl Constrained {
             multipliers,
             ..Self::ready(problem, limits, classes, self.totals.clone())
         })
+    }
+
+    /// The same problem with trees that keep to a context too.
+    pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
+        self.problem = self.problem.with_context(context)?;
+        Ok(self)
     }
 
     pub fn scale(&self) -> Scale {

@@ -4,7 +4,7 @@
 use super::first_labels::best_labels;
 use super::front_problem::FrontProblem;
 use super::scalar;
-use crate::answer::{Answer, conclude};
+use crate::answer::{Answer, conclude, confirm_paths};
 use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL};
@@ -133,6 +133,7 @@ fn first_tree<T: FrontTask + 'static>(
 /// The finished tree, if it costs what the search said, and its value.
 fn confirmed<T: FrontTask>(problem: &FrontProblem<T>, best: BestTree) -> Result<(Tree, T::Value)> {
     let tree = labelled(&problem.free, best.plan, &best.labels)?;
+    confirm_paths(&problem.free, &tree)?;
     let (columns, points) = (&problem.free.columns, &problem.free.points);
     let penalties = problem.leaf_cost * tree.n_leaves() as Cost;
     let claimed = best.cost - penalties;

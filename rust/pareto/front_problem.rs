@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::carried::{Beside, FreeStatistics, has_statistics_of};
 use crate::bounds::{Bound, Decisions, dominance};
+use crate::context::Context;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -77,7 +78,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         let Scaled { task: relaxation, leaf_cost, scale, feature_costs, .. } = relaxation;
         let (n, task) = (self.free.points.len(), &self.task);
         if feature_costs.is_some() {
-            return Err(Error::invalid("a relaxation has no prices of columns"));
+            return Err(Error::invalid("a relaxation has no feature costs"));
         }
         if relaxation.n_points() != n {
             return Err(Error::invalid(format!(
@@ -97,8 +98,19 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         let (columns, points) = (self.free.columns.clone(), self.free.points.clone());
         let scaled = Scaled { task: carried, leaf_cost, scale, feature_costs: None, stated: None };
         let problem = Problem::new(columns, points, scaled, self.free.shape)?;
+        let problem = problem.with_context_of(&self.free)?;
         // `Problem::new` has refused a rounding for which this overflows.
         self.relaxed = Some(Relaxed { problem, rounding, shift: rounding * n as Cost });
+        Ok(self)
+    }
+
+    /// The same problem with trees that keep to a context too.
+    pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
+        self.free = self.free.with_context(context.clone())?;
+        if let Some(Relaxed { problem, rounding, shift }) = self.relaxed {
+            let problem = problem.with_context(context)?;
+            self.relaxed = Some(Relaxed { problem, rounding, shift });
+        }
         Ok(self)
     }
 

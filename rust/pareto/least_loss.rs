@@ -10,7 +10,7 @@ use super::multipliers::Dual;
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::answer::exactly::settle;
-use crate::answer::{Answer, conclude};
+use crate::answer::{Answer, conclude, confirm_paths};
 use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, INFINITE};
@@ -32,6 +32,7 @@ impl Constrained {
             let task = self.problem.task.as_ref();
             let cost = check::recompute(&tree, columns, points, task, self.problem.leaf_cost);
             check::confirm(best.cost, cost)?;
+            confirm_paths(&self.problem, &tree)?;
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
             let answer = conclude(tree, Route::Fronts, bounds, self.problem.scale, run);

@@ -106,7 +106,8 @@ impl Fine {
             stated: None,
         };
         let (columns, points) = (problem.columns.clone(), problem.points.clone());
-        let problem = Problem::new(columns, points, scaled, problem.shape).ok()?;
+        let fine = Problem::new(columns, points, scaled, problem.shape).ok()?;
+        let problem = fine.with_context_of(problem).ok()?;
         Some(Fine { area, weights, relaxed, n_labels: rates.of_label.len(), problem })
     }
 

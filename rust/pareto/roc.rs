@@ -6,15 +6,18 @@
 //! played by answering the average of all that the other one did. The trees are good ones, and the
 //! tightest bound is what the front search gets.
 
+use std::sync::Arc;
+
 use super::area::{Area, shares};
 use super::curves::{Curves, Statistics};
 use super::refined_area::{self, First};
 use super::scalar;
 use super::segments::{Segment, curve, sorted};
 use super::sums::Relaxed;
-use crate::answer::{Answer, conclude, exactly};
+use crate::answer::{Answer, conclude, confirm_paths, exactly};
 use crate::bounds::Bound;
 use crate::check;
+use crate::context::Context;
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
@@ -82,6 +85,12 @@ impl Roc {
         Ok(Roc { problem, classes, area, weights, leaf_penalty, game: true })
     }
 
+    /// The same problem with trees that keep to a context too.
+    pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
+        self.problem = self.problem.with_context(context)?;
+        Ok(self)
+    }
+
     pub fn scale(&self) -> Scale {
         self.area.scale()
     }
@@ -118,6 +127,7 @@ impl Roc {
             false => answer.lower_bound.min(exact.float_below()),
         };
         exactly::close(&mut answer);
+        confirm_paths(&self.problem, &answer.tree)?;
         // Areas are shares of 1.
         let wide = answer.objective - answer.lower_bound > exactly::TOLERANCE;
         if wide && answer.status == Status::Optimal && self.area.is_rounded {
@@ -148,6 +158,7 @@ impl Roc {
         let better = tree.map(objective).filter(|(now, _)| *now < exact);
         let exact = match better {
             Some((now, tree)) => {
+                confirm_paths(&self.problem, &tree)?;
                 answer.tree = tree;
                 now
             }

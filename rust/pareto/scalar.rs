@@ -12,7 +12,7 @@ use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
 /// The points of a problem with other costs, `costs` by class and label and `leaf_cost`, in units
-/// of their own.
+/// of their own. Its trees keep to the same context.
 pub fn problem(
     of: &Problem,
     classes: &ClassCosts,
@@ -28,7 +28,7 @@ pub fn problem(
         feature_costs: None,
         stated: None,
     };
-    Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)
+    Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)?.with_context_of(of)
 }
 
 /// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what

@@ -8,23 +8,23 @@ use crate::error::{Error, Result};
 
 /// A goal, by the name of its class, and the parts of a problem that it can be combined with.
 pub const COMBINATIONS: [(&str, &[&str]); 9] = [
-    ("Classes", &["constraints", "feature_costs", "reference"]),
-    ("RowCosts", &["constraints", "feature_costs", "reference"]),
+    ("Classes", &["constraints", "feature_costs", "path_rules", "reference"]),
+    ("RowCosts", &["constraints", "feature_costs", "path_rules", "reference"]),
     // Constraints and prices are about labels.
-    ("Squares", &["reference"]),
+    ("Squares", &["path_rules", "reference"]),
     // A metric does not add up over rows, but its two sums do, as those of constraints.
-    ("Metric", &["constraints"]),
+    ("Metric", &["constraints", "path_rules"]),
     // An area is about how rows are ranked, and no row has a label.
-    ("RankingArea", &[]),
+    ("RankingArea", &["path_rules"]),
     // Shares, rates and answers of the user's own are no labels, and a reference has none of them.
-    ("ClassShares", &[]),
-    ("Rates", &[]),
-    ("Targets", &[]),
-    ("Custom", &[]),
+    ("ClassShares", &["path_rules"]),
+    ("Rates", &["path_rules"]),
+    ("Targets", &["path_rules"]),
+    ("Custom", &["path_rules"]),
 ];
 
-/// Parts that no goal can be combined with at once: fronts of sums have no context and no floors,
-/// and floors do not know what was bought on the way.
+/// Parts that no goal can be combined with at once: fronts of sums know of no prices and no floors,
+/// and floors do not know what was bought on the way. Rules for paths go with everything.
 pub const APART: [(&str, &str); 3] = [
     ("constraints", "feature_costs"),
     ("constraints", "reference"),

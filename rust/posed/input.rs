@@ -2,6 +2,7 @@
 
 use super::combinations;
 use super::goal::{Goal, RowCostInput};
+use super::path_rules::{self, PathRule};
 use crate::data::{Column, Points};
 use crate::error::Result;
 use crate::pareto::LimitInput;
@@ -18,6 +19,8 @@ pub struct ProblemInput {
     pub shape: Shape,
     pub constraints: Option<ConstraintInput>,
     pub feature_costs: Option<FeatureCostList>,
+    /// What the columns of paths keep to; all of these hold.
+    pub path_rules: Vec<PathRule>,
     /// By point, what a reference loses beyond the least, as a share of the objective.
     pub regrets: Option<Vec<f64>>,
 }
@@ -38,16 +41,18 @@ pub enum Counted {
 }
 
 impl ProblemInput {
-    /// An error if the goal cannot be combined with the other parts, or the points are none of the
-    /// columns.
+    /// An error if the goal cannot be combined with the other parts, if rules for paths contradict
+    /// each other, or if the points are none of the columns.
     pub fn check(&self) -> Result<()> {
         let given = [
             ("constraints", self.constraints.is_some()),
             ("feature_costs", self.feature_costs.is_some()),
+            ("path_rules", !self.path_rules.is_empty()),
             ("reference", self.regrets.is_some()),
         ];
         let given: Vec<&str> = given.iter().filter(|part| part.1).map(|part| part.0).collect();
         combinations::check(self.goal.name(), &given)?;
+        path_rules::context(&self.path_rules, &self.columns)?;
         self.points.check(&self.columns)
     }
 
@@ -74,6 +79,7 @@ impl ProblemInput {
             goal: Goal::read(from)?,
             constraints: from.option(ConstraintInput::read)?,
             feature_costs: from.option(FeatureCostList::read)?,
+            path_rules: from.list(PathRule::read)?,
             shape: Shape::read(from)?,
             regrets: from.option(Reader::floats)?,
         };
@@ -84,12 +90,22 @@ impl ProblemInput {
     }
 
     fn write_data(&self, out: &mut Writer) {
-        let ProblemInput { columns, points, goal, constraints, feature_costs, .. } = self;
+        let ProblemInput {
+            columns,
+            points,
+            goal,
+            constraints,
+            feature_costs,
+            path_rules,
+            shape: _,
+            regrets: _,
+        } = self;
         out.list(columns.iter(), |out, column| column.write(out));
         points.write(out);
         goal.describe(out);
         out.option(constraints.as_ref(), |out, constraints| constraints.write(out));
         out.option(feature_costs.as_ref(), |out, costs| costs.write(out));
+        out.list(path_rules.iter(), |out, rule| rule.write(out));
     }
 
     /// Whether goals are of as many points as there are, before anything is built that is as large

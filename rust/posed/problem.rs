@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::goal::{Goal, RowCostInput};
 use super::input::{ConstraintInput, Counted, ProblemInput};
+use super::path_rules;
 use crate::answer::{self, Answer, Incumbent};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
@@ -28,7 +30,11 @@ impl ProblemInput {
     pub fn build(&self) -> Result<Posed> {
         Error::guard(|| {
             self.check()?;
-            Posed::new(self)
+            let posed = Posed::new(self)?;
+            match path_rules::context(&self.path_rules, &self.columns)? {
+                Some(context) => posed.with_context(context),
+                None => Ok(posed),
+            }
         })
     }
 }
@@ -50,7 +56,7 @@ impl Posed {
                     Constrained::new(columns, points, goal, class_of, limits, shape)
                         .map(Posed::Constrained)
                 }
-                None => additive(input, goal.build_with(prices(input))?),
+                None => additive(input, goal.build_with(feature_costs(input))?),
             },
             Goal::RowCosts(goal) => of_row_costs(input, goal),
             Goal::Squares(goal) => additive(input, goal.build()?),
@@ -78,6 +84,19 @@ impl Posed {
             Goal::Targets(goal) => additive(input, goal.build()?),
             Goal::Custom(goal) => additive(input, goal.build()?),
         }
+    }
+
+    /// The same problem with trees that keep to a context too.
+    fn with_context(self, context: Arc<dyn Context>) -> Result<Posed> {
+        Ok(match self {
+            Posed::Additive(problem, regrets) => {
+                let problem = Arc::unwrap_or_clone(problem).with_context(context)?;
+                Posed::Additive(Arc::new(problem), regrets)
+            }
+            Posed::Constrained(problem) => Posed::Constrained(problem.with_context(context)?),
+            Posed::Metric(scored) => Posed::Metric(Box::new(scored.with_context(context)?)),
+            Posed::Area(area) => Posed::Area(area.with_context(context)?),
+        })
     }
 
     /// The answer, and what each constraint's share, or difference of shares, is in its tree. With
@@ -127,7 +146,7 @@ fn other_counts() -> Error {
     )
 }
 
-fn prices(input: &ProblemInput) -> &FeatureCostList {
+fn feature_costs(input: &ProblemInput) -> &FeatureCostList {
     input.feature_costs.as_ref().unwrap_or(&FREE)
 }
 
@@ -139,8 +158,8 @@ fn additive(input: &ProblemInput, scaled: Scaled) -> Result<Posed> {
 
 fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
     let RowCostInput { n_labels, size, normalizer, leaf_penalty, .. } = *goal;
-    let prices = prices(input);
-    let error = (size + prices.everything() * normalizer) * ROUNDED_SUMS;
+    let feature_costs = feature_costs(input);
+    let error = (size + feature_costs.everything() * normalizer) * ROUNDED_SUMS;
     match &input.constraints {
         Some(ConstraintInput { limits, counted: Counted::Groups { n_groups, weights } }) => {
             let (costs, weights) = (goal.costs.clone(), weights.clone());
@@ -161,9 +180,9 @@ fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
         Some(_) => Err(other_counts()),
         None => {
             // Without tests nobody pays.
-            let paying = if prices.tests.is_empty() { &[] } else { &goal.weights[..] };
+            let paying = if feature_costs.tests.is_empty() { &[] } else { &goal.weights[..] };
             let (costs, weights) = (&goal.costs[..], paying);
-            let weighed = Weighed { costs, error, normalizer, weights, prices };
+            let weighed = Weighed { costs, error, normalizer, weights, feature_costs };
             additive(input, RowCosts::build_weighed(n_labels, weighed, leaf_penalty, None)?)
         }
     }

@@ -54,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parts::ShareLimit>()?;
     module.add_class::<parts::Constraints>()?;
     module.add_class::<parts::FeatureCosts>()?;
+    module.add_class::<parts::PathRule>()?;
     module.add_class::<problem::PyProblem>()?;
     module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;

@@ -9,8 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::data::{Column, ColumnKind, Threshold};
+use crate::ids::ColumnId;
 use crate::pareto::LimitInput;
-use crate::posed::{ConstraintInput, Counted};
+use crate::posed::{self, ConstraintInput, Counted};
 use crate::run;
 use crate::task::{FeatureCostInput, FeatureCostList};
 
@@ -110,17 +111,56 @@ impl Constraints {
 /// By test: its cost, its discounted cost, and its group; and by column: its test.
 #[pyclass(frozen, module = "certree._core", name = "FeatureCosts")]
 pub(super) struct FeatureCosts {
-    pub(super) prices: FeatureCostList,
+    pub(super) input: FeatureCostList,
 }
 
 #[pymethods]
 impl FeatureCosts {
     #[new]
     fn new(tests: Vec<(f64, f64, Option<u32>)>, test_of: Vec<Option<u32>>) -> Self {
-        let price = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
-        let tests = tests.into_iter().map(price).collect();
-        FeatureCosts { prices: FeatureCostList { tests, of_column: test_of } }
+        let test = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
+        let tests = tests.into_iter().map(test).collect();
+        FeatureCosts { input: FeatureCostList { tests, of_column: test_of } }
     }
+}
+
+/// What the columns of every path keep to, by their numbers.
+#[pyclass(frozen, from_py_object, module = "certree._core", name = "PathRule")]
+#[derive(Clone)]
+pub(super) struct PathRule {
+    pub(super) rule: posed::PathRule,
+}
+
+#[pymethods]
+impl PathRule {
+    /// There are at most so many different ones.
+    #[staticmethod]
+    fn most_columns(most: u32) -> Self {
+        PathRule { rule: posed::PathRule::MostColumns(most) }
+    }
+
+    /// The column is asked only below splits on all of the others.
+    #[staticmethod]
+    fn after(column: u32, above: Vec<u32>) -> Self {
+        let (column, above) = (ColumnId(column), ids(above));
+        PathRule { rule: posed::PathRule::After { column, above } }
+    }
+
+    /// Those that are in some group are all in one group.
+    #[staticmethod]
+    fn apart(groups: Vec<Vec<u32>>) -> Self {
+        PathRule { rule: posed::PathRule::Apart(groups.into_iter().map(ids).collect()) }
+    }
+
+    /// The first one is this.
+    #[staticmethod]
+    fn first_column(column: u32) -> Self {
+        PathRule { rule: posed::PathRule::FirstColumn(ColumnId(column)) }
+    }
+}
+
+fn ids(columns: Vec<u32>) -> Vec<ColumnId> {
+    columns.into_iter().map(ColumnId).collect()
 }
 
 pub(super) fn read_columns(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Column>> {

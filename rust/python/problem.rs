@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 
 use super::additive::Raised;
 use super::goals::Goal;
-use super::parts::{Constraints, FeatureCosts, Limits, Shape, read_columns};
+use super::parts::{Constraints, FeatureCosts, Limits, PathRule, Shape, read_columns};
 use super::search::{Open, PyAnswer, raising, search};
 use super::table::PyPoints;
 use super::tree::PyTree;
@@ -35,7 +35,7 @@ impl PyProblem {
     /// `regrets`: by point, what a reference loses beyond the least, as a share of the objective;
     /// the tree is then the best if no tree is better than the reference anywhere.
     #[new]
-    #[pyo3(signature = (columns, points, goal, shape, constraints=None, feature_costs=None, regrets=None))]
+    #[pyo3(signature = (columns, points, goal, shape, constraints=None, feature_costs=None, regrets=None, path_rules=Vec::new()))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -46,6 +46,7 @@ impl PyProblem {
         constraints: Option<&Bound<'_, Constraints>>,
         feature_costs: Option<&Bound<'_, FeatureCosts>>,
         regrets: Option<PyReadonlyArray1<'_, f64>>,
+        path_rules: Vec<PathRule>,
     ) -> PyResult<Self> {
         let input = ProblemInput {
             columns: read_columns(columns)?,
@@ -53,7 +54,8 @@ impl PyProblem {
             goal: goal.input(),
             shape: shape.get().shape,
             constraints: constraints.map(|constraints| constraints.get().input.clone()),
-            feature_costs: feature_costs.map(|costs| costs.get().prices.clone()),
+            feature_costs: feature_costs.map(|costs| costs.get().input.clone()),
+            path_rules: path_rules.into_iter().map(|rule| rule.rule).collect(),
             regrets: regrets.map(|regrets| regrets.to_vec()).transpose()?,
         };
         Self::posed(py, input, goal.raised())
@@ -71,6 +73,13 @@ impl PyProblem {
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let input = py.detach(|| ProblemInput::from_bytes(bytes))?;
         Self::posed(py, input, None)
+    }
+
+    /// The rules that its paths keep to, as sentences without their ends.
+    #[getter]
+    fn path_rules(&self) -> Vec<String> {
+        let ProblemInput { columns, path_rules, .. } = &self.input;
+        path_rules.iter().map(|rule| rule.words(columns)).collect()
     }
 
     /// Where a tree is taken not to be better than the reference: in no "leaf", or at no "point".

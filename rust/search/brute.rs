@@ -74,7 +74,7 @@ impl<'a> Brute<'a> {
         if depth > 0 && leaves != Some(1) {
             let problem = self.problem;
             let allowed = |column| match &problem.context {
-                Some(context) => context.price_after(&above.path, column).is_some(),
+                Some(context) => context.cost_after(&above.path, column).is_some(),
                 None => true,
             };
             let features = problem.features.iter().enumerate();

@@ -45,14 +45,14 @@ impl ClassInput {
 
     /// The same where rows pay for the columns that they are asked for, in the unit of costs. A
     /// class's factor is on what its rows pay, too.
-    pub fn build_with(&self, prices: &FeatureCostList) -> Result<Scaled> {
+    pub fn build_with(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
-        prices.validate()?;
+        feature_costs.validate()?;
         let free = FeatureCostList::default();
-        let prices = if prices.is_free() { &free } else { prices };
-        match self.exact(prices) {
+        let feature_costs = if feature_costs.is_free() { &free } else { feature_costs };
+        match self.exact(feature_costs) {
             Some(scaled) => Ok(scaled),
-            None => self.rounded(prices),
+            None => self.rounded(feature_costs),
         }
     }
 
@@ -92,17 +92,18 @@ impl ClassInput {
     }
 
     /// In counts of rows, where weights are whole numbers of one unit.
-    fn exact(&self, prices: &FeatureCostList) -> Option<Scaled> {
+    fn exact(&self, feature_costs: &FeatureCostList) -> Option<Scaled> {
         let counted = Counted::of(&self.weights, self.n_classes)?;
-        let matrix = self.whole(&counted, prices).or_else(|| self.fine(&counted, prices))?;
+        let matrix =
+            self.whole(&counted, feature_costs).or_else(|| self.fine(&counted, feature_costs))?;
         let Matrix { costs, of_class, tests, units, leaf_cost, offset, worst, exact } = matrix;
         let Counted { weights, per_weight, off, .. } = counted;
         let mass = |point: &[i64]| point.iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
         let masses = || weights.chunks_exact(self.n_classes).map(mass).collect();
-        let feature_costs = (!prices.is_free()).then(|| FeatureCosts {
+        let paid = (!feature_costs.is_free()).then(|| FeatureCosts {
             masses: masses(),
             tests,
-            of_column: prices.of_column.clone(),
+            of_column: feature_costs.of_column.clone(),
             of_class: of_class.clone(),
         });
         // Shares of the total are off by twice what weights are, and so is each of the two sums
@@ -120,25 +121,25 @@ impl ClassInput {
             task: Box::new(ClassCosts::new(shape, weights, per_weight, costs)),
             leaf_cost,
             scale: Scale { units, offset, slack },
-            feature_costs,
-            stated: Some(Arc::new(self.stated(given, prices))),
+            feature_costs: paid,
+            stated: Some(Arc::new(self.stated(given, feature_costs))),
         })
     }
 
-    fn stated(&self, weights: Weights, prices: &FeatureCostList) -> StatedClasses {
+    fn stated(&self, weights: Weights, feature_costs: &FeatureCostList) -> StatedClasses {
         let factors = (&self.class_weights[..], self.balanced);
-        StatedClasses::new(weights, &self.costs, factors, self.leaf_penalty, prices)
+        StatedClasses::new(weights, &self.costs, factors, self.leaf_penalty, feature_costs)
     }
 
     /// Costs and class factors that are short decimals, and nothing of them rounded; of the penalty
     /// only where it must be.
-    fn whole(&self, counted: &Counted, prices: &FeatureCostList) -> Option<Matrix> {
+    fn whole(&self, counted: &Counted, feature_costs: &FeatureCostList) -> Option<Matrix> {
         let (k, l) = (self.n_classes, self.n_labels);
         let totals = &counted.totals;
-        // Costs and prices are added: one denominator for both.
-        let added = [&self.costs[..], &feature_costs::numbers(&prices.tests)].concat();
+        // Costs of errors and of features are added: one denominator for both.
+        let added = [&self.costs[..], &feature_costs::numbers(&feature_costs.tests)].concat();
         let (mut costs, cost_denominator) = integers(&added)?;
-        let tests = feature_costs::from_numbers(&prices.tests, &costs.split_off(k * l));
+        let tests = feature_costs::from_numbers(&feature_costs.tests, &costs.split_off(k * l));
         let factors = self.whole_factors(totals)?;
         let mut total = 0i64;
         for (f, t) in factors.iter().zip(totals) {
@@ -204,10 +205,10 @@ impl ClassInput {
     }
 
     /// Any costs and class factors, each rounded down once; `None` where that is more than nothing.
-    fn fine(&self, counted: &Counted, prices: &FeatureCostList) -> Option<Matrix> {
+    fn fine(&self, counted: &Counted, feature_costs: &FeatureCostList) -> Option<Matrix> {
         let (k, l) = (self.n_classes, self.n_labels);
         let rows: i64 = counted.totals.iter().sum();
-        if !prices.is_free() || k * l > MOST_RATES || rows > MOST_ROUNDED {
+        if !feature_costs.is_free() || k * l > MOST_RATES || rows > MOST_ROUNDED {
             return None;
         }
         let totals: Vec<Ratio> = counted.totals.iter().map(|&total| Ratio::from(total)).collect();
@@ -289,18 +290,19 @@ impl ClassInput {
         Ok(Real { costs, factors, normalizer, size, rounding: (k + 12) as f64 * f64::EPSILON })
     }
 
-    fn rounded(&self, prices: &FeatureCostList) -> Result<Scaled> {
+    fn rounded(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let Real { costs, factors, normalizer, size, rounding } = self.real()?;
-        let spent = normalizer * prices.everything();
+        let spent = normalizer * feature_costs.everything();
         let error = (size + spent) * rounding;
         let shown = Some((k, self.weights.as_slice()));
         let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
         let weights: Vec<f64> = self.weights.chunks_exact(k).map(weigh).collect();
-        let weighed = Weighed { costs: &costs, error, normalizer, weights: &weights, prices };
+        let weighed =
+            Weighed { costs: &costs, error, normalizer, weights: &weights, feature_costs };
         let scaled = RowCosts::build_weighed(l, weighed, self.leaf_penalty, shown)?;
         // Costs by point were rounded already: the caller gave weights.
-        let stated = self.stated(Weights::Stored(self.weights.clone().into()), prices);
+        let stated = self.stated(Weights::Stored(self.weights.clone().into()), feature_costs);
         Ok(Scaled { stated: Some(Arc::new(stated)), ..scaled })
     }
 }
@@ -316,7 +318,7 @@ const MOST_ROUNDED: i64 = 1 << 17;
 struct Matrix {
     /// Less the least of their class, which is in the offset.
     costs: Vec<Cost>,
-    /// By class: units for each unit of weight and unit of price.
+    /// By class: units for each unit of weight and unit of feature costs.
     of_class: Vec<Cost>,
     tests: Vec<FeatureCost>,
     units: f64,

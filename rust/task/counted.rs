@@ -18,7 +18,7 @@ use super::stated::StatedRows;
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
-/// Total regret is scaled to about this many units: a relaxation multiplies them, and adds prices.
+/// Total regret is scaled to about this many units: a relaxation multiplies them, and adds multipliers of limits.
 const TARGET: f64 = (1u64 << 44) as f64;
 
 /// The problem as the user states it.
@@ -88,7 +88,7 @@ impl CountedInput {
             normalizer: self.normalizer,
             penalty: self.leaf_penalty,
             weights: Vec::new(),
-            prices: FeatureCostList::default(),
+            feature_costs: FeatureCostList::default(),
         })
     }
 
@@ -115,7 +115,7 @@ impl CountedInput {
             error: self.error,
             normalizer: self.normalizer,
             weights: &[],
-            prices: &FeatureCostList::default(),
+            feature_costs: &FeatureCostList::default(),
         };
         let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
         let Parts { rows, leaf_cost, scale, .. } = parts;

@@ -1,20 +1,20 @@
 //! Feature costs: what rows pay for the columns that their path asks for.
 //!
 //! A test measures one column, or several. A row pays for it where one of them is first asked: its
-//! full price or, if it has paid for another test of the same group before, the discounted one.
-//! From then on all questions of these columns are free. So a split of S costs mass(S) · price(what
+//! full cost or, if it has paid for another test of the same group before, the discounted one.
+//! From then on all questions of these columns are free. So a split of S costs mass(S) · cost(what
 //! was bought above, test), and what was bought is the *state* of a node. The mass of a row is
-//! its weight, in units of cost for each unit of price.
+//! its weight, in units of the objective for each unit of a feature cost.
 
 use crate::cost::{Cost, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 
-/// The price of a test as the user states it.
+/// The cost of a test as the user states it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureCostInput {
     pub full: f64,
-    /// The price for who has bought another test of its group.
+    /// The cost for who has bought another test of its group.
     pub discounted: f64,
     pub group: Option<u32>,
 }
@@ -30,28 +30,28 @@ pub struct FeatureCostList {
 impl FeatureCostList {
     /// Whether nothing costs anything.
     pub fn is_free(&self) -> bool {
-        self.tests.iter().all(|price| price.full == 0.0)
+        self.tests.iter().all(|test| test.full == 0.0)
     }
 
     /// What a row pays that is asked for everything.
     pub fn everything(&self) -> f64 {
-        self.tests.iter().map(|price| price.full).sum()
+        self.tests.iter().map(|test| test.full).sum()
     }
 
-    /// Complaints about prices that are none.
+    /// Complaints about feature costs that are none.
     pub(super) fn validate(&self) -> Result<()> {
-        for (test, price) in self.tests.iter().enumerate() {
+        for (test, cost) in self.tests.iter().enumerate() {
             let bad = |x: f64| !(x.is_finite() && x >= 0.0);
-            if bad(price.full) || bad(price.discounted) {
+            if bad(cost.full) || bad(cost.discounted) {
                 return Err(Error::invalid(format!(
-                    "the price of test {test} is {} ({} discounted): prices must be finite and not negative",
-                    price.full, price.discounted
+                    "the cost of test {test} is {} ({} discounted): feature costs must be finite and not negative",
+                    cost.full, cost.discounted
                 )));
             }
-            if price.discounted > price.full {
+            if cost.discounted > cost.full {
                 return Err(Error::invalid(format!(
-                    "the discounted price {} of test {test} is above its full price {}",
-                    price.discounted, price.full
+                    "the discounted cost {} of test {test} is above its full cost {}",
+                    cost.discounted, cost.full
                 )));
             }
         }
@@ -63,7 +63,7 @@ impl FeatureCostList {
     }
 }
 
-/// The same in whole units of price.
+/// The cost of a test in whole units of feature costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeatureCost {
     pub full: Cost,
@@ -71,149 +71,149 @@ pub struct FeatureCost {
     pub group: Option<u32>,
 }
 
-/// The prices of all tests, and what rows pay of them.
+/// The costs of all tests, and what rows pay of them.
 #[derive(Debug, Clone)]
 pub struct FeatureCosts {
     pub tests: Vec<FeatureCost>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
-    /// By point: units of cost for a unit of price.
+    /// By point: units of the objective for a unit of feature costs.
     pub masses: Vec<Cost>,
     /// By class, of tasks with classes: the mass of a unit of weight.
     pub of_class: Vec<Cost>,
 }
 
-/// No larger whole prices are chosen for prices that are no short decimals.
+/// No larger whole numbers are chosen for feature costs that are no short decimals.
 const FINEST: f64 = (1 << 24) as f64;
 
-/// Prices over one denominator.
+/// Feature costs over one denominator.
 pub(super) struct Whole {
-    pub prices: Vec<FeatureCost>,
-    /// Units of price in a price of 1.
+    pub tests: Vec<FeatureCost>,
+    /// Units in a feature cost of 1.
     pub units: f64,
-    /// The most by which a whole price may be off, in its units.
+    /// The most by which a whole number may be off, in its units.
     pub error: f64,
 }
 
-/// The prices, without groups, one after the other.
-pub(super) fn numbers(prices: &[FeatureCostInput]) -> Vec<f64> {
-    prices.iter().flat_map(|price| [price.full, price.discounted]).collect()
+/// The costs of tests, without groups, one after the other.
+pub(super) fn numbers(tests: &[FeatureCostInput]) -> Vec<f64> {
+    tests.iter().flat_map(|test| [test.full, test.discounted]).collect()
 }
 
 /// From such a list of whole numbers.
-pub(super) fn from_numbers(prices: &[FeatureCostInput], numbers: &[Cost]) -> Vec<FeatureCost> {
-    (prices.iter().zip(numbers.chunks_exact(2)))
-        .map(|(price, whole)| FeatureCost {
+pub(super) fn from_numbers(tests: &[FeatureCostInput], numbers: &[Cost]) -> Vec<FeatureCost> {
+    (tests.iter().zip(numbers.chunks_exact(2)))
+        .map(|(test, whole)| FeatureCost {
             full: whole[0],
             discounted: whole[1],
-            group: price.group,
+            group: test.group,
         })
         .collect()
 }
 
-/// Whole prices: exact ones where `exact` (numbers, and their denominator) are small enough, else
+/// Whole feature costs: exact ones where `exact` (numbers, and their denominator) are small enough, else
 /// on a grid.
-pub(super) fn whole(prices: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>) -> Whole {
+pub(super) fn whole(tests: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>) -> Whole {
     if let Some((numbers, denominator)) = exact {
         let most = numbers.iter().copied().max().unwrap_or(0);
         if (most as f64) <= FINEST {
-            let prices = from_numbers(prices, &numbers);
-            return Whole { prices, units: denominator as f64, error: 0.0 };
+            let tests = from_numbers(tests, &numbers);
+            return Whole { tests, units: denominator as f64, error: 0.0 };
         }
     }
-    let numbers = numbers(prices);
+    let numbers = numbers(tests);
     let most = numbers.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     // A power of two, so that only rounding to whole numbers rounds.
     let units = (FINEST / most).log2().floor().exp2();
     let numbers: Vec<Cost> = numbers.iter().map(|x| (x * units).round() as Cost).collect();
-    Whole { prices: from_numbers(prices, &numbers), units, error: 0.5 }
+    Whole { tests: from_numbers(tests, &numbers), units, error: 0.5 }
 }
 
-/// Masses, or prices, in a unit of theirs are whole numbers of no more binary digits than this.
+/// Masses, or feature costs, in a unit of theirs are whole numbers of no more binary digits than this.
 const MOST_DIGITS: i32 = 40;
 
 impl FeatureCosts {
-    /// Any masses and prices, in units of cost that are rounded down: no point pays more than it
+    /// Any masses and feature costs, in units of the objective that are rounded down: no point pays more than it
     /// should.
     ///
-    /// `unit`: units in a cost of 1; `most`: no price need be told from higher ones. `None` where a
+    /// `unit`: units in a cost of 1; `most`: no feature cost need be told from higher ones. `None` where a
     /// number does not fit.
     pub fn rounded_down(
         masses: &[Ratio],
-        prices: &FeatureCostList,
+        feature_costs: &FeatureCostList,
         (unit, most): (&Ratio, &Ratio),
     ) -> Option<FeatureCosts> {
-        let numbers = numbers(&prices.tests).into_iter().map(Ratio::written);
-        let numbers: Vec<Ratio> = numbers.map(|price| price.min(most.clone())).collect();
-        let of_price = unit_of_price(masses, &numbers, unit)?;
-        let of_mass = Ratio::from(1).over(&(&of_price * unit));
+        let numbers = numbers(&feature_costs.tests).into_iter().map(Ratio::written);
+        let numbers: Vec<Ratio> = numbers.map(|cost| cost.min(most.clone())).collect();
+        let of_cost = unit_of_costs(masses, &numbers, unit)?;
+        let of_mass = Ratio::from(1).over(&(&of_cost * unit));
         let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
             all.iter().map(|x| Cost::try_from(x.over(of).floor()?).ok()).collect()
         };
         Some(FeatureCosts {
-            tests: from_numbers(&prices.tests, &whole(&numbers, &of_price)?),
-            of_column: prices.of_column.clone(),
+            tests: from_numbers(&feature_costs.tests, &whole(&numbers, &of_cost)?),
+            of_column: feature_costs.of_column.clone(),
             masses: whole(masses, &of_mass)?,
             of_class: Vec::new(),
         })
     }
 
-    /// What a row pays at most: each test once, at its full price.
-    pub(super) fn most(prices: &[FeatureCost]) -> Option<Cost> {
-        prices.iter().try_fold(0, |sum: Cost, price| sum.checked_add(price.full))
+    /// What a row pays at most: each test once, at its full cost.
+    pub(super) fn most(tests: &[FeatureCost]) -> Option<Cost> {
+        tests.iter().try_fold(0, |sum: Cost, test| sum.checked_add(test.full))
     }
 }
 
-/// The largest quotient of prices that is tried, and the most prices that are divided for that: it
+/// The largest quotient of costs that is tried, and the most costs that are divided for that: it
 /// takes some hundredths of a second.
 const MOST_PARTS: i64 = 1 << 19;
 const MOST_DIVIDED: i64 = 1 << 23;
 
-/// The unit of prices, and with it that of masses, that loses least where both are rounded down to
-/// whole numbers: one that all masses are whole in, as counts of rows are, or one that all prices
-/// are, or one that all prices are nearly whole in.
-fn unit_of_price(masses: &[Ratio], prices: &[Ratio], unit: &Ratio) -> Option<Ratio> {
+/// The unit of feature costs, and with it that of masses, that loses least where both are rounded down to
+/// whole numbers: one that all masses are whole in, as counts of rows are, or one that all costs
+/// are, or one that all costs are nearly whole in.
+fn unit_of_costs(masses: &[Ratio], costs: &[Ratio], unit: &Ratio) -> Option<Ratio> {
     let near = |all: &[Ratio]| all.iter().map(Ratio::nearest).collect::<Vec<f64>>();
-    let (all_mass, reals) = (sum(near(masses)), near(prices));
+    let (all_mass, reals) = (sum(near(masses)), near(costs));
     let (n_points, units) = (masses.len() as f64, unit.nearest());
-    let all_prices = sum(reals.iter().copied());
-    // What all points lose if they pay for everything: each mass up to a unit, each price its part.
-    let lost = |of_price: f64, exact_masses: bool, parts: f64| {
-        let by_masses = if exact_masses { 0.0 } else { n_points * all_prices / of_price };
-        by_masses + all_mass * of_price * units * parts
+    let all_costs = sum(reals.iter().copied());
+    // What all points lose if they pay for everything: each mass up to a unit, each cost its part.
+    let lost = |of_cost: f64, exact_masses: bool, parts: f64| {
+        let by_masses = if exact_masses { 0.0 } else { n_points * all_costs / of_cost };
+        by_masses + all_mass * of_cost * units * parts
     };
-    let n_prices = prices.len() as f64;
+    let n_costs = costs.len() as f64;
     let mut found: Vec<(f64, Ratio)> = Vec::new();
     if let Some(mass) = common(masses) {
-        let of_price = Ratio::from(1).over(&(&mass * unit));
-        found.push((lost(of_price.nearest(), true, n_prices), of_price));
+        let of_cost = Ratio::from(1).over(&(&mass * unit));
+        found.push((lost(of_cost.nearest(), true, n_costs), of_cost));
     }
-    if let Some(price) = common(prices) {
-        found.push((lost(price.nearest(), false, 0.0), price));
+    if let Some(cost) = common(costs) {
+        found.push((lost(cost.nearest(), false, 0.0), cost));
     }
-    let largest = prices.iter().max().filter(|price| !price.is_zero())?.nearest();
-    // Each price as the nearest number of parts, of which the unit is no more than any.
-    let whole = |price: f64, q: f64| (price / largest * q).round();
+    let largest = costs.iter().max().filter(|cost| !cost.is_zero())?.nearest();
+    // Each cost as the nearest number of parts, of which the unit is no more than any.
+    let whole = |cost: f64, q: f64| (cost / largest * q).round();
     let lost_in_parts = |q: i64| {
         let q = q as f64;
-        let (mut of_price, mut parts) = (f64::INFINITY, 0.0);
-        for &price in &reals {
-            let whole = whole(price, q);
+        let (mut of_cost, mut parts) = (f64::INFINITY, 0.0);
+        for &cost in &reals {
+            let whole = whole(cost, q);
             if whole > 0.0 {
-                of_price = of_price.min(price / whole);
+                of_cost = of_cost.min(cost / whole);
             }
             parts -= whole;
         }
-        lost(of_price, false, parts + all_prices / of_price)
+        lost(of_cost, false, parts + all_costs / of_cost)
     };
-    let most = (MOST_DIVIDED / prices.len() as i64).clamp(1, MOST_PARTS);
+    let most = (MOST_DIVIDED / costs.len() as i64).clamp(1, MOST_PARTS);
     let quotients = (1..=most).map(|q| (lost_in_parts(q), q));
     let (lost, q) = quotients.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let each = prices.iter().zip(&reals).map(|(price, &real)| (price, whole(real, q as f64)));
+    let each = costs.iter().zip(&reals).map(|(cost, &real)| (cost, whole(real, q as f64)));
     let each = each.filter(|(_, whole)| *whole > 0.0);
-    let of_price = each.map(|(price, whole)| price.over(&Ratio::stored(whole))).min()?;
-    found.push((lost, of_price));
-    found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, of_price)| of_price)
+    let of_cost = each.map(|(cost, whole)| cost.over(&Ratio::stored(whole))).min()?;
+    found.push((lost, of_cost));
+    found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, of_cost)| of_cost)
 }
 
 /// A number that all these, which are not below 0, are whole multiples of. `None` where these have
@@ -264,18 +264,18 @@ mod tests {
     #[test]
     fn nobody_pays_more_than_they_should() {
         // Of 2^50 units.
-        let price = |full: f64| FeatureCostInput { full, discounted: full / 2.0, group: None };
+        let test = |full: f64| FeatureCostInput { full, discounted: full / 2.0, group: None };
         let unit = Ratio::from(1i64 << 50);
         let most = Ratio::from(100);
         for masses in [[1.0, 2.0, 5.0], [0.7123456789, 1.0 / 3.0, 1e-7]] {
-            for tests in [vec![price(0.25)], vec![price(1.0 / 7.0), price(0.1234567890123)]] {
+            for tests in [vec![test(0.25)], vec![test(1.0 / 7.0), test(0.1234567890123)]] {
                 let n = tests.len();
-                let prices = FeatureCostList { tests, of_column: vec![Some(0); n] };
+                let given = FeatureCostList { tests, of_column: vec![Some(0); n] };
                 let masses = masses.map(Ratio::stored);
-                let whole = FeatureCosts::rounded_down(&masses, &prices, (&unit, &most)).unwrap();
+                let whole = FeatureCosts::rounded_down(&masses, &given, (&unit, &most)).unwrap();
                 for (mass, own) in masses.iter().zip(&whole.masses) {
-                    for (price, test) in prices.tests.iter().zip(&whole.tests) {
-                        let exact = &(mass * &Ratio::written(price.full)) * &unit;
+                    for (given, test) in given.tests.iter().zip(&whole.tests) {
+                        let exact = &(mass * &Ratio::written(given.full)) * &unit;
                         let paid = Ratio::from(i128::from(*own) * i128::from(test.full));
                         let off = &exact - &paid;
                         let allowed = Ratio::from(1i64 << 21);

@@ -29,14 +29,14 @@ pub const ROUNDED_SUMS: f64 = 1.0 / (1u64 << 50) as f64;
 pub struct Weighed<'a> {
     /// By point and label, summed over the point's rows.
     pub costs: &'a [f64],
-    /// How far all costs together, prices included, are from what they stand for.
+    /// How far all costs together, feature costs included, are from what they stand for.
     pub error: f64,
     /// The total weight.
     pub normalizer: f64,
-    /// By point: the weight that pays for columns; none without prices.
+    /// By point: the weight that pays for columns; none without feature costs.
     pub weights: &'a [f64],
     /// In the unit of costs.
-    pub prices: &'a FeatureCostList,
+    pub feature_costs: &'a FeatureCostList,
 }
 
 /// Rounding this down is no loss.
@@ -96,8 +96,8 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Scaled> {
-        let prices = &FeatureCostList::default();
-        let weighed = Weighed { costs, error, normalizer, weights: &[], prices };
+        let feature_costs = &FeatureCostList::default();
+        let weighed = Weighed { costs, error, normalizer, weights: &[], feature_costs };
         Self::build_weighed(n_labels, weighed, leaf_penalty, shown)
     }
 
@@ -116,7 +116,7 @@ impl RowCosts {
             normalizer: weighed.normalizer,
             penalty: leaf_penalty,
             weights: weighed.weights.to_vec(),
-            prices: weighed.prices.clone(),
+            feature_costs: weighed.feature_costs.clone(),
         };
         let stated: Option<Arc<dyn Stated>> = Some(Arc::new(stated));
         Ok(Scaled { task: Box::new(rows), leaf_cost, scale, feature_costs, stated })
@@ -130,7 +130,7 @@ impl RowCosts {
         leaf_penalty: f64,
         shown: Option<(usize, &[f64])>,
     ) -> Result<Parts> {
-        let Weighed { costs, error, normalizer, weights, prices } = weighed;
+        let Weighed { costs, error, normalizer, weights, feature_costs } = weighed;
         if n_labels == 0 || costs.iter().any(|c| !c.is_finite()) {
             return Err(Error::invalid("costs must be finite, with at least one label"));
         }
@@ -146,9 +146,9 @@ impl RowCosts {
         if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
             return Err(Error::invalid("leaf_penalty must be finite and not negative"));
         }
-        prices.validate()?;
+        feature_costs.validate()?;
         let n_points = costs.len() / n_labels;
-        if !prices.is_free() && weights.len() != n_points {
+        if !feature_costs.is_free() && weights.len() != n_points {
             return Err(Error::invalid(format!(
                 "weights are given for {} points, costs for {n_points}",
                 weights.len()
@@ -166,9 +166,9 @@ impl RowCosts {
         }
         // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a
         // problem without regret still needs a unit.
-        let total = total + sum(weights.iter().copied()) * prices.everything();
+        let total = total + sum(weights.iter().copied()) * feature_costs.everything();
         let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
-        let (priced, up) = Priced::new(prices, weights, up);
+        let (in_units, up) = InUnits::new(feature_costs, weights, up);
         let units = up * normalizer;
         let leaf_cost = leaf_penalty * units;
         let shared = sum(leasts.iter().copied());
@@ -181,7 +181,7 @@ impl RowCosts {
         let brought = if size > 0.0 || costs.iter().any(|&cost| cost < 0.0) { error } else { 0.0 };
         let offset = shared * up - size * up * f64::EPSILON * 4.0 - brought;
         let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
-        let error = error + priced.as_ref().map_or(0.0, |priced| priced.error);
+        let error = error + in_units.as_ref().map_or(0.0, |own| own.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
                 "these costs, their total weight and leaf_penalty={leaf_penalty} \
@@ -203,7 +203,7 @@ impl RowCosts {
                 + (target * f64::EPSILON * 4.0) as Cost
                 + error.ceil() as Cost,
         };
-        let feature_costs = priced.map(|priced| priced.feature_costs);
+        let feature_costs = in_units.map(|own| own.feature_costs);
         let rows = RowCosts { n_labels, regrets, stats, width, shown_unit };
         Ok(Parts { rows, leaf_cost: leaf_cost.round() as Cost, scale, feature_costs })
     }
@@ -219,34 +219,34 @@ pub(super) struct Parts {
 }
 
 /// Feature costs in units of cost.
-struct Priced {
+struct InUnits {
     feature_costs: FeatureCosts,
     /// How many units rounding may add up to.
     error: f64,
 }
 
-impl Priced {
+impl InUnits {
     /// And how many units there are in a cost of 1: where they are many, a whole number for each
-    /// unit of price, so that rows of whole weight pay exactly what they should. `up`: about so
+    /// unit of feature costs, so that rows of whole weight pay exactly what they should. `up`: about so
     /// many.
-    fn new(prices: &FeatureCostList, weights: &[f64], up: f64) -> (Option<Priced>, f64) {
-        if prices.is_free() {
+    fn new(feature_costs: &FeatureCostList, weights: &[f64], up: f64) -> (Option<InUnits>, f64) {
+        if feature_costs.is_free() {
             return (None, up);
         }
-        let (tests, of_column) = (&prices.tests, prices.of_column.clone());
+        let (tests, of_column) = (&feature_costs.tests, feature_costs.of_column.clone());
         let whole = feature_costs::whole(tests, integers(&feature_costs::numbers(tests)));
         let unit = up / whole.units;
         let unit = if unit >= MANY { unit.floor() } else { unit };
         // A row that weighs something pays something, or it would be split off for nothing.
         let mass = |&w: &f64| if w > 0.0 { (w * unit).round().max(1.0) as Cost } else { 0 };
         let masses: Vec<Cost> = weights.iter().map(mass).collect();
-        let spent = whole.prices.iter().map(|price| price.full as f64).sum::<f64>();
+        let spent = whole.tests.iter().map(|test| test.full as f64).sum::<f64>();
         let off = sum(weights.iter().zip(&masses).map(|(w, &mass)| (w * unit - mass as f64).abs()));
         let all = sum(masses.iter().map(|&mass| mass as f64));
         let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
-        let tests = whole.prices;
+        let tests = whole.tests;
         let feature_costs = FeatureCosts { tests, of_column, masses, of_class: Vec::new() };
-        (Some(Priced { feature_costs, error }), unit * whole.units)
+        (Some(InUnits { feature_costs, error }), unit * whole.units)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Searches work on integers, some of which are rounded. What they find is a tree, and its
 //! objective is computed again from here, in fractions of any size. **How floats are read.** Costs,
-//! prices, class weights and the leaf penalty stand for the shortest decimal that is this float:
+//! feature_costs, class weights and the leaf penalty stand for the shortest decimal that is this float:
 //! 0.1 is 1/10. So do weights, where all of them are short decimals; other weights, and sums of
 //! costs over rows, stand for the float exactly as it is stored.
 
@@ -20,7 +20,7 @@ pub struct Routed {
     /// By point: the label of that leaf.
     pub labels: Vec<u32>,
     pub n_leaves: usize,
-    /// By point: each test that is bought, and whether at its discounted price. Empty where nothing
+    /// By point: each test that is bought, and whether at its discounted cost. Empty where nothing
     /// costs anything.
     pub bought: Vec<Vec<(u32, bool)>>,
 }
@@ -62,18 +62,18 @@ pub struct Losses {
     pub paying: Option<Paying>,
 }
 
-/// A point pays its mass times the price of a test.
+/// A point pays its mass times the cost of a test.
 pub struct Paying {
     /// By point.
     pub masses: Vec<Ratio>,
-    pub prices: FeatureCostList,
+    pub feature_costs: FeatureCostList,
 }
 
 impl Paying {
     /// `None` where nothing costs anything.
-    fn new(prices: &FeatureCostList, masses: impl Iterator<Item = Ratio>) -> Option<Paying> {
-        let paying = || Paying { masses: masses.collect(), prices: prices.clone() };
-        (!prices.is_free()).then(paying)
+    fn new(feature_costs: &FeatureCostList, masses: impl Iterator<Item = Ratio>) -> Option<Paying> {
+        let paying = || Paying { masses: masses.collect(), feature_costs: feature_costs.clone() };
+        (!feature_costs.is_free()).then(paying)
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) struct StatedClasses {
     /// Σ over classes of factor · weight.
     pub normalizer: Ratio,
     pub penalty: f64,
-    pub prices: FeatureCostList,
+    pub feature_costs: FeatureCostList,
 }
 
 impl StatedClasses {
@@ -108,7 +108,7 @@ impl StatedClasses {
         costs: &[f64],
         (class_weights, balanced): (&[f64], bool),
         penalty: f64,
-        prices: &FeatureCostList,
+        feature_costs: &FeatureCostList,
     ) -> StatedClasses {
         let (k, n_labels) = (class_weights.len(), costs.len() / class_weights.len());
         let zero_one = |at: usize| f64::from(u8::from(at / n_labels != at % n_labels));
@@ -121,7 +121,7 @@ impl StatedClasses {
             factors: Vec::new(),
             normalizer: Ratio::zero(),
             penalty,
-            prices: prices.clone(),
+            feature_costs: feature_costs.clone(),
         };
         let totals = stated.sums(|_, class| Some(class));
         for (class, &weight) in class_weights.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Stated for StatedClasses {
             loss = &loss + &(&(&weight * &cost) * &self.factors[class]);
         }
         if !tree.bought.is_empty() {
-            loss = &loss + &spent(tree, &self.prices, |point| self.mass(point));
+            loss = &loss + &spent(tree, &self.feature_costs, |point| self.mass(point));
         }
         shared(&loss, &self.normalizer, self.penalty, tree)
     }
@@ -220,7 +220,7 @@ impl Stated for StatedClasses {
 
     fn most(&self) -> f64 {
         let costs = self.costs.iter().fold(1.0, |most: f64, cost| most.max(cost.abs()));
-        costs + self.prices.everything()
+        costs + self.feature_costs.everything()
     }
 
     fn losses(&self) -> Option<Losses> {
@@ -247,7 +247,7 @@ impl Stated for StatedClasses {
             }
         }
         let (normalizer, penalty) = (self.normalizer.clone(), Ratio::written(self.penalty));
-        let paying = Paying::new(&self.prices, (0..n_points).map(|point| self.mass(point)));
+        let paying = Paying::new(&self.feature_costs, (0..n_points).map(|point| self.mass(point)));
         Some(Losses { n_labels, of, normalizer, penalty, paying })
     }
 }
@@ -261,7 +261,7 @@ pub(super) struct StatedRows {
     pub penalty: f64,
     /// By point: what pays for tests.
     pub weights: Vec<f64>,
-    pub prices: FeatureCostList,
+    pub feature_costs: FeatureCostList,
 }
 
 impl Stated for StatedRows {
@@ -272,7 +272,8 @@ impl Stated for StatedRows {
         }
         let mut loss = loss.ratio();
         if !tree.bought.is_empty() {
-            loss = &loss + &spent(tree, &self.prices, |point| Ratio::stored(self.weights[point]));
+            loss = &loss
+                + &spent(tree, &self.feature_costs, |point| Ratio::stored(self.weights[point]));
         }
         let normalizer = Ratio::stored(self.normalizer);
         shared(&loss, &normalizer, self.penalty, tree)
@@ -292,7 +293,7 @@ impl Stated for StatedRows {
 
     fn most(&self) -> f64 {
         let most = |own: &[f64]| own.iter().fold(0.0, |most: f64, cost| most.max(cost.abs()));
-        let paid = self.weights.iter().sum::<f64>() * self.prices.everything();
+        let paid = self.weights.iter().sum::<f64>() * self.feature_costs.everything();
         let costs = self.costs.chunks_exact(self.n_labels).map(most).sum::<f64>();
         (costs + paid) / self.normalizer
     }
@@ -304,7 +305,7 @@ impl Stated for StatedRows {
             of: self.costs.iter().map(|&cost| Ratio::stored(cost)).collect(),
             normalizer: Ratio::stored(self.normalizer),
             penalty: Ratio::written(self.penalty),
-            paying: Paying::new(&self.prices, masses),
+            paying: Paying::new(&self.feature_costs, masses),
         })
     }
 }
@@ -316,14 +317,14 @@ fn shared(loss: &Ratio, normalizer: &Ratio, penalty: f64, tree: &Routed) -> Rati
 }
 
 /// What all points pay for the tests on their way.
-fn spent(tree: &Routed, prices: &FeatureCostList, mass: impl Fn(usize) -> Ratio) -> Ratio {
-    let price = |&(test, known): &(u32, bool)| {
-        let test = &prices.tests[test as usize];
+fn spent(tree: &Routed, feature_costs: &FeatureCostList, mass: impl Fn(usize) -> Ratio) -> Ratio {
+    let cost = |&(test, known): &(u32, bool)| {
+        let test = &feature_costs.tests[test as usize];
         Ratio::written(if known { test.discounted } else { test.full })
     };
     let mut all = Ratio::zero();
     for (point, bought) in tree.bought.iter().enumerate().filter(|(_, bought)| !bought.is_empty()) {
-        let paid = bought.iter().map(price).fold(Ratio::zero(), |sum, price| &sum + &price);
+        let paid = bought.iter().map(cost).fold(Ratio::zero(), |sum, cost| &sum + &cost);
         all = &all + &(&mass(point) * &paid);
     }
     all

@@ -88,7 +88,7 @@ impl Offer {
 
     fn fill_prices(&mut self, context: &PathContext, state: &State, questions: &[u32]) {
         self.clear_prices(questions.len());
-        let Some(tests) = &context.prices else { return };
+        let Some(tests) = &context.feature_costs else { return };
         for (at, &question) in questions.iter().enumerate() {
             if let Some((test, price)) = tests.test(context.column(question)) {
                 // What is forbidden now may be allowed later, at the price that it would have now.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{Context, Product, State, TestPrices, Walk};
+use crate::context::{Context, FeatureCostContext, Product, State, Walk};
 use crate::cost::Cost;
 use crate::data::Features;
 use crate::ids::ColumnId;
@@ -15,8 +15,8 @@ pub struct PathContext {
     walk: Walk<Product>,
     /// By question: its column.
     column_of: Vec<ColumnId>,
-    pub(super) prices: Option<Arc<TestPrices>>,
-    /// Whether there is more than prices.
+    pub(super) feature_costs: Option<Arc<FeatureCostContext>>,
+    /// Whether there is more than feature costs.
     pub(super) has_rules: bool,
     /// By class: the mass of a unit of weight. Empty where rows have masses of their own.
     pub of_class: Vec<Cost>,
@@ -38,14 +38,14 @@ impl PathContext {
         let n_columns = columns.max().unwrap_or(0);
         let mut questions = vec![0; n_columns];
         column_of.iter().for_each(|column| questions[column.index()] += 1);
-        let prices = costs.map(|costs| Arc::new(TestPrices::new(costs, &questions)));
-        // Prices come first: their words are the first of a state.
-        let priced = prices.iter().map(|prices| prices.clone() as Arc<dyn Context>);
-        let parts = priced.chain(context.cloned()).collect();
+        let feature_costs = costs.map(|costs| Arc::new(FeatureCostContext::new(costs, &questions)));
+        // Feature costs come first: their words are the first of a state.
+        let first = feature_costs.iter().map(|costs| costs.clone() as Arc<dyn Context>);
+        let parts = first.chain(context.cloned()).collect();
         Some(PathContext {
             walk: Walk::new(Product::new(parts, n_columns), &questions),
             column_of,
-            prices,
+            feature_costs,
             has_rules: context.is_some(),
             of_class: costs.map_or_else(Vec::new, |costs| costs.of_class.clone()),
         })
@@ -53,16 +53,16 @@ impl PathContext {
 
     pub fn bytes(&self) -> usize {
         self.column_of.capacity() * size_of::<ColumnId>()
-            + self.prices.as_ref().map_or(0, |prices| prices.bytes())
+            + self.feature_costs.as_ref().map_or(0, |costs| costs.bytes())
     }
 
     pub fn has_prices(&self) -> bool {
-        self.prices.is_some()
+        self.feature_costs.is_some()
     }
 
     /// All prices there are, if questions cost something.
     pub fn prices(&self) -> Option<impl Iterator<Item = Cost> + '_> {
-        self.prices.as_ref().map(|prices| prices.prices())
+        self.feature_costs.as_ref().map(|costs| costs.all_costs())
     }
 
     pub(super) fn column(&self, question: u32) -> ColumnId {
@@ -85,8 +85,8 @@ impl PathContext {
 
     /// What tests alone ask for the question, whether it is allowed or not.
     pub(super) fn test_price(&self, state: &State, question: u32) -> Cost {
-        let price = |prices: &Arc<TestPrices>| prices.price_in(state, self.column(question));
-        self.prices.as_ref().map_or(0, price)
+        let cost = |costs: &Arc<FeatureCostContext>| costs.cost_in(state, self.column(question));
+        self.feature_costs.as_ref().map_or(0, cost)
     }
 
     /// Questions of the same kind that split alike are one question.

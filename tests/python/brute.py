@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+
+
+def cases(usual: int) -> range:
+    """The seeds of a test: as many as ``CERTREE_CASES`` says, which is for long runs by hand."""
+    return range(int(os.environ.get("CERTREE_CASES", usual)))
 
 
 def sides(X: np.ndarray) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ import pytest
 
 from certree import (
     Capacity,
+    MostColumns,
     OptimalCostTree,
     OptimalPolicyTree,
     OptimalTree,
@@ -23,6 +24,7 @@ X, Y = RNG.random((60, 3)).round(2), RNG.integers(0, 2, 60)
 PARTS = {
     "constraints": (Capacity(1, 0.9),),
     "feature_costs": {"x0": 0.1},
+    "path_rules": [MostColumns(2)],
     "reference": 1 - Y,
     "cost_matrix": [[0, 1], [2, 0]],
     "class_weight": {0: 2.0, 1: 1.0},
@@ -83,12 +85,26 @@ def test_estimators_take_what_it_says_and_refuse_the_rest(goal):
 def test_pairs_are_refused_before_any_data_is_read():
     for first, second in pairs(combinations._PARTS, 2):
         both = {first: PARTS[first], second: PARTS[second]}
+        if "path_rules" in both:
+            continue
         assert ((first, second) in _core.APART) or ((second, first) in _core.APART)
         for kind in (OptimalTreeClassifier, OptimalCostTree):
             with pytest.raises(ValueError, match="leave"):
                 kind(**both).fit(None, None)
     with pytest.raises(ValueError, match="leave it at None"):
         OptimalPolicyTree(constraints=PARTS["constraints"], reference="guess").fit(None)
+
+
+def test_rules_for_paths_go_with_everything():
+    assert not any("path_rules" in pair for pair in _core.APART)
+    for goal, (make, data) in MODELS.items():
+        known = make().get_params()
+        for name in combinations._PARTS:
+            if name in known and goal in combinations.takers(name):
+                both = {name: PARTS[name], "path_rules": PARTS["path_rules"]}
+                model = make(**both).fit(*data)
+                assert model.status_ in ("optimal", "optimal_given_guess")
+                assert model.certificate_.path_rules
 
 
 def core_parts():
@@ -156,6 +172,8 @@ def test_the_digest_differs_where_anything_does():
         for name, goal, depth, given in [
             ("a", goals["Classes"], 1, {}),
             ("b", goals["Classes"], 1, {}),
+            ("a", goals["Classes"], 1, {"path_rules": [_core.PathRule.first_column(0)]}),
+            ("a", goals["Classes"], 1, {"path_rules": [_core.PathRule.most_columns(1)]}),
             ("a", goals["Metric"], 1, {}),
             ("a", goals["RowCosts"], 1, {}),
             ("a", _core.Classes(np.array([1.0, 0, 0, 2]), [0, 1, 1, 0], [1, 1], False, 0.0), 1, {}),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from brute import least_objective, sides, table, tree_objective
+from brute import cases, least_objective, sides, table, tree_objective
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
@@ -25,7 +25,7 @@ def entropy(weights):
 
 
 @pytest.mark.parametrize("objective", ["gini", "log_loss", "mdl"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", cases(60))
 def test_no_tree_is_better(objective, seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(2, 30)), int(rng.integers(1, 5))
@@ -117,7 +117,7 @@ def many_targets(rng, n, n_targets):
     return [rng.choice(kinds[rng.integers(0, 3)], n) for _ in range(n_targets)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", cases(60))
 def test_no_tree_of_several_targets_is_better(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))

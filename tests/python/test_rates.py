@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
-from brute import least_objective, table, tree_objective
+from brute import cases, least_objective, table, tree_objective
 from sklearn.base import clone
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, d2_tweedie_score
 
@@ -40,7 +40,7 @@ def drawn(kind, seed):
 
 
 @pytest.mark.parametrize("kind", ["poisson", "gamma"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", cases(60))
 def test_no_tree_of_rates_is_better(kind, seed):
     rng, X, y, exposure, weights = drawn(kind, seed)
     e, w = (np.ones(len(y)) if given is None else given for given in (exposure, weights))
@@ -71,7 +71,7 @@ def test_no_tree_of_rates_is_better(kind, seed):
 
 
 @pytest.mark.parametrize("kind", ["absolute_error", "quantile"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", cases(60))
 def test_no_tree_of_quantiles_is_better(kind, seed):
     rng, X, y, _, weights = drawn("gamma" if seed % 3 else "poisson", seed)
     w = np.ones(len(y)) if weights is None else weights

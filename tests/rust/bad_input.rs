@@ -74,10 +74,10 @@ fn prices_that_are_none() {
         assert!(error.contains(text), "{error}");
     };
     for bad in [f64::NAN, f64::INFINITY, -1.0] {
-        rejects(bad, 0.0, &[Some(0)], "prices must be finite and not negative");
-        rejects(1.0, bad, &[Some(0)], "prices must be finite and not negative");
+        rejects(bad, 0.0, &[Some(0)], "feature costs must be finite and not negative");
+        rejects(1.0, bad, &[Some(0)], "feature costs must be finite and not negative");
     }
-    rejects(1.0, 1.5, &[Some(0)], "discounted price 1.5 of test 0 is above its full price 1");
+    rejects(1.0, 1.5, &[Some(0)], "discounted cost 1.5 of test 0 is above its full cost 1");
     rejects(1.0, 0.5, &[Some(1)], "there is no test 1");
     rejects(1.0, 0.5, &[Some(0), None], "tests are given for 2 columns, but there are 1");
 }

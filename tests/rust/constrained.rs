@@ -5,11 +5,18 @@ use std::time::Duration;
 
 use crate::common::judge::ensure;
 use crate::common::limited::{Limited, Oracle, Sums, limited, violation};
+use crate::common::paths::PathMix;
 use crate::common::{Case, Loss, for_all};
 use certree::error::Error;
 use certree::pareto::Constrained;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
+
+const NONE: PathMix = PathMix::None;
+
+fn cases(usual: u64) -> u64 {
+    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
+}
 
 fn check(limited: &Limited, threads: usize, stopped: Option<Duration>) -> Result<(), String> {
     check_with(limited, threads, stopped, true, 1.0)
@@ -40,6 +47,9 @@ fn check_with(
         }
         built => built.map_err(|e| e.to_string())?,
     };
+    if let Some(context) = limited.case.context() {
+        constrained = constrained.with_context(context).map_err(|e| e.to_string())?;
+    }
     constrained.multipliers = multipliers;
     let n = limited.case.n_points();
     let mut oracle = Oracle { limited, problem: &constrained.problem, memo: HashMap::new() };
@@ -95,35 +105,55 @@ fn check_with(
 
 #[test]
 fn one_limit() {
-    for_all(0..6_000, |seed| check(&limited(seed, 1), 1, None));
+    for_all(0..6_000, |seed| check(&limited(seed, 1, NONE), 1, None));
 }
 
 #[test]
 fn several_limits() {
-    for_all(100_000..104_000, |seed| check(&limited(seed, 3), 1 + seed as usize % 2, None));
+    for_all(100_000..104_000, |seed| check(&limited(seed, 3, NONE), 1 + seed as usize % 2, None));
 }
 
 /// The front search alone, with nothing to prune by.
 #[test]
 fn without_multipliers() {
     for_all(300_000..306_000, |seed| {
-        check_with(&limited(seed, 1 + seed as usize % 3), 1, None, false, 1.0)
+        check_with(&limited(seed, 1 + seed as usize % 3, NONE), 1, None, false, 1.0)
     });
 }
 
 /// Weights that are no short decimals. `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn long_decimals() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(400_000..400_000 + cases.unwrap_or(600), |seed| {
+    for_all(400_000..400_000 + cases(600), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
-        check_with(&limited(seed, 1 + seed as usize % 3), 1, None, !seed.is_multiple_of(4), unit)
+        check_with(
+            &limited(seed, 1 + seed as usize % 3, NONE),
+            1,
+            None,
+            !seed.is_multiple_of(4),
+            unit,
+        )
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
     for_all(200_000..200_500, |seed| {
-        check(&limited(seed, 2), 1, Some(Duration::from_micros(seed % 5 * 60)))
+        check(&limited(seed, 2, NONE), 1, Some(Duration::from_micros(seed % 5 * 60)))
     });
+}
+
+/// Rules for paths: with and without relaxations, any number of threads, and stopped early.
+/// `CERTREE_CASES` asks for more.
+#[test]
+fn with_rules_for_paths() {
+    for (at, paths) in PathMix::ALL.into_iter().enumerate() {
+        let first = 500_000 + 100_000 * at as u64;
+        for_all(first..first + cases(600), |seed| {
+            let limited = limited(seed, 1 + seed as usize % 3, paths);
+            check_with(&limited, 1 + seed as usize % 2, None, !seed.is_multiple_of(3), 1.0)?;
+            let stopped = seed.is_multiple_of(10).then(|| Duration::from_micros(seed % 7 * 60));
+            stopped.map_or(Ok(()), |time| check(&limited, 1, Some(time)))
+        });
+    }
 }

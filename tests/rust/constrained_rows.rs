@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::common::exhaustive::splits;
+use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::ensure;
+use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::problems::{Options, ShapeMix, random_problem};
 use crate::common::{Case, Random, for_all, sets};
 use certree::data::Points;
@@ -27,11 +28,17 @@ struct Counted {
     limits: Vec<(LimitInput, Share)>,
 }
 
-fn counted(seed: u64) -> Counted {
+fn counted(seed: u64, paths: PathMix) -> Counted {
     let rng = &mut Random::new(seed ^ 0xca9);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
-    let options =
-        Options { min_points: 2, max_points: 8, max_columns: 4, limits, ..Options::default() };
+    let options = Options {
+        min_points: 2,
+        max_points: 8,
+        max_columns: 4,
+        limits,
+        paths,
+        ..Options::default()
+    };
     let mut case = random_problem(seed, &options);
     case.shape.max_depth = Some(rng.range(0, 3) as u32);
     let (n_labels, n_groups) = (rng.range(1, 4), rng.pick(&[1, 1, 2]));
@@ -82,7 +89,7 @@ type Sums = Vec<i64>;
 struct Oracle<'a> {
     of: &'a Counted,
     problem: &'a Problem,
-    memo: HashMap<(u64, u32), HashSet<Sums>>,
+    memo: HashMap<(u64, u32, Path), HashSet<Sums>>,
 }
 
 impl Oracle<'_> {
@@ -101,20 +108,22 @@ impl Oracle<'_> {
         sums
     }
 
-    fn all(&mut self, set: u64, depth: u32) -> HashSet<Sums> {
-        if let Some(known) = self.memo.get(&(set, depth)) {
+    fn all(&mut self, set: u64, depth: u32, path: &[usize]) -> HashSet<Sums> {
+        let key = (set, depth, path.to_vec());
+        if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
         let labels = 0..self.of.input.n_labels;
         let mut found: HashSet<Sums> = labels.map(|label| self.leaf(set, label)).collect();
-        let here = if depth > 0 { splits(self.problem, set) } else { Vec::new() };
-        for (lefts, rights) in here {
-            let (a, b) = (self.all(lefts, depth - 1), self.all(rights, depth - 1));
+        let rules = &self.of.case.paths;
+        let here = if depth > 0 { splits(self.problem, set, rules, path) } else { Vec::new() };
+        for (lefts, rights, path) in here {
+            let (a, b) = (self.all(lefts, depth - 1, &path), self.all(rights, depth - 1, &path));
             for a in &a {
                 found.extend(b.iter().map(|b| a.iter().zip(b).map(|(x, y)| x + y).collect()));
             }
         }
-        self.memo.insert((set, depth), found.clone());
+        self.memo.insert(key, found.clone());
         found
     }
 }
@@ -135,8 +144,8 @@ impl Counted {
     }
 }
 
-fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
-    let of = &counted(seed);
+fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), String> {
+    let of = &counted(seed, paths);
     let Case { columns, codes, rows, shape, .. } = &of.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let limits: Vec<LimitInput> = of.limits.iter().map(|(limit, _)| limit.clone()).collect();
@@ -151,9 +160,12 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
     };
     let mut constrained = Constrained::by_rows(columns.clone(), points, &input, &limits, *shape)
         .map_err(|e| e.to_string())?;
+    if let Some(context) = of.case.context() {
+        constrained = constrained.with_context(context).map_err(|e| e.to_string())?;
+    }
     constrained.multipliers = !seed.is_multiple_of(4);
     let mut oracle = Oracle { of, problem: &constrained.problem, memo: HashMap::new() };
-    let trees = oracle.all((1 << of.case.n_points()) - 1, shape.max_depth.unwrap());
+    let trees = oracle.all((1 << of.case.n_points()) - 1, shape.max_depth.unwrap(), &[]);
     let allowed = |t: &&Sums| shape.max_leaves.is_none_or(|most| t[0] <= i64::from(most));
     let objective = |t: &Sums| {
         t[1] as f64 / of.unit / of.input.normalizer + of.input.leaf_penalty * t[0] as f64
@@ -185,6 +197,7 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
             format!("{}, not {best}", answer.objective)
         })?;
     }
+    ensure(keeps_rules(&of.case.paths, &answer.tree), || "a path breaks a rule".into())?;
     for (limit, value) in limits.iter().zip(&attained) {
         ensure(value.abs() <= limit.most + if unit == 1.0 { 1e-12 } else { 1e-10 }, || {
             format!("{value} in {}", limit.name)
@@ -197,10 +210,18 @@ fn check(seed: u64, stopped: Option<Duration>) -> Result<(), String> {
 #[test]
 fn all_trees_and_labellings() {
     let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(0..cases.unwrap_or(1_500), |seed| check(seed, None));
+    for_all(0..cases.unwrap_or(1_500), |seed| check(seed, PathMix::None, None));
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(100_000..100_200, |seed| check(seed, Some(Duration::from_micros(seed % 5 * 60))));
+    for_all(100_000..100_200, |seed| {
+        check(seed, PathMix::None, Some(Duration::from_micros(seed % 5 * 60)))
+    });
+}
+
+#[test]
+fn with_rules_for_paths() {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for_all(200_000..200_000 + cases.unwrap_or(1_000), |seed| check(seed, PathMix::Any, None));
 }

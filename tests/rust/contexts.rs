@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits, recompute};
+use crate::common::large::{built, noise};
 use crate::common::paths::{PathMix, PathRule, product, random_rules};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
+use certree::answer::Incumbent;
 use certree::check;
-use certree::context::{Context, TestPrices, testing};
+use certree::context::{Context, FeatureCostContext, testing};
 use certree::cost::Cost;
 use certree::data::{Column, ColumnKind};
 use certree::error::Error;
 use certree::ids::ColumnId;
-use certree::problem::Shape;
+use certree::problem::{Problem, Shape};
+use certree::route::Route;
 use certree::run::{Limits, Run};
 use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
-
-const KINDS: [PathMix; 5] =
-    [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
 
 /// So many random cases of each kind; CERTREE_CASES asks for more.
 fn cases(usual: u64) -> u64 {
@@ -46,7 +46,7 @@ struct Once {
 }
 
 impl Context for Once {
-    fn price_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
+    fn cost_after(&self, path: &[ColumnId], column: ColumnId) -> Option<Cost> {
         (!path.contains(&column)).then_some(0)
     }
 
@@ -59,7 +59,7 @@ impl Context for Once {
         self.n_columns
     }
 
-    fn price(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
+    fn cost(&self, state: &[u64], column: ColumnId) -> Option<Cost> {
         (state[column.index()] == 0).then_some(0)
     }
 
@@ -110,7 +110,7 @@ fn states_say_what_statements_say() {
                 }
             }
             let allowed = rules.iter().all(|rule| rule.allows(&path, column));
-            let told = context.price_after(&columns, ColumnId::from(column)).is_some();
+            let told = context.cost_after(&columns, ColumnId::from(column)).is_some();
             ensure(allowed == told, || format!("{rules:?} after {path:?}: {column} is {told}"))?;
             if allowed {
                 path.push(column);
@@ -128,7 +128,7 @@ fn prices_are_a_context() {
         let Some(costs) = &problem.feature_costs else { return Ok(()) };
         let rng = &mut Random::new(case.n_points() as u64 + 31 * case.columns.len() as u64);
         let questions: Vec<u32> = case.columns.iter().map(|_| rng.pick(&[0, 1, 1, 2])).collect();
-        let prices = TestPrices::new(costs, &questions);
+        let prices = FeatureCostContext::new(costs, &questions);
         prices.validate(case.columns.len()).map_err(|e| e.to_string())?;
         testing::obeys(&prices, &questions, rng.next())
     });
@@ -136,7 +136,7 @@ fn prices_are_a_context() {
 
 #[test]
 fn the_oracle_finds_the_best_of_all_trees() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         for prices in [false, true] {
             let few = Options { max_points: 9, max_columns: 4, prices, ..ruled(paths) };
             for_seeds(cases(150), &few, |case| match cuts(case) {
@@ -175,7 +175,7 @@ fn several_rules_together() {
 
 #[test]
 fn rules_and_prices() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         for_seeds(cases(800), &Options { prices: true, ..ruled(paths) }, agrees);
     }
 }
@@ -198,7 +198,7 @@ fn several_questions_of_one_column() {
 #[test]
 fn limits_on_the_shape() {
     for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
-        for paths in KINDS {
+        for paths in PathMix::ALL {
             for_seeds(cases(300), &Options { limits, ..ruled(paths) }, agrees);
         }
     }
@@ -253,7 +253,7 @@ fn where_everything_is_forbidden_the_answer_is_the_best_leaf() {
 /// was forbidden.
 #[test]
 fn rules_make_a_difference() {
-    for paths in KINDS {
+    for paths in PathMix::ALL {
         let differs = |seed: &u64| {
             let case = random_problem(*seed, &Options { min_points: 8, ..ruled(paths) });
             let free = Case { paths: Vec::new(), ..case.clone() };
@@ -331,6 +331,47 @@ fn a_tree_that_breaks_a_rule_is_found_out() {
     assert!(found > 50, "{found}");
 }
 
+/// A tree that somebody hands in to go on from is judged, too.
+#[test]
+fn a_search_goes_on_from_no_tree_that_breaks_a_rule() {
+    let mut refused = 0;
+    for seed in 0..200 {
+        let case = random_problem(seed, &ruled(PathMix::Any));
+        let free = Case { paths: Vec::new(), ..case.clone() }.problem().expect("it builds");
+        let tree =
+            solve(&free, &Run::new(Limits::default(), free.scale, None)).expect("it is solved");
+        let keeps = crate::common::paths::keeps_rules(&case.paths, &tree.tree);
+        let problem = case.problem().expect("it builds");
+        let known = Incumbent::of_tree(&problem, tree.tree, tree.lower_bound);
+        assert_eq!(known.is_ok(), keeps);
+        if let Err(error) = known {
+            assert!(error.to_string().contains("none of this problem"), "{error}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
+
+/// Searches that know of no rules are never asked: of as many cuts as there are, each is looked at
+/// by itself.
+#[test]
+fn rules_are_searched_cut_by_cut() {
+    let free = built(noise(60, 4, 200, 2, 5), 0.01, Some(2));
+    assert_eq!(Route::of(&free), Route::Intervals);
+    for shape in [
+        free.shape,
+        Shape { max_depth: Some(1), ..free.shape },
+        Shape { max_leaves: Some(3), ..free.shape },
+        Shape { min_leaf_rows: 5, ..free.shape },
+        Shape::default(),
+    ] {
+        let problem = Problem { shape, ..free.clone() };
+        let rule = PathRule::Most(1).context(4);
+        let ruled = problem.with_context(rule).expect("it is a context");
+        assert_eq!(Route::of(&ruled), Route::CutByCut);
+    }
+}
+
 #[test]
 fn contexts_that_are_none() {
     let case = random_problem(3, &Options { min_points: 3, ..Options::default() });
@@ -350,8 +391,8 @@ fn contexts_that_are_none() {
     rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
     let of_column = vec![None; n];
     let costs = FeatureCosts { tests: vec![], of_column, masses: vec![], of_class: vec![] };
-    let prices = TestPrices::new(&costs, &vec![1; n]);
-    rejects(Arc::new(prices), "prices of columns belong to the task");
+    let prices = FeatureCostContext::new(&costs, &vec![1; n]);
+    rejects(Arc::new(prices), "feature costs belong to the task");
     let circle = PathRule::After(vec![(0, 1), (1, 0)]);
     rejects(circle.context(n), "may be asked only after itself");
 }

@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::common::exhaustive::splits;
-use crate::common::front_kinds::{Kind, Made, UNIT, Value};
+use crate::common::exhaustive::{Path, splits};
+use crate::common::front_kinds::{KINDS, Kind, Made, UNIT, Value};
 use crate::common::judge::ensure;
+use crate::common::paths::{PathMix, PathRule, keeps_rules};
 use crate::common::problems::{Options, ShapeMix};
 use crate::common::{Case, Random, for_all, random_problem};
 use crate::front_contract::refused;
@@ -39,13 +40,15 @@ type Reached = BTreeSet<(Value, u32)>;
 struct Oracle<'a, T> {
     problem: &'a Problem,
     task: &'a T,
-    memo: HashMap<(u64, u32), Reached>,
+    rules: &'a [PathRule],
+    memo: HashMap<(u64, u32, Path), Reached>,
 }
 
 impl<T: FrontTask<Value = Value>> Oracle<'_, T> {
-    fn reach(&mut self, set: u64, depth: u32) -> Reached {
+    fn reach(&mut self, set: u64, depth: u32, path: &[usize]) -> Reached {
         let depth = depth.min(set.count_ones() - 1);
-        if let Some(known) = self.memo.get(&(set, depth)) {
+        let key = (set, depth, path.to_vec());
+        if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
         let points: Vec<u32> = (0..64).filter(|point| set >> point & 1 == 1).collect();
@@ -54,8 +57,9 @@ impl<T: FrontTask<Value = Value>> Oracle<'_, T> {
             found.insert((value, 1));
         });
         if depth > 0 {
-            for (left, right) in splits(self.problem, set) {
-                let (lefts, rights) = (self.reach(left, depth - 1), self.reach(right, depth - 1));
+            for (left, right, path) in splits(self.problem, set, self.rules, path) {
+                let (lefts, rights) =
+                    (self.reach(left, depth - 1, &path), self.reach(right, depth - 1, &path));
                 for (a, n) in &lefts {
                     for (b, m) in &rights {
                         found.insert((self.task.join(a, b), n + m));
@@ -63,7 +67,7 @@ impl<T: FrontTask<Value = Value>> Oracle<'_, T> {
                 }
             }
         }
-        self.memo.insert((set, depth), found.clone());
+        self.memo.insert(key, found.clone());
         found
     }
 
@@ -71,7 +75,7 @@ impl<T: FrontTask<Value = Value>> Oracle<'_, T> {
     fn whole(&mut self) -> Reached {
         let shape = self.problem.shape;
         let all = (1 << self.problem.points.len()) - 1;
-        let mut found = self.reach(all, shape.max_depth.unwrap_or(u32::MAX));
+        let mut found = self.reach(all, shape.max_depth.unwrap_or(u32::MAX), &[]);
         let few = |leaves: u32| shape.max_leaves.is_none_or(|most| leaves <= most);
         found.retain(|(value, leaves)| {
             few(*leaves) && self.task.feasible(value) && self.task.cost(value).is_some()
@@ -87,10 +91,20 @@ struct Drawn {
 }
 
 fn drawn(seed: u64, kind: Kind) -> Drawn {
+    drawn_on(seed, kind, PathMix::None)
+}
+
+fn drawn_on(seed: u64, kind: Kind, paths: PathMix) -> Drawn {
     let rng = &mut Random::new(seed ^ 0xf407);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
-    let options =
-        Options { min_points: 2, max_points: 7, max_columns: 4, limits, ..Options::default() };
+    let options = Options {
+        min_points: 2,
+        max_points: 7,
+        max_columns: 4,
+        limits,
+        paths,
+        ..Options::default()
+    };
     let mut case = random_problem(seed, &options);
     case.shape.max_depth = Some(rng.range(0, 3) as u32);
     let task = Made::random(kind, case.n_points(), rng);
@@ -108,15 +122,24 @@ impl Drawn {
         let (columns, points) = (self.case.columns.clone(), self.points());
         let problem = FrontProblem::new(columns, points, task, UNIT, self.case.shape)?;
         let problem = problem.with_leaf_cost(self.leaf_cost)?;
-        match relaxation {
-            Some(relaxation) => problem.with_relaxation(relaxation),
-            None => Ok(problem),
-        }
+        // A context may come before a relaxation or after it.
+        let ruled = |problem: FrontProblem<Made>, now: bool| match self.case.context() {
+            Some(context) if now => problem.with_context(context),
+            _ => Ok(problem),
+        };
+        let first = self.case.n_points().is_multiple_of(2);
+        let problem = ruled(problem, first)?;
+        let problem = match relaxation {
+            Some(relaxation) => problem.with_relaxation(relaxation)?,
+            None => problem,
+        };
+        ruled(problem, !first)
     }
 
     fn oracle(&self) -> Reached {
         let problem = self.case.problem().unwrap();
-        Oracle { problem: &problem, task: &self.task, memo: HashMap::new() }.whole()
+        let (task, rules) = (&self.task, &self.case.paths);
+        Oracle { problem: &problem, task, rules, memo: HashMap::new() }.whole()
     }
 
     fn cost(&self, (value, leaves): &(Value, u32)) -> Cost {
@@ -150,6 +173,7 @@ fn best_agrees(
     let leaves = answer.tree.n_leaves() as u32;
     let shape = drawn.case.shape;
     ensure(shape.max_leaves.is_none_or(|most| leaves <= most), || format!("{leaves} leaves"))?;
+    ensure(keeps_rules(&drawn.case.paths, &answer.tree), || "a path breaks a rule".into())?;
     ensure(drawn.cost(&(found.value.clone(), leaves)) == best, || "another value".into())?;
     let labels = check::labels(&answer.tree, &drawn.case.columns, &drawn.points());
     ensure(labels.len() == drawn.case.n_points(), || "a point has no label".into())
@@ -185,7 +209,11 @@ fn front_agrees(
 }
 
 fn agrees(seed: u64, kind: Kind) -> Result<(), String> {
-    let drawn = drawn(seed, kind);
+    agrees_on(seed, kind, PathMix::None)
+}
+
+fn agrees_on(seed: u64, kind: Kind, paths: PathMix) -> Result<(), String> {
+    let drawn = drawn_on(seed, kind, paths);
     testing::obeys_front(&drawn.task).map_err(|e| e.to_string())?;
     let all = drawn.oracle();
     let best = all.iter().map(|reached| drawn.cost(reached)).min();
@@ -226,6 +254,17 @@ fn losses_under_a_cap() {
 #[test]
 fn spreads() {
     for_all(0..cases(500), |seed| agrees(seed, Kind::Spread));
+}
+
+#[test]
+fn any_front_with_rules_for_paths() {
+    for (at, kind) in KINDS.into_iter().enumerate() {
+        let first = 100_000 + 100_000 * at as u64;
+        for_all(first..first + cases(500), |seed| {
+            let paths = PathMix::ALL[seed as usize % PathMix::ALL.len()];
+            agrees_on(seed, kind, paths)
+        });
+    }
 }
 
 /// A front over a relaxation that somebody else wrote, straight on the search: nothing is ever
@@ -308,7 +347,7 @@ fn bare_agrees(problem: &Problem, bare: &Bare) -> Result<(), String> {
         }
     }
     let listed = Listed(problem, bare);
-    let all = Oracle { problem, task: &listed, memo: HashMap::new() }.whole();
+    let all = Oracle { problem, task: &listed, rules: &[], memo: HashMap::new() }.whole();
     let truth = all.iter().filter_map(|(value, _)| listed.cost(value)).min().unwrap();
     let start = Start { upper: INFINITE, lower: 0, shown: truth };
     let (best, lower) = fronts::solve(problem, bare, start, &run(1)).map_err(|e| e.to_string())?;

@@ -34,6 +34,7 @@ mod lookahead;
 mod metrics;
 mod metrics_limited;
 mod oracle;
+mod path_rules;
 mod properties;
 mod roc;
 mod router;

@@ -112,6 +112,7 @@ fn damaged_bytes_take_no_more_than_they_can_hold() {
         shape: Shape { max_depth: Some(4), ..case.shape },
         constraints: None,
         feature_costs: None,
+        path_rules: Vec::new(),
         regrets: None,
     };
     let problem = built(case, 0.0, Some(4));

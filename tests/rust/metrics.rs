@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::common::exhaustive::splits;
+use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::ensure;
 use crate::common::metrics::{any, loss, ratio};
+use crate::common::paths::{PathMix, PathRule};
 use crate::common::problems::{ColumnMix, Options, ShapeMix, random_problem};
 use crate::common::{Case, Loss, Random, for_all};
 use certree::data::Points;
@@ -23,6 +24,15 @@ struct Judged {
 type Sums = (u32, i64, i64);
 
 fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) -> Judged {
+    judged_on(seed, metric, penalties, PathMix::None)
+}
+
+fn judged_on(
+    seed: u64,
+    metric: impl Fn(&mut Random) -> Metric,
+    penalties: &[f64],
+    paths: PathMix,
+) -> Judged {
     let rng = &mut Random::new(seed ^ 0xf1);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
     let columns = rng.pick(&[ColumnMix::Any, ColumnMix::Boolean]);
@@ -32,6 +42,7 @@ fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) 
         max_columns: 5,
         limits,
         columns,
+        paths,
         ..Options::default()
     };
     let mut case = random_problem(seed, &options);
@@ -72,27 +83,28 @@ fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) 
 /// Every tree and labelling of a set of points, by what it adds up to.
 fn all(
     input: &ClassInput,
-    problem: &Problem,
-    memo: &mut HashMap<(u64, u32), HashSet<Sums>>,
-    set: u64,
-    depth: u32,
+    (problem, rules): (&Problem, &[PathRule]),
+    memo: &mut HashMap<(u64, u32, Path), HashSet<Sums>>,
+    (set, depth): (u64, u32),
+    path: &[usize],
 ) -> HashSet<Sums> {
     let depth = depth.min(set.count_ones() - 1);
-    if let Some(known) = memo.get(&(set, depth)) {
+    let key = (set, depth, path.to_vec());
+    if let Some(known) = memo.get(&key) {
         return known.clone();
     }
     let points: Vec<usize> = (0..64).filter(|p| set >> p & 1 == 1).collect();
     let weight = |c: usize| points.iter().map(|p| input.weights[p * 2 + c] as i64).sum::<i64>();
     let mut found = HashSet::from([(1, 0, weight(1)), (1, weight(0), 0)]);
-    let here = if depth > 0 { splits(problem, set) } else { Vec::new() };
-    for (lefts, rights) in here {
-        let a = all(input, problem, memo, lefts, depth - 1);
-        let b = all(input, problem, memo, rights, depth - 1);
+    let here = if depth > 0 { splits(problem, set, rules, path) } else { Vec::new() };
+    for (lefts, rights, path) in here {
+        let a = all(input, (problem, rules), memo, (lefts, depth - 1), &path);
+        let b = all(input, (problem, rules), memo, (rights, depth - 1), &path);
         for a in &a {
             found.extend(b.iter().map(|b| (a.0 + b.0, a.1 + b.1, a.2 + b.2)));
         }
     }
-    memo.insert((set, depth), found.clone());
+    memo.insert(key, found.clone());
     found
 }
 
@@ -114,11 +126,16 @@ fn check_in(unit: f64, judged: &Judged, limits: Limits, cuts: bool) -> Result<()
     let given = MetricInput { classes: given, ..judged.input };
     let mut scored =
         Scored::new(columns.clone(), points.clone(), &given, *shape).map_err(|e| e.to_string())?;
+    if let Some(context) = judged.case.context() {
+        scored = scored.with_context(context).map_err(|e| e.to_string())?;
+    }
     scored.cuts = cuts;
     let problem = Problem::new(columns.clone(), points, input.build().unwrap(), *shape).unwrap();
     let n = judged.case.n_points();
     let depth = shape.max_depth.unwrap_or(u32::MAX);
-    let trees = all(input, &problem, &mut HashMap::new(), (1 << n) - 1, depth);
+    let rules = &judged.case.paths;
+    let everything = ((1 << n) - 1, depth);
+    let trees = all(input, (&problem, rules), &mut HashMap::new(), everything, &[]);
 
     let total = |c: usize| input.weights.iter().skip(c).step_by(2).sum::<f64>();
     let factor = |c: usize| input.class_weights[c] / if input.balanced { total(c) } else { 1.0 };
@@ -232,6 +249,21 @@ fn stopped_searches_bound_the_optimum() {
         }
         Ok(())
     });
+}
+
+/// Rules for paths. `CERTREE_CASES` asks for more.
+#[test]
+fn with_rules_for_paths() {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for (at, paths) in PathMix::ALL.into_iter().enumerate() {
+        let first = 100_000 + 100_000 * at as u64;
+        for_all(first..first + cases.unwrap_or(500), |seed| {
+            let judged = judged_on(seed, any, &[0.0, 0.01, 0.05], paths);
+            let unit = [1.0, 1.0, 1.0 / 3.0][seed as usize % 3];
+            let unit = if matches!(judged.input.metric, Metric::Matthews) { 1.0 } else { unit };
+            check_in(unit, &judged, unlimited(1 + seed as usize % 2), !seed.is_multiple_of(5))
+        });
+    }
 }
 
 /// Of these the objective is the tree's own, and the lower bound is one. `CERTREE_CASES` is for

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::common::judge::ensure;
 use crate::common::limited::{Limited, Oracle, Sums, limited_of, violation};
 use crate::common::metrics::{any, loss, ratio};
+use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::{Case, Random, for_all};
 use certree::data::Points;
 use certree::error::Error;
@@ -25,9 +26,14 @@ struct Judged {
     positive: usize,
 }
 
-fn judged(seed: u64, metric: impl Fn(&mut Random) -> Metric, penalties: &[f64]) -> Judged {
+fn judged(
+    seed: u64,
+    metric: impl Fn(&mut Random) -> Metric,
+    penalties: &[f64],
+    paths: PathMix,
+) -> Judged {
     let rng = &mut Random::new(seed ^ 0xf1fa);
-    let mut limited = limited_of(seed, 3, Some(2));
+    let mut limited = limited_of(seed, 3, Some(2), paths);
     let positive = rng.below(2);
     let k = limited.input.n_classes;
     if rng.chance(0.15) {
@@ -86,6 +92,10 @@ fn check(judged: &Judged, limits: Limits) -> Result<(), String> {
         }
         scored => scored.map_err(|e| e.to_string())?,
     };
+    let scored = match limited.case.context() {
+        Some(context) => scored.with_context(context).map_err(|e| e.to_string())?,
+        None => scored,
+    };
     let problem = Problem::new(columns.clone(), points, input.build().unwrap(), *shape).unwrap();
     let count = limited.case.n_points();
     let mut oracle = Oracle { limited, problem: &problem, memo: HashMap::new() };
@@ -120,11 +130,14 @@ fn check(judged: &Judged, limits: Limits) -> Result<(), String> {
     ensure(answer.objective > best - 1e-11 && answer.lower_bound < best + 1e-11, || {
         format!("{} to {}, but {best}", answer.lower_bound, answer.objective)
     })?;
+    ensure(keeps_rules(&limited.case.paths, &answer.tree), || "a path breaks a rule".into())?;
     for (limit, value) in limited.limits.iter().zip(scored.attained(&answer.tree).unwrap()) {
         ensure(value.abs() <= limit.most + 1e-12, || format!("{value} in {}", limit.name))?;
     }
     Ok(())
 }
+
+const NONE: PathMix = PathMix::None;
 
 fn unlimited(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(20)), ..Limits::default() }
@@ -137,23 +150,33 @@ fn cases(least: u64) -> u64 {
 
 #[test]
 fn ratios() {
-    for_all(0..cases(250), |seed| check(&judged(seed, ratio, &[0.0, 0.01, 0.05]), unlimited(1)));
+    for_all(0..cases(250), |seed| {
+        check(&judged(seed, ratio, &[0.0, 0.01, 0.05], NONE), unlimited(1))
+    });
 }
 
 #[test]
 fn matthews() {
     let matthews = |_: &mut Random| Metric::Matthews;
     for_all(100_000..100_000 + cases(250), |seed| {
-        check(&judged(seed, matthews, &[0.0, 0.01, 0.05]), unlimited(1 + seed as usize % 2))
+        check(&judged(seed, matthews, &[0.0, 0.01, 0.05], NONE), unlimited(1 + seed as usize % 2))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
     for_all(200_000..200_000 + cases(80), |seed| {
-        let judged = judged(seed, any, &[0.0, 0.02]);
+        let judged = judged(seed, any, &[0.0, 0.02], NONE);
         let time = Some(Duration::from_micros(seed % 5 * 100));
         check(&judged, Limits { time, ..Limits::default() })?;
         check(&judged, Limits { gap: 0.1, ..Limits::default() })
+    });
+}
+
+#[test]
+fn with_rules_for_paths() {
+    for_all(300_000..300_000 + cases(250), |seed| {
+        let judged = judged(seed, any, &[0.0, 0.01, 0.05], PathMix::Any);
+        check(&judged, unlimited(1 + seed as usize % 2))
     });
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::common::exhaustive::splits;
+use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::ensure;
+use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::problems::{Options, ShapeMix, random_problem};
 use crate::common::{Case, Random, for_all};
 use certree::data::Points;
@@ -19,12 +20,18 @@ struct Ranking {
     penalty: f64,
 }
 
-fn ranking(seed: u64) -> Ranking {
+fn ranking(seed: u64, paths: PathMix) -> Ranking {
     let rng = &mut Random::new(seed ^ 0x70c);
     let limits =
         rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited]);
-    let options =
-        Options { min_points: 2, max_points: 8, max_columns: 4, limits, ..Options::default() };
+    let options = Options {
+        min_points: 2,
+        max_points: 8,
+        max_columns: 4,
+        limits,
+        paths,
+        ..Options::default()
+    };
     let mut case = random_problem(seed, &options);
     let penalty = rng.pick(&[0.0, 0.001, 0.01, 0.02, 0.05, 0.1]);
     if penalty == 0.0 || rng.chance(0.6) {
@@ -48,21 +55,23 @@ type Leaves = Vec<(i64, i64)>;
 fn all_trees(
     ranking: &Ranking,
     problem: &Problem,
-    set: u64,
-    depth: u32,
-    memo: &mut HashMap<(u64, u32), BTreeSet<Leaves>>,
+    (set, depth): (u64, u32),
+    path: &[usize],
+    memo: &mut HashMap<(u64, u32, Path), BTreeSet<Leaves>>,
 ) -> BTreeSet<Leaves> {
     let points: Vec<usize> = (0..64).filter(|p| set >> p & 1 == 1).collect();
     let depth = depth.min(points.len() as u32 - 1);
-    if let Some(known) = memo.get(&(set, depth)) {
+    let key = (set, depth, path.to_vec());
+    if let Some(known) = memo.get(&key) {
         return known.clone();
     }
     let sum = |class: usize| points.iter().map(|p| ranking.weights[2 * p + class] as i64).sum();
     let mut found = BTreeSet::from([vec![(sum(0), sum(1))]]);
-    let here = if depth > 0 { splits(problem, set) } else { Vec::new() };
-    for (lefts, rights) in here {
-        let a = all_trees(ranking, problem, lefts, depth - 1, memo);
-        let b = all_trees(ranking, problem, rights, depth - 1, memo);
+    let rules = &ranking.case.paths;
+    let here = if depth > 0 { splits(problem, set, rules, path) } else { Vec::new() };
+    for (lefts, rights, path) in here {
+        let a = all_trees(ranking, problem, (lefts, depth - 1), &path, memo);
+        let b = all_trees(ranking, problem, (rights, depth - 1), &path, memo);
         for a in &a {
             for b in &b {
                 let mut both = [&a[..], &b[..]].concat();
@@ -71,7 +80,7 @@ fn all_trees(
             }
         }
     }
-    memo.insert((set, depth), found.clone());
+    memo.insert(key, found.clone());
     found
 }
 
@@ -106,7 +115,18 @@ fn check_in(
     game: bool,
     time: Option<Duration>,
 ) -> Result<(), String> {
-    let ranking = ranking(seed);
+    check_on(PathMix::None, unit, seed, threads, game, time)
+}
+
+fn check_on(
+    paths: PathMix,
+    unit: f64,
+    seed: u64,
+    threads: usize,
+    game: bool,
+    time: Option<Duration>,
+) -> Result<(), String> {
+    let ranking = ranking(seed, paths);
     let Case { columns, codes, rows, shape, .. } = &ranking.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let (weights, most, penalty) = (ranking.weights.clone(), ranking.most, ranking.penalty);
@@ -122,10 +142,13 @@ fn check_in(
         Err(_) if one_class => return Ok(()),
         roc => roc.map_err(|e| e.to_string())?,
     };
+    if let Some(context) = ranking.case.context() {
+        roc = roc.with_context(context).map_err(|e| e.to_string())?;
+    }
     roc.game = game;
     let all = (1 << ranking.case.n_points()) - 1;
     let depth = shape.max_depth.unwrap_or(u32::MAX);
-    let trees = all_trees(&ranking, &roc.problem, all, depth, &mut HashMap::new());
+    let trees = all_trees(&ranking, &roc.problem, (all, depth), &[], &mut HashMap::new());
     let best = (trees.iter())
         .filter(|t| shape.max_leaves.is_none_or(|most| t.len() <= most as usize))
         .map(|t| loss(t, most) + penalty * t.len() as f64)
@@ -143,6 +166,7 @@ fn check_in(
     }
     // The objective is the tree's own in any unit, and the lower bound is one.
     ensure(answer.objective > best - 1e-9 && answer.lower_bound < best + 1e-9, says)?;
+    ensure(keeps_rules(&ranking.case.paths, &answer.tree), || "a path breaks a rule".into())?;
     let shape_holds = answer
         .tree
         .leaves()
@@ -180,4 +204,23 @@ fn stopped_searches_bound_the_optimum() {
     for_all(20_000..20_500, |seed| {
         check(seed, 1, true, Some(Duration::from_micros(seed % 5 * 60)))
     });
+}
+
+/// A split may set a point apart that weighs nothing, because the rules allow others below it.
+#[test]
+fn leaves_that_weigh_nothing_are_no_part_of_a_curve() {
+    check_on(PathMix::First, 1.0, 400_663, 2, true, None).unwrap();
+}
+
+/// Rules for paths. `CERTREE_CASES` asks for more.
+#[test]
+fn with_rules_for_paths() {
+    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
+    for (at, paths) in PathMix::ALL.into_iter().enumerate() {
+        let first = 100_000 + 100_000 * at as u64;
+        for_all(first..first + cases.unwrap_or(500), |seed| {
+            let unit = [1.0, 1.0, 1.0 / 3.0][seed as usize % 3];
+            check_on(paths, unit, seed, 1 + seed as usize % 2, !seed.is_multiple_of(4), None)
+        });
+    }
 }

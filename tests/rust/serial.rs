@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::common::damage::{HEADER, damaged, sealed};
 use crate::common::judge::ensure;
 use crate::common::limited::limited;
+use crate::common::paths::{PathMix, keeps_path_rules, random_path_rules};
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, for_all, random_problem};
 use certree::answer::Answer;
@@ -16,8 +17,8 @@ use certree::ids::FeatureId;
 use certree::metric::{Metric, MetricInput};
 use certree::pareto::LimitInput;
 use certree::posed::{
-    ClassShareInput, ConstraintInput, Counted, Goal, OwnGoal, ProblemInput, RankingAreaInput,
-    RowCostInput,
+    ClassShareInput, ConstraintInput, Counted, Goal, OwnGoal, PathRule, ProblemInput,
+    RankingAreaInput, RowCostInput, path_rules,
 };
 use certree::run::Limits;
 use certree::serial::{self, Kind, Writer};
@@ -40,6 +41,7 @@ fn posed(case: &Case, goal: Goal) -> ProblemInput {
         shape: case.shape,
         constraints: None,
         feature_costs: None,
+        path_rules: Vec::new(),
         regrets: None,
     }
 }
@@ -86,8 +88,20 @@ fn goal_of(case: &Case) -> Goal {
     }
 }
 
-/// Any goal, with what it can be combined with.
+/// Any goal, with what it can be combined with; every third one with rules for paths.
 fn random_input(seed: u64) -> ProblemInput {
+    let mut input = random_goal(seed);
+    let n = input.columns.len();
+    if n > 0 && seed % 3 == 1 {
+        input.path_rules = random_path_rules(&mut Random::new(seed ^ 0x9a7), n);
+        if path_rules::context(&input.path_rules, &input.columns).is_err() {
+            input.path_rules = vec![PathRule::MostColumns(1)];
+        }
+    }
+    input
+}
+
+fn random_goal(seed: u64) -> ProblemInput {
     let rng = &mut Random::new(seed ^ 0x5e71a1);
     let options = Options { prices: rng.chance(0.3), max_points: 12, ..Options::default() };
     let mut case = random_problem(seed, &options);
@@ -106,7 +120,7 @@ fn random_input(seed: u64) -> ProblemInput {
             input
         }
         2 => {
-            let limited = limited(seed, 2);
+            let limited = limited(seed, 2, PathMix::None);
             let goal = Goal::Classes(Arc::new(limited.input));
             let counted = Counted::Classes { class_of: limited.class_of };
             let constraints = Some(ConstraintInput { limits: limited.limits, counted });
@@ -201,6 +215,7 @@ fn comes_back(seed: u64) -> Result<(), String> {
     match (solved(&input), solved(&again)) {
         (Ok((one, met)), Ok((other, met_again))) => {
             ensure(one.tree == other.tree, || with("another tree"))?;
+            ensure(keeps_path_rules(&input, &one.tree), || with("a path breaks a rule"))?;
             ensure(met == met_again, || with("other shares"))?;
             let numbers = |answer: &Answer| {
                 let [objective, bound] = [answer.objective, answer.lower_bound].map(f64::to_bits);
@@ -240,7 +255,8 @@ fn what_is_in_a_problem_is_in_its_digest() {
         &|other: &mut ProblemInput| other.goal = Goal::Classes(Arc::new(penalty.clone())),
         &|other: &mut ProblemInput| other.points = points.clone(),
         &|other: &mut ProblemInput| other.columns[0].name.push('x'),
-    ] as [&dyn Fn(&mut ProblemInput); 3]
+        &|other: &mut ProblemInput| other.path_rules.push(PathRule::MostColumns(1)),
+    ] as [&dyn Fn(&mut ProblemInput); 4]
     {
         assert_ne!(changed(change), input.digest());
     }
@@ -334,5 +350,5 @@ fn other_bytes_are_told_apart() {
     says(&plan, "these bytes are a plan and not a problem");
     let mut newer = plan.clone();
     newer[4] += 1;
-    says(&newer, "version 2 of the format");
+    says(&newer, "version 3 of the format");
 }

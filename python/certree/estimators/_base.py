@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, budget, ingest, notebook, progress
+from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
 from certree.estimators import _advice, parameters
@@ -109,6 +109,16 @@ class TreeEstimator(BaseEstimator, ABC):
         depth = None if self.max_depth is None else min(int(self.max_depth), deepest)
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
+
+    def _problem(
+        self, cuts: Sequence[ingest.Cuts], points: ingest.Points, goal: Any, **parts: Any
+    ) -> _core.Problem:
+        """The core's problem of these columns and points, with the limits on the tree and what its
+        paths keep to. ``parts``: what else a tree of this goal keeps to."""
+        columns = [(each.column.name, each.kind) for each in cuts]
+        rules = path_rules.read(self.path_rules, [name for name, _ in columns])
+        shape = self._shape(points)
+        return _core.Problem(columns, points.core, goal, shape, path_rules=rules, **parts)
 
     def _budget(self, started: float) -> budget.Budget:
         """The limits of all that begins now, or began then."""
@@ -298,6 +308,7 @@ class TreeEstimator(BaseEstimator, ABC):
                 (answer.seconds, answer.objective, answer.lower_bound),
             ],
             constraints=posed.met(answer.attained) if posed.met else [],
+            path_rules=posed.problem.path_rules,
             reference=reference,
             # The guess says something of this tree only once the search with it is complete.
             guessed=(
@@ -507,13 +518,6 @@ def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
     bound = min(posed.least_loss + certificate.leaf_penalty, certificate.objective)
     last = (certificate.seconds, certificate.objective, bound)
     return replace(certificate, status="time_limit", lower_bound=bound, curve=[last])
-
-
-def as_core_takes(
-    cuts: Sequence[ingest.Cuts], points: ingest.Points
-) -> tuple[list[tuple[str, Any]], _core.Points]:
-    """Columns and points."""
-    return [(each.column.name, each.kind) for each in cuts], points.core
 
 
 def check_routing(tree: Tree, training: ingest.Training) -> None:

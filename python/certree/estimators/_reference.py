@@ -61,12 +61,15 @@ class References:
 
     def beside(self, posed: Posed) -> Posed:
         """The posed problem, with what its certificate says of references."""
-        of = self.of_bounds
+        of, of_cuts = self.of_bounds, self.of_cuts
+        if of_cuts is not None and posed.problem.path_rules:
+            # The paths of a tree that answers as the reference does keep to no rules.
+            of_cuts = replace(of_cuts, copy=None)
         return replace(
             posed,
             reference=None if of is None else of.words,
             reference_loss=None if of is None else of.loss,
-            cuts_reference=self.of_cuts,
+            cuts_reference=of_cuts,
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
@@ -89,13 +89,13 @@ class RowTreeEstimator(TreeEstimator):
             given = training, thresholds, located, costs, by_point, labels
             found = _reference.in_time(_reference.of_rows, (self, features, *given))
         column_costs = rows.feature_costs
-        problem = _core.Problem(
-            *as_core_takes(located.cuts, points),
+        problem = self._problem(
+            located.cuts,
+            points,
             goal,
-            self._shape(points),
-            constraints,
-            None if column_costs is None else column_costs.core(),
-            found.regrets,
+            constraints=constraints,
+            feature_costs=None if column_costs is None else column_costs.core(),
+            regrets=found.regrets,
         )
 
         def show(tree: Tree) -> Tree:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, combinations, ingest
-from certree.estimators._base import Posed, as_core_takes
+from certree.estimators._base import Posed
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import is_guesser
 from certree.tree import Tree
@@ -85,9 +85,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "_feature_costs": None,
     }
     return Posed(
-        _core.Problem(
-            *as_core_takes(located.cuts, located.points), goal, model._shape(located.points)
-        ),
+        model._problem(located.cuts, located.points, goal),
         training,
         located.cuts,
         located.points,

@@ -24,7 +24,7 @@ from certree.estimators import (
     _targets,
     parameters,
 )
-from certree.estimators._base import Posed, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, room_for_goal
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
@@ -69,6 +69,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
+    path_rules : list or tuple, default=()
+        What the columns of every path from the root to a leaf keep to, all at once: any of
+        :class:`certree.MostColumns`, :class:`certree.After`, :class:`certree.Apart` (interaction
+        constraints) and :class:`certree.FirstColumn`, with any objective. The tree is the best of
+        all that do.
     class_weight : dict, "balanced" or None, default=None
         A factor for each class's row weight; classes left out have 1. "balanced" makes the classes
         weigh the same in total.
@@ -236,6 +241,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         class_weight: Any = None,
         cost_matrix: Any = None,
         feature_costs: Any = None,
@@ -259,6 +265,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.feature_costs = feature_costs
@@ -369,8 +376,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
                 )
             column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
         core_costs = None if column_costs is None else column_costs.core()
-        problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(points), None, core_costs, found.regrets
+        problem = self._problem(
+            cuts, points, goal, feature_costs=core_costs, regrets=found.regrets
         )
         posed = Posed(
             problem,
@@ -404,9 +411,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
-        problem = _core.Problem(
-            *as_core_takes(cuts, points), goal, self._shape(points), constraints
-        )
+        problem = self._problem(cuts, points, goal, constraints=constraints)
         return Posed(
             problem,
             read.training,

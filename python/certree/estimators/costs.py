@@ -44,6 +44,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
+    path_rules : list or tuple, default=()
+        What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
     feature_costs : dict or None, default=None
         What a row pays to be asked for a column: a dict of column names to costs, in the unit of
         ``costs``. Columns left out are free. A row pays for a column once, wherever in the tree it
@@ -127,6 +129,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         feature_costs: Any = None,
         constraints: Any = (),
         thresholds: GuessedThresholds = "all",
@@ -143,6 +146,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.feature_costs = feature_costs
         self.constraints = constraints
         self.thresholds = thresholds

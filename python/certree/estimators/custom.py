@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
@@ -69,6 +69,8 @@ class OptimalTree(TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
+    path_rules : list or tuple, default=()
+        What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
@@ -146,6 +148,7 @@ class OptimalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -159,6 +162,7 @@ class OptimalTree(TreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.thresholds = thresholds
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -214,9 +218,7 @@ class OptimalTree(TreeEstimator):
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(
-            _core.Problem(
-                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
-            ),
+            self._problem(located.cuts, located.points, goal),
             training,
             located.cuts,
             located.points,

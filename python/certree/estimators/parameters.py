@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from certree import feature_costs
+from certree import feature_costs, path_rules
 from certree.scalars import BEYOND, is_integer, is_number, shown
 
 
@@ -143,6 +143,10 @@ COMMON = {
     "max_depth": or_none(integer(0)),
     "max_leaf_nodes": or_none(integer(1)),
     "min_samples_leaf": integer(1),
+    "path_rules": Rule(
+        path_rules.holds,
+        "a list or tuple of rules: MostColumns(...), After(...), Apart(...), FirstColumn(...)",
+    ),
     "thresholds": THRESHOLDS,
     "time_limit": or_none(positive("seconds")),
     "memory_limit": or_none(positive("bytes")),

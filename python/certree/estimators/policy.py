@@ -175,7 +175,7 @@ class OptimalPolicyTree(RowTreeEstimator):
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
         mean score by more than this.
-    max_depth, max_leaf_nodes, min_samples_leaf, thresholds, reference
+    max_depth, max_leaf_nodes, min_samples_leaf, path_rules, thresholds, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
@@ -266,6 +266,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         constraints: Any = (),
         thresholds: GuessedThresholds = "all",
         reference: Any = None,
@@ -287,6 +288,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.constraints = constraints
         self.thresholds = thresholds
         self.reference = reference

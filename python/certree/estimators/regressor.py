@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
@@ -51,6 +51,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
+    path_rules : list or tuple, default=()
+        What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
     quantile : float, default=0.5
         Which quantile "quantile" asks for: this share of a leaf's row weight is to lie below its
         answer.
@@ -158,6 +160,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         quantile: float = 0.5,
         levels: int = 64,
         thresholds: GuessedThresholds = "all",
@@ -175,6 +178,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.quantile = quantile
         self.levels = levels
         self.thresholds = thresholds
@@ -298,12 +302,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         regrets: Any = None,
         levels: NDArray[np.float64] | None = None,
     ) -> Posed:
-        problem = _core.Problem(
-            *as_core_takes(located.cuts, located.points),
-            goal,
-            self._shape(located.points),
-            regrets=regrets,
-        )
+        problem = self._problem(located.cuts, located.points, goal, regrets=regrets)
         attributes: dict[str, Any] = {
             "target_names_": target_names,
             "n_outputs_": len(target_names),

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
 from certree.estimators import _rates, parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes
+from certree.estimators._base import Posed, TreeEstimator
 from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.fitted import columns_named
@@ -40,6 +40,8 @@ class OptimalSurvivalTree(TreeEstimator):
     min_samples_leaf : int, default=1
         The fewest rows that each leaf of a split holds. Rows count once, whatever they weigh; rows
         that weigh nothing do not count.
+    path_rules : list or tuple, default=()
+        What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
@@ -108,6 +110,7 @@ class OptimalSurvivalTree(TreeEstimator):
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
+        path_rules: Any = (),
         thresholds: Thresholds = "all",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -120,6 +123,7 @@ class OptimalSurvivalTree(TreeEstimator):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.path_rules = path_rules
         self.thresholds = thresholds
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -194,9 +198,7 @@ class OptimalSurvivalTree(TreeEstimator):
             return Tree(tree._core, tree.columns, names, "survival", curves=curves)
 
         return Posed(
-            _core.Problem(
-                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
-            ),
+            self._problem(located.cuts, located.points, goal),
             training,
             located.cuts,
             located.points,

@@ -89,8 +89,14 @@ def depth_gap(model: Any, *fitted_to: Any, **also_fitted_to: Any) -> float:
     most = own.max_leaf_nodes
     if own.max_depth is None or (most is not None and most < own.max_depth + 2):
         return own.gap
-    # Without penalty and limits a tree that tells all points apart is the best.
-    free = {"leaf_penalty": 0.0, "max_depth": None, "max_leaf_nodes": None, "min_samples_leaf": 1}
+    # Without penalty, limits and rules a tree that tells all points apart is the best.
+    free = {
+        "leaf_penalty": 0.0,
+        "max_depth": None,
+        "max_leaf_nodes": None,
+        "min_samples_leaf": 1,
+        "path_rules": (),
+    }
     thresholds = getattr(model, "guesser_", model.thresholds)
     best = clone(model).set_params(
         **free, thresholds=thresholds, reference=None, verbose=False, callback=None

@@ -183,6 +183,9 @@ def methods_section(model: Any) -> str:
     tree: Tree = model.tree_
     certificate: Certificate = model.certificate_
     searched, measure, *_ = certificate.statement().split("\n")
+    kept = " All of them meet the constraints." if certificate.constraints else ""
+    if certificate.path_rules:
+        kept += f" All of them keep to rules for paths: {'; '.join(certificate.path_rules)}."
     if certificate.status == "optimal":
         proof = "The tree was proved to have the lowest objective of all trees in this set"
     else:
@@ -193,10 +196,10 @@ def methods_section(model: Any) -> str:
     words = (
         f"A decision tree with {rows_of(tree.n_leaves, 'leaf', 'leaves')} was fitted with certree"
         f" {_core.__version__} ({type(model).__name__}), which searches for the best tree and"
-        f" proves a bound. The search covered{searched.removeprefix('Searched:')} The objective was"
-        f" {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof} (objective"
-        f" {certificate.objective:.6g}; {certificate.seconds:.3g} s on {certificate.threads}"
-        f" {'thread' if certificate.threads == 1 else 'threads'})."
+        f" proves a bound. The search covered{searched.removeprefix('Searched:')}{kept} The"
+        f" objective was {measure.removeprefix('Objective: ').split('. This tree')[0]}. {proof}"
+        f" (objective {certificate.objective:.6g}; {certificate.seconds:.3g} s on"
+        f" {certificate.threads} {'thread' if certificate.threads == 1 else 'threads'})."
     )
     return paragraph(words)
 

@@ -1,4 +1,4 @@
-//! The fronts that are known, by rows and depth. Shared by all workers.
+//! The fronts that are known, by rows, state and depth. Shared by all workers.
 
 use hashbrown::HashMap;
 

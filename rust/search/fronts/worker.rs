@@ -9,12 +9,13 @@ use super::statistics::{ColumnSums, sums_of};
 use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
 use crate::bounds::{Bound, Decisions, completion};
+use crate::context::State;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::{Ask, Kernel, Lookahead};
+use crate::kernel::{Ask, Kernel, Lookahead, Side};
 use crate::run::Held;
 use crate::search::common::open_work::Work;
 use crate::search::common::sync::Arc;
-use crate::view::{Fingerprint, View};
+use crate::view::{Fingerprint, Offer, View};
 
 /// The fronts of both sides of a split.
 pub type Children<'a, 'run, V> = [Arc<NodeFront<'a, 'run, V>>; 2];
@@ -40,6 +41,9 @@ pub struct Worker<'w, 'a, 'run, F: Front> {
 pub struct Frame {
     pub view: View,
     pub look: Lookahead,
+    /// What the path means for what may be asked here and below.
+    state: State,
+    offer: Offer,
     fingerprints: Vec<Option<[Fingerprint; 2]>>,
     /// Its bytes among those that the worker holds.
     counted: usize,
@@ -48,7 +52,8 @@ pub struct Frame {
 impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     pub fn new(shared: &'w Shared<'a, 'run, F>) -> Self {
         let level = Level::detect();
-        let root = Frame { view: shared.bits.root.clone(), ..Frame::default() };
+        let state = shared.bits.context.as_ref().map_or_else(State::default, |c| c.start());
+        let root = Frame { view: shared.bits.root.clone(), state, ..Frame::default() };
         Worker {
             shared,
             kernel: Kernel::new(shared.bits, shared.problem.task.as_ref(), level),
@@ -75,7 +80,10 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         // Where the relaxation costs nothing, there is nothing to learn from stumps.
         let stumps = depth >= 2 && shared.front.has_relaxation();
         let ask = Ask { min_rows: shared.min_rows, stumps, ..Ask::default() };
-        let looked = self.kernel.look(&frame.view, ask, None, &halt, &mut frame.look);
+        let Frame { view, state, offer, look, .. } = frame;
+        let context = shared.bits.context.as_ref();
+        let offer = context.and_then(|context| context.offer(state, &view.columns, offer));
+        let looked = self.kernel.look(view, ask, offer, &halt, look);
         shared.run.add_kernel_calls(1);
         looked.map_err(|why| shared.give_up(why))?;
         frame.fingerprints.clear();
@@ -86,7 +94,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let mut found = Vec::new();
         for (column, (sides, stumps)) in frame.look.sides.iter().zip(&frame.look.stumps).enumerate()
         {
-            if shared.min_rows > 1 && sides.iter().any(|side| side.rows < shared.min_rows) {
+            let is_small = |side: &Side| shared.min_rows > 1 && side.rows < shared.min_rows;
+            if frame.look.is_forbidden(column) || sides.iter().any(is_small) {
                 continue;
             }
             let lower = [0, 1].map(|s| lower(&sides[s], stumps[s], depth - 1, leaf_cost));
@@ -139,13 +148,19 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     ) -> Result<Arc<NodeFront<'a, 'run, F::Value>>, Stopped> {
         let shared = self.shared;
         let least = split.sides[side].least;
+        let context = shared.bits.context.as_ref();
+        let state = context.map_or_else(State::default, |context| {
+            let frame = &self.frames[at];
+            context.enter(&frame.state, frame.view.columns[split.column])
+        });
         let levels = shared.levels(depth, least, budget);
         let key = if levels >= 2 {
             let frame = &self.frames[at];
             let known = frame.fingerprints.get(split.column).copied().flatten();
             let fingerprints =
                 known.unwrap_or_else(|| frame.view.fingerprints(split.column, self.level));
-            Some((fingerprints[side], depth))
+            // Equal rows have equal fronts where their paths leave the same to be asked.
+            Some((fingerprints[side] ^ state.key(), depth))
         } else {
             None
         };
@@ -158,10 +173,19 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let (above, below) = self.frames.split_at_mut(at + 1);
         let (view, child) = (&above[at].view, &mut below[0].view);
         view.child((split.column, side), depth >= 3, self.level, child, &mut self.mask);
+        // What is forbidden now is so everywhere below, if nothing becomes allowed there.
+        if let Some(context) = context.filter(|context| context.sheds(&state)) {
+            for (column, &question) in child.columns.iter().enumerate() {
+                if !context.allows(&state, question) {
+                    self.mask[column / 64] &= !(1 << (column % 64));
+                }
+            }
+        }
         let varying: usize = self.mask.iter().map(|word| word.count_ones() as usize).sum();
         if varying < child.columns.len() {
             child.keep(&self.mask, self.level);
         }
+        below[0].state = state;
         let front = Arc::new(self.front(at + 1, depth, least, budget)?);
         if let Some(key) = key {
             let view = &self.frames[at + 1].view;
@@ -238,7 +262,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let (front, n) = (shared.front, sums.len());
         let penalties = 2 * shared.problem.leaf_cost;
         let within = budget - penalties;
-        let view = &self.frames[at].view;
+        let Frame { view, state, .. } = &self.frames[at];
+        let context = shared.bits.context.as_ref();
         let filled = self.column_sums.fill(shared.bits, n, shared.count_rows, view, self.level);
         shared.run.add_kernel_calls(1);
         filled.map_err(|why| shared.give_up(why))?;
@@ -246,6 +271,9 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let mut zero = vec![0; n];
         let mut lefts = Vec::new();
         for (column, &question) in view.columns.iter().enumerate() {
+            if context.is_some_and(|context| !context.allows(state, question)) {
+                continue;
+            }
             let (one, rows) = self.column_sums.ones(column).split_at(n);
             if shared.min_rows > 1 && rows[0].min(whole[n] - rows[0]) < shared.min_rows {
                 continue;
@@ -298,7 +326,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     fn count(&mut self, at: usize) {
         let frame = &mut self.frames[at];
         let fingerprints = frame.fingerprints.capacity() * size_of::<Option<[Fingerprint; 2]>>();
-        let held = frame.view.bytes() + frame.look.bytes() + fingerprints;
+        let paths = frame.state.bytes() + frame.offer.bytes();
+        let held = frame.view.bytes() + frame.look.bytes() + fingerprints + paths;
         let shared = self.kernel.bytes() + self.column_sums.bytes();
         self.held.replace(frame.counted + self.counted, held + shared);
         (frame.counted, self.counted) = (held, shared);

@@ -1,12 +1,15 @@
 //! A problem before it is built, so that it can be printed, shrunk and recomputed by other means.
 
+use std::sync::Arc;
+
+use certree::context::Context;
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
 use certree::task::{ClassInput, FeatureCostList, RowCosts, SquaresInput, Weighed};
 
 use super::naive;
-use super::paths::PathRule;
+use super::paths::{PathRule, product};
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -75,13 +78,19 @@ impl Case {
             Loss::Classes(input) => input.build_with(&self.prices)?,
             Loss::Rows { n_labels, costs, normalizer, leaf_penalty } => {
                 let (normalizer, weights) = (*normalizer, &self.row_weights());
-                let prices = &self.prices;
-                let weighed = Weighed { costs, error: 0.0, normalizer, weights, prices };
+                let feature_costs = &self.prices;
+                let weighed = Weighed { costs, error: 0.0, normalizer, weights, feature_costs };
                 RowCosts::build_weighed(*n_labels, weighed, *leaf_penalty, None)?
             }
             Loss::Squares(squares) => squares.input().build()?,
         };
         self.on_paths(Problem::new(self.columns.clone(), points, scaled, self.shape)?)
+    }
+
+    /// The rules for paths as one context, if there are any.
+    pub fn context(&self) -> Option<Arc<dyn Context>> {
+        let all = || Arc::new(product(&self.paths, self.columns.len()));
+        (!self.paths.is_empty()).then(|| all() as Arc<dyn Context>)
     }
 
     /// The problem with the case's rules for paths.

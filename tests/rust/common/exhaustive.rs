@@ -6,6 +6,8 @@ use certree::problem::Problem;
 use certree::search::Found;
 use certree::tree::Plan;
 
+use super::paths::PathRule;
+
 /// The optimal cost; the plan is left open. The problem must limit the depth.
 pub fn solve(problem: &Problem) -> Found {
     let depth = problem.shape.max_depth.expect("a limited depth");
@@ -53,9 +55,18 @@ fn by_leaves(problem: &Problem, points: &[usize], depth: u32) -> Vec<Cost> {
     best
 }
 
-/// The two sides of every split of a set of points, a bit for each, that leaves enough rows on
-/// both.
-pub fn splits(problem: &Problem, set: u64) -> Vec<(u64, u64)> {
+/// What rules look at: the columns of a path, each once, the first one first, the others in any
+/// order. Empty where there are no rules.
+pub type Path = Vec<usize>;
+
+/// The two sides of every split of a set of points, a bit for each, that leaves enough rows on both
+/// and that the rules allow below a path; and the path below it.
+pub fn splits(
+    problem: &Problem,
+    set: u64,
+    rules: &[PathRule],
+    path: &[usize],
+) -> Vec<(u64, u64, Path)> {
     let points = || (0..64).filter(move |point| set >> point & 1 == 1);
     let rows = |side: u64| -> u64 {
         points().filter(|point| side >> point & 1 == 1).map(|p| problem.points.rows(p)).sum()
@@ -63,12 +74,21 @@ pub fn splits(problem: &Problem, set: u64) -> Vec<(u64, u64)> {
     let least = problem.shape.min_leaf_rows.max(1);
     let mut found = Vec::new();
     for feature in problem.features.iter() {
+        let column = feature.column.index();
+        if !rules.iter().all(|rule| rule.allows(path, column)) {
+            continue;
+        }
+        let mut below = path.to_vec();
+        if !rules.is_empty() && !path.contains(&column) {
+            below.push(column);
+            below[1..].sort_unstable();
+        }
         for cut in 0..feature.cuts {
             let goes_left = |point: &usize| feature.goes_left(&problem.points, *point, cut);
             let left: u64 = points().filter(goes_left).map(|point| 1 << point).sum();
             let right = set & !left;
             if rows(left) >= least && rows(right) >= least {
-                found.push((left, right));
+                found.push((left, right, below.clone()));
             }
         }
     }

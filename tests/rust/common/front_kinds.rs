@@ -163,9 +163,13 @@ impl Made {
             1 => {
                 self.bounds_by_label = false;
                 let costs: Vec<f64> = by_point.iter().map(|&loss| loss as f64).collect();
-                let scaled = RowCosts::build(n_labels, &costs, 1.0, 0.0, None).ok()?;
+                // All points as one leaf may cost no more than 2^58 divided by their number, so that
+                // units must not be as fine as the costs alone would allow: a tenth of that.
+                let normalizer = 1e4 * costs.iter().sum::<f64>().max(1.0);
+                let scaled = RowCosts::build(n_labels, &costs, normalizer, 0.0, None).ok()?;
                 let off = scaled.scale.offset as f64;
-                let (times, slack) = (scaled.scale.units, scaled.scale.slack as f64);
+                let times = scaled.scale.units / normalizer;
+                let slack = scaled.scale.slack as f64;
                 self.conversion = Conversion::Real { up, down, times, off, slack };
                 Some(scaled)
             }

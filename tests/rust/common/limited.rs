@@ -7,7 +7,8 @@ use certree::pareto::LimitInput;
 use certree::problem::Problem;
 use certree::task::ClassInput;
 
-use super::exhaustive::splits;
+use super::exhaustive::{Path, splits};
+use super::paths::PathMix;
 use super::problems::{Options, ShapeMix, random_problem};
 use super::{Case, Random};
 
@@ -28,16 +29,22 @@ pub type Sums = Vec<i64>;
 const SHARES: [(f64, i128, i128); 6] =
     [(0.0, 0, 1), (0.01, 1, 100), (0.1, 1, 10), (0.25, 1, 4), (0.5, 1, 2), (1.0, 1, 1)];
 
-pub fn limited(seed: u64, most: usize) -> Limited {
-    limited_of(seed, most, None)
+pub fn limited(seed: u64, most: usize, paths: PathMix) -> Limited {
+    limited_of(seed, most, None, paths)
 }
 
 /// Of so many labels, or any number.
-pub fn limited_of(seed: u64, most: usize, labels: Option<usize>) -> Limited {
+pub fn limited_of(seed: u64, most: usize, labels: Option<usize>, paths: PathMix) -> Limited {
     let rng = &mut Random::new(seed ^ 0xfa1);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
-    let options =
-        Options { min_points: 2, max_points: 8, max_columns: 4, limits, ..Options::default() };
+    let options = Options {
+        min_points: 2,
+        max_points: 8,
+        max_columns: 4,
+        limits,
+        paths,
+        ..Options::default()
+    };
     let mut case = random_problem(seed, &options);
     case.shape.max_depth = Some(rng.range(0, 3) as u32);
     let any = if rng.chance(0.2) { 3 } else { 2 };
@@ -110,12 +117,17 @@ pub fn limited_of(seed: u64, most: usize, labels: Option<usize>) -> Limited {
 pub struct Oracle<'a> {
     pub limited: &'a Limited,
     pub problem: &'a Problem,
-    pub memo: HashMap<(u64, u32), HashSet<Sums>>,
+    pub memo: HashMap<(u64, u32, Path), HashSet<Sums>>,
 }
 
 impl Oracle<'_> {
     pub fn all(&mut self, set: u64, depth: u32) -> HashSet<Sums> {
-        if let Some(known) = self.memo.get(&(set, depth)) {
+        self.below(set, depth, &[])
+    }
+
+    fn below(&mut self, set: u64, depth: u32, path: &[usize]) -> HashSet<Sums> {
+        let key = (set, depth, path.to_vec());
+        if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
         let input = &self.limited.input;
@@ -141,14 +153,16 @@ impl Oracle<'_> {
                 sums
             })
             .collect();
-        let here = if depth > 0 { splits(self.problem, set) } else { Vec::new() };
-        for (lefts, rights) in here {
-            let (a, b) = (self.all(lefts, depth - 1), self.all(rights, depth - 1));
+        let rules = &self.limited.case.paths;
+        let here = if depth > 0 { splits(self.problem, set, rules, path) } else { Vec::new() };
+        for (lefts, rights, path) in here {
+            let (a, b) =
+                (self.below(lefts, depth - 1, &path), self.below(rights, depth - 1, &path));
             for a in &a {
                 found.extend(b.iter().map(|b| a.iter().zip(b).map(|(x, y)| x + y).collect()));
             }
         }
-        self.memo.insert((set, depth), found.clone());
+        self.memo.insert(key, found.clone());
         found
     }
 }

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use certree::check;
 use certree::context::{After, Context, FirstColumn, MostColumns, Product, Together};
 use certree::ids::ColumnId;
+use certree::posed;
 use certree::tree::Tree;
 
 use super::Random;
@@ -31,6 +33,12 @@ pub enum PathMix {
     First,
     /// One to three of any kind.
     Any,
+}
+
+impl PathMix {
+    /// Each kind of rule by itself, and any of them together.
+    pub const ALL: [PathMix; 5] =
+        [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any];
 }
 
 impl PathRule {
@@ -156,4 +164,37 @@ pub fn keeps_rules(rules: &[PathRule], tree: &Tree) -> bool {
         }
     }
     true
+}
+
+/// Rules as users write them, for so many columns; often they contradict each other.
+pub fn random_path_rules(rng: &mut Random, n: usize) -> Vec<posed::PathRule> {
+    let column = |rng: &mut Random| ColumnId::from(rng.below(n));
+    let some = |rng: &mut Random, share: f64| -> Vec<ColumnId> {
+        let mut found: Vec<ColumnId> =
+            (0..n).filter(|_| rng.chance(share)).map(ColumnId::from).collect();
+        if found.is_empty() {
+            found.push(column(rng));
+        }
+        found
+    };
+    let rule = |rng: &mut Random| match rng.below(4) {
+        0 => posed::PathRule::MostColumns(rng.range(1, 4) as u32),
+        1 => posed::PathRule::After { column: column(rng), above: some(rng, 0.2) },
+        2 => {
+            let groups = rng.range(2, 3);
+            posed::PathRule::Apart((0..groups).map(|_| some(rng, 0.3)).collect())
+        }
+        _ => posed::PathRule::FirstColumn(column(rng)),
+    };
+    let count = rng.pick(&[1, 1, 2, 2, 3]);
+    (0..count).map(|_| rule(rng)).collect()
+}
+
+/// Whether a tree keeps to the rules of its problem, by the statement of their context.
+pub fn keeps_path_rules(input: &posed::ProblemInput, tree: &Tree) -> bool {
+    match posed::path_rules::context(&input.path_rules, &input.columns) {
+        Ok(Some(context)) => check::allowed(tree, context.as_ref()).is_ok(),
+        Ok(None) => true,
+        Err(_) => false,
+    }
 }
