@@ -178,10 +178,12 @@ impl Task for FormulaTask {
         Level::detect().run(
             #[inline(always)]
             || {
+                let (least, most) = (-3.0 * self.error - 1.0, 2.0 * MOST);
                 for (cost, &loss) in costs.iter_mut().zip(&losses) {
                     let units = loss * self.units - self.error;
-                    within &= units >= -3.0 * self.error - 1.0 && units < 2.0 * MOST;
-                    *cost = units.max(0.0).floor() as Cost;
+                    // What is not a number is not within.
+                    within &= (units >= least) & (units < most);
+                    *cost = units.max(0.0) as Cost;
                 }
             },
         );
