@@ -10,7 +10,7 @@ use super::contract::{Labelled, Structure, Task};
 use super::feature_costs::FeatureCostList;
 use super::feature_costs::{self, FeatureCosts};
 use super::leaf::Leaf;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use super::stated::Stated;
 use super::stated::StatedRows;
 use super::whole_numbers::integers;
@@ -143,9 +143,7 @@ impl RowCosts {
         if !(normalizer.is_finite() && normalizer > 0.0) {
             return Err(Error::invalid("the total weight must be positive and finite"));
         }
-        if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(leaf_penalty)?;
         prices.validate()?;
         let n_points = costs.len() / n_labels;
         if !prices.is_free() && weights.len() != n_points {
@@ -180,7 +178,9 @@ impl RowCosts {
         // Sums of costs above 0 that are 0 were never rounded.
         let brought = if size > 0.0 || costs.iter().any(|&cost| cost < 0.0) { error } else { 0.0 };
         let offset = shared * up - size * up * f64::EPSILON * 4.0 - brought;
-        let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
+        // What a tree may cost, in the caller's own numbers.
+        let largest = 4.0 * ((size + total) / normalizer).max(leaf_penalty);
+        let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64 && largest.is_finite();
         let error = error + priced.as_ref().map_or(0.0, |priced| priced.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(

@@ -7,7 +7,7 @@
 
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd};
 use crate::error::{Error, Result};
@@ -59,9 +59,7 @@ impl TargetsInput {
         if total == 0 {
             return Err(Error::invalid("the total weight must be positive"));
         }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(self.leaf_penalty)?;
         let (unit, leaf_cost) = penalty_in_units(self.leaf_penalty, total).ok_or_else(too_fine)?;
         let units = total * unit;
         let small = counts.iter().all(|&count| count <= MOST_COUNT);

@@ -87,7 +87,7 @@ fn goal_of(case: &Case) -> Goal {
 }
 
 /// Any goal, with what it can be combined with.
-fn random_input(seed: u64) -> ProblemInput {
+pub fn random_input(seed: u64) -> ProblemInput {
     let rng = &mut Random::new(seed ^ 0x5e71a1);
     let options = Options { prices: rng.chance(0.3), max_points: 12, ..Options::default() };
     let mut case = random_problem(seed, &options);
