@@ -124,12 +124,11 @@ impl<'a> Layout<'a> {
             columns: (0..self.questions.len() as u32).collect(),
             stride,
             ends: Vec::with_capacity(self.entries.len()),
+            bits: zeros(n_rows.checked_mul(stride)?)?,
             ..View::default()
         };
-        root.bits.try_reserve_exact(n_rows * stride).ok()?;
         root.keys.try_reserve_exact(n_rows).ok()?;
         root.costs.try_reserve_exact(n_rows * width).ok()?;
-        root.bits.resize(n_rows * stride, 0);
         // A block of points at a time; each segment has its points in ascending order.
         let mut starts = vec![0; self.entries.len()];
         let mut block = Vec::new();
@@ -210,6 +209,14 @@ impl BitView {
 }
 
 /// Whether a question that is allowed below some split is allowed in its place.
+/// So many zeros; `None` where the system has no memory for them. They come from the system as they
+/// are, so that a view of gigabytes takes time, and memory, only as it is filled.
+fn zeros(n: usize) -> Option<Vec<u64>> {
+    // A list of zeros cannot be asked for without a panic, so that there is first asked for room.
+    Vec::<u64>::new().try_reserve_exact(n).ok()?;
+    Some(vec![0; n])
+}
+
 fn sheds(context: &Arc<dyn Context>) -> bool {
     let mut start = vec![0; context.words()];
     context.begin(&mut start);
