@@ -99,6 +99,7 @@ impl ClassInput {
         let masses = || weights.chunks_exact(self.n_classes).map(mass).collect();
         let feature_costs = (!prices.is_free()).then(|| FeatureCosts {
             masses: masses(),
+            by_price: 1,
             tests,
             of_column: prices.of_column.clone(),
             of_class: of_class.clone(),

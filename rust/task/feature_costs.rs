@@ -77,10 +77,24 @@ pub struct FeatureCosts {
     pub tests: Vec<FeatureCost>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
-    /// By point: units of cost for a unit of price.
+    /// By point: units of cost for a unit of price. Or, where that is `by_price`, what the point pays
+    /// for each price there is, from the lowest on; a price of a test is then the number of one, from
+    /// 1 on, and 0 if nothing is paid.
     pub masses: Vec<Cost>,
+    /// How many masses a point has: 1, or as many as there are prices.
+    pub by_price: usize,
     /// By class, of tasks with classes: the mass of a unit of weight.
     pub of_class: Vec<Cost>,
+}
+
+/// What is paid for a price, of what a point, or points together, have for masses.
+#[inline(always)]
+pub fn paid(by_price: usize, price: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+    match (by_price, price) {
+        (1, _) => mass(0) * price,
+        (_, 0) => 0,
+        _ => mass(price as usize - 1),
+    }
 }
 
 /// No larger whole prices are chosen for prices that are no short decimals.
@@ -129,6 +143,9 @@ pub(super) fn whole(prices: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>
     Whole { prices: from_numbers(prices, &numbers), units, error: 0.5 }
 }
 
+/// More prices than these would make the statistics of a row long.
+const MOST_PRICES: usize = 64;
+
 /// Masses, or prices, in a unit of theirs are whole numbers of no more binary digits than this.
 const MOST_DIGITS: i32 = 40;
 
@@ -145,6 +162,9 @@ impl FeatureCosts {
     ) -> Option<FeatureCosts> {
         let numbers = numbers(&prices.tests).into_iter().map(Ratio::written);
         let numbers: Vec<Ratio> = numbers.map(|price| price.min(most.clone())).collect();
+        if let Some(found) = FeatureCosts::by_price(masses, &numbers, prices, unit) {
+            return Some(found);
+        }
         let of_price = unit_of_price(masses, &numbers, unit)?;
         let of_mass = Ratio::from(1).over(&(&of_price * unit));
         let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
@@ -154,8 +174,53 @@ impl FeatureCosts {
             tests: from_numbers(&prices.tests, &whole(&numbers, &of_price)?),
             of_column: prices.of_column.clone(),
             masses: whole(masses, &of_mass)?,
+            by_price: 1,
             of_class: Vec::new(),
         })
+    }
+
+    /// With what each point pays for each price, rounded down by itself: as exact as units are, where
+    /// a product of two whole numbers has half of the digits in each. `None` where there are too many
+    /// prices for that.
+    fn by_price(
+        masses: &[Ratio],
+        numbers: &[Ratio],
+        prices: &FeatureCostList,
+        unit: &Ratio,
+    ) -> Option<FeatureCosts> {
+        // Prices are compared by their numbers, so that these are in their order.
+        let mut distinct: Vec<&Ratio> = numbers.iter().filter(|price| !price.is_zero()).collect();
+        distinct.sort();
+        distinct.dedup();
+        if distinct.is_empty() || distinct.len() > MOST_PRICES {
+            return None;
+        }
+        let number = |price: &Ratio| match price.is_zero() {
+            true => 0,
+            false => distinct.partition_point(|&other| other < price) as Cost + 1,
+        };
+        let codes: Vec<Cost> = numbers.iter().map(number).collect();
+        let in_units: Vec<Ratio> = distinct.iter().map(|&price| price * unit).collect();
+        let pays = |mass: &Ratio, price: &Ratio| Cost::try_from((mass * price).floor()?).ok();
+        let all =
+            masses.iter().flat_map(|mass| in_units.iter().map(move |price| pays(mass, price)));
+        Some(FeatureCosts {
+            tests: from_numbers(&prices.tests, &codes),
+            of_column: prices.of_column.clone(),
+            masses: all.collect::<Option<_>>()?,
+            by_price: distinct.len(),
+            of_class: Vec::new(),
+        })
+    }
+
+    /// What a point pays for a price.
+    pub fn paid(&self, point: usize, price: Cost) -> Cost {
+        paid(self.by_price, price, |at| self.masses[point * self.by_price + at])
+    }
+
+    /// All masses of a point.
+    pub fn of_point(&self, point: usize) -> &[Cost] {
+        &self.masses[point * self.by_price..][..self.by_price]
     }
 
     /// What a row pays at most: each test once, at its full price.
@@ -273,13 +338,20 @@ mod tests {
                 let prices = FeatureCostList { tests, of_column: vec![Some(0); n] };
                 let masses = masses.map(Ratio::stored);
                 let whole = FeatureCosts::rounded_down(&masses, &prices, (&unit, &most)).unwrap();
-                for (mass, own) in masses.iter().zip(&whole.masses) {
+                for (point, mass) in masses.iter().enumerate() {
                     for (price, test) in prices.tests.iter().zip(&whole.tests) {
-                        let exact = &(mass * &Ratio::written(price.full)) * &unit;
-                        let paid = Ratio::from(i128::from(*own) * i128::from(test.full));
-                        let off = &exact - &paid;
-                        let allowed = Ratio::from(1i64 << 21);
-                        assert!(paid <= exact && off <= allowed, "{} is lost", off.nearest());
+                        for (price, number) in
+                            [(price.full, test.full), (price.discounted, test.discounted)]
+                        {
+                            let exact = &(mass * &Ratio::written(price)) * &unit;
+                            let paid = Ratio::from(whole.paid(point, number));
+                            let off = &exact - &paid;
+                            assert!(
+                                paid <= exact && off <= Ratio::from(1),
+                                "{} is lost",
+                                off.nearest()
+                            );
+                        }
                     }
                 }
             }

@@ -245,7 +245,8 @@ impl Priced {
         let all = sum(masses.iter().map(|&mass| mass as f64));
         let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
         let tests = whole.prices;
-        let feature_costs = FeatureCosts { tests, of_column, masses, of_class: Vec::new() };
+        let feature_costs =
+            FeatureCosts { tests, of_column, masses, by_price: 1, of_class: Vec::new() };
         (Some(Priced { feature_costs, error }), unit * whole.units)
     }
 }

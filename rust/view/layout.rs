@@ -104,8 +104,8 @@ impl<'a> Layout<'a> {
             Structure::Classes(_) | Structure::Counts => 0,
             structure => {
                 let least = matches!(structure, Structure::Sums);
-                let beside = [least, self.count_rows, self.feature_costs.is_some()];
-                self.n_stats() + 1 + beside.map(usize::from).iter().sum::<usize>()
+                let masses = self.feature_costs.map_or(0, |costs| costs.by_price);
+                self.n_stats() + 1 + usize::from(least) + usize::from(self.count_rows) + masses
             }
         }
     }
@@ -166,7 +166,9 @@ impl<'a> Layout<'a> {
                     let sums = matches!(self.task.structure(), Structure::Sums);
                     root.costs.extend(sums.then(|| self.task.least(point)));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
-                    root.costs.extend(self.feature_costs.map(|costs| costs.masses[point]));
+                    if let Some(costs) = self.feature_costs {
+                        root.costs.extend_from_slice(costs.of_point(point));
+                    }
                 }
             }
             root.ends.push(root.keys.len() as u32);
