@@ -35,8 +35,10 @@ pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &FeatureCo
         if known { test.discounted } else { test.full }
     };
     let bought = bought(tree, columns, points, costs);
-    let paid = |(bought, mass): (&Vec<_>, &Cost)| mass * bought.iter().map(price).sum::<Cost>();
-    bought.iter().zip(&costs.masses).map(paid).sum()
+    let paid = |(point, bought): (usize, &Vec<_>)| {
+        bought.iter().map(|test| costs.paid(point, price(test))).sum::<Cost>()
+    };
+    bought.iter().enumerate().map(paid).sum()
 }
 
 /// By point: the tests that it buys on its way down, in their order, and whether another test of

@@ -122,7 +122,7 @@ impl<'a> Brute<'a> {
             }
             false => price.full,
         };
-        points_of(set).map(|point| costs.masses[point] * each).sum()
+        points_of(set).map(|point| costs.paid(point, each)).sum()
     }
 
     fn below(&self, column: ColumnId, above: &Above) -> Above {
