@@ -4,6 +4,7 @@ use super::combinations;
 use super::goal::{Goal, RowCostInput};
 use crate::data::{Column, Points};
 use crate::error::Result;
+use crate::ids::ColumnId;
 use crate::pareto::LimitInput;
 use crate::problem::Shape;
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
@@ -20,6 +21,9 @@ pub struct ProblemInput {
     pub feature_costs: Option<FeatureCostList>,
     /// By point, what a reference loses beyond the least, as a share of the objective.
     pub regrets: Option<Vec<f64>>,
+    /// Columns that may be asked only below another: each, and the one that must be asked above it.
+    /// Missing values have a branch of their own so: what is missing in the one tells the other.
+    pub after: Vec<(ColumnId, ColumnId)>,
 }
 
 /// Limits on shares of rows, and what they count.
@@ -45,6 +49,7 @@ impl ProblemInput {
             ("constraints", self.constraints.is_some()),
             ("feature_costs", self.feature_costs.is_some()),
             ("reference", self.regrets.is_some()),
+            ("missing", !self.after.is_empty()),
         ];
         let given: Vec<&str> = given.iter().filter(|part| part.1).map(|part| part.0).collect();
         combinations::check(self.goal.name(), &given)?;
@@ -53,7 +58,17 @@ impl ProblemInput {
 
     /// Differs where anything that the problem holds does, but for `shape` and `regrets`.
     pub fn digest(&self) -> u128 {
-        Writer::digest(|out| self.write_data(out))
+        Writer::digest(|out| {
+            self.write_data(out);
+            self.write_after(out);
+        })
+    }
+
+    fn write_after(&self, out: &mut Writer) {
+        out.list(self.after.iter(), |out, (column, above)| {
+            out.short(column.0);
+            out.short(above.0);
+        });
     }
 
     /// An error if a part of it is code.
@@ -63,6 +78,7 @@ impl ProblemInput {
         self.write_data(&mut out);
         self.shape.write(&mut out);
         out.option(self.regrets.as_ref(), |out, regrets| out.floats(regrets));
+        self.write_after(&mut out);
         Ok(serial::seal(Kind::Problem, out))
     }
 
@@ -76,6 +92,7 @@ impl ProblemInput {
             feature_costs: from.option(FeatureCostList::read)?,
             shape: Shape::read(from)?,
             regrets: from.option(Reader::floats)?,
+            after: from.list(|from| Ok((ColumnId(from.short()?), ColumnId(from.short()?))))?,
         };
         from.finish()?;
         input.check()?;

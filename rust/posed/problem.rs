@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::goal::{Goal, RowCostInput};
 use super::input::{ConstraintInput, Counted, ProblemInput};
 use crate::answer::{self, Answer, Incumbent};
+use crate::context::After;
 use crate::error::{Error, Result};
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
@@ -133,7 +134,11 @@ fn prices(input: &ProblemInput) -> &FeatureCostList {
 
 fn additive(input: &ProblemInput, scaled: Scaled) -> Result<Posed> {
     let (columns, points) = (input.columns.clone(), input.points.clone());
-    let problem = Problem::new(columns, points, scaled, input.shape)?;
+    let mut problem = Problem::new(columns, points, scaled, input.shape)?;
+    if !input.after.is_empty() {
+        let after = After::new(&input.after, input.columns.len());
+        problem = problem.with_context(Arc::new(after))?;
+    }
     Ok(Posed::Additive(Arc::new(problem), input.regrets.clone()))
 }
 

@@ -2,7 +2,7 @@
 
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 use super::additive::Raised;
 use super::goals::Goal;
@@ -39,7 +39,7 @@ impl PyProblem {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        columns: Vec<(String, Bound<'_, PyAny>)>,
+        columns: Vec<Bound<'_, PyTuple>>,
         points: &Bound<'_, PyPoints>,
         goal: Goal<'_>,
         shape: &Bound<'_, Shape>,
@@ -47,14 +47,16 @@ impl PyProblem {
         feature_costs: Option<&Bound<'_, FeatureCosts>>,
         regrets: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
+        let (columns, after) = read_columns(columns)?;
         let input = ProblemInput {
-            columns: read_columns(columns)?,
+            columns,
             points: points.get().points.clone(),
             goal: goal.input(),
             shape: shape.get().shape,
             constraints: constraints.map(|constraints| constraints.get().input.clone()),
             feature_costs: feature_costs.map(|costs| costs.get().prices.clone()),
             regrets: regrets.map(|regrets| regrets.to_vec()).transpose()?,
+            after,
         };
         Self::posed(py, input, goal.raised())
     }

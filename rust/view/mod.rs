@@ -13,5 +13,5 @@ pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use layout::{Layout, Paths};
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
-pub use rank_view::{Axis, Part, RankNode, RankView, Side};
+pub use rank_view::{Axis, Part, RankNode, RankView};
 pub use seen_rows::SeenRows;

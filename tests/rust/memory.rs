@@ -113,6 +113,7 @@ fn damaged_bytes_take_no_more_than_they_can_hold() {
         constraints: None,
         feature_costs: None,
         regrets: None,
+        after: Vec::new(),
     };
     let problem = built(case, 0.0, Some(4));
     let limits = Limits { time: Some(Duration::from_millis(20)), ..Limits::default() };

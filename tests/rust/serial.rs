@@ -41,6 +41,7 @@ fn posed(case: &Case, goal: Goal) -> ProblemInput {
         constraints: None,
         feature_costs: None,
         regrets: None,
+        after: Vec::new(),
     }
 }
 
@@ -334,5 +335,5 @@ fn other_bytes_are_told_apart() {
     says(&plan, "these bytes are a plan and not a problem");
     let mut newer = plan.clone();
     newer[4] += 1;
-    says(&newer, "version 2 of the format");
+    says(&newer, "version 3 of the format");
 }

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, parameters
+from certree.estimators import _advice, _own_branch, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -110,6 +110,18 @@ class TreeEstimator(BaseEstimator, ABC):
         leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
         return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
 
+    def _as_core_takes(
+        self, cuts: Sequence[ingest.Cuts], points: ingest.Points
+    ) -> tuple[list[tuple[Any, ...]], _core.Points]:
+        """Columns and points."""
+        if self.missing == "own_branch":
+            return _own_branch.columns_and_points(cuts, points)
+        return [(each.column.name, each.kind, each.missing) for each in cuts], points.core
+
+    def _core_places(self, cuts: Sequence[ingest.Cuts]) -> list[int] | None:
+        """By column of the core, the user's column; None if they are the same."""
+        return _own_branch.places(cuts) if self.missing == "own_branch" else None
+
     def _budget(self, started: float) -> budget.Budget:
         """The limits of all that begins now, or began then."""
         time = None if self.time_limit is None else min(self.time_limit, LONGEST)
@@ -169,6 +181,9 @@ class TreeEstimator(BaseEstimator, ABC):
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         with self._budget(started) as left, Held() as held:
             posed = self._pose(data)
+            if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
+                features = [each.name for each in posed.training.columns]
+                ingest.refuse_missing(posed.training.source, features)
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
             held.search()
@@ -206,7 +221,10 @@ class TreeEstimator(BaseEstimator, ABC):
         did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
         What a signal raised meanwhile is raised at the end."""
         columns = [each.column for each in posed.cuts]
-        tree = Tree(answer.tree, columns, posed.labels)
+        core = answer.tree
+        if fitted.missing == "own_branch":
+            core = _own_branch.to_user(core, posed.cuts)
+        tree = Tree(core, columns, posed.labels)
         try:
             check_routing(tree, posed.training)
         except RuntimeError:
@@ -215,6 +233,9 @@ class TreeEstimator(BaseEstimator, ABC):
             raise
         if posed.show is not None:
             tree = posed.show(tree)
+        # After the check, because rows that weigh nothing may miss what no other row does.
+        unseen = "refuse" if fitted.missing == "refuse" else fitted.missing_unseen
+        tree = tree._with(missing_unseen=unseen)
         certificate = self._certificate(answer, posed, fitted, tree)
         if posed.cut_short:
             certificate = _of_a_leaf(certificate, posed)
@@ -280,7 +301,9 @@ class TreeEstimator(BaseEstimator, ABC):
             max_leaf_nodes=fitted.max_leaf_nodes,
             min_samples_leaf=fitted.min_samples_leaf,
             thresholds=thresholds_in_words(posed.thresholds),
-            cuts={each.column.name: each.count for each in posed.cuts},
+            cuts={each.column.name: n_splits(each, fitted.missing) for each in posed.cuts},
+            missing=[each.column.name for each in posed.cuts if each.missing],
+            own_branch=fitted.missing == "own_branch",
             n_rows=posed.points.n_rows,
             n_points=posed.points.n_points,
             time_limit=self.time_limit,
@@ -390,7 +413,10 @@ class TreeEstimator(BaseEstimator, ABC):
             if earlier is not None and earlier[0] is not None:
                 answer = earlier[0].go_on(limits, pulse)
             else:
-                incumbent = self.tree_._core, self.lower_bound_
+                core = self.tree_._core
+                if self._fitted.missing == "own_branch":
+                    core = _own_branch.to_core(core, posed.cuts)
+                incumbent = core, self.lower_bound_
                 saved = getattr(self, "_saved_search", None)
                 answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
             self._keep(answer, posed, fitted, data, before, shown)
@@ -491,8 +517,23 @@ class TreeEstimator(BaseEstimator, ABC):
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""
         check_is_fitted(self)
-        ingest.check_whole(X)
+        if self._fitted.missing == "refuse":
+            # scikit-learn promises an error for a missing value anywhere in an array, not just
+            # where the tree looks.
+            ingest.refuse_missing_in_arrays(X)
         return self.tree_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        return tags
+
+
+def n_splits(cuts: ingest.Cuts, missing: str) -> int:
+    """How many different splits a column offers."""
+    if missing == "own_branch" and cuts.missing:
+        return cuts.n_known + 1
+    return cuts.count
 
 
 def room_for_goal(n_numbers: int, copies: int) -> None:
@@ -507,13 +548,6 @@ def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
     bound = min(posed.least_loss + certificate.leaf_penalty, certificate.objective)
     last = (certificate.seconds, certificate.objective, bound)
     return replace(certificate, status="time_limit", lower_bound=bound, curve=[last])
-
-
-def as_core_takes(
-    cuts: Sequence[ingest.Cuts], points: ingest.Points
-) -> tuple[list[tuple[str, Any]], _core.Points]:
-    """Columns and points."""
-    return [(each.column.name, each.kind) for each in cuts], points.core
 
 
 def check_routing(tree: Tree, training: ingest.Training) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
@@ -90,11 +90,11 @@ class RowTreeEstimator(TreeEstimator):
             found = _reference.in_time(_reference.of_rows, (self, features, *given))
         column_costs = rows.feature_costs
         problem = _core.Problem(
-            *as_core_takes(located.cuts, points),
+            *self._as_core_takes(located.cuts, points),
             goal,
             self._shape(points),
             constraints,
-            None if column_costs is None else column_costs.core(),
+            None if column_costs is None else column_costs.core(self._core_places(located.cuts)),
             found.regrets,
         )
 
@@ -192,7 +192,7 @@ def with_means(
         (split, label, rows, mean, loss)
         for (split, label, rows, _, loss), mean in zip(tree._core.parts(), means)
     ]
-    return Tree(_core.Tree(parts), tree.columns, tree.labels, task)
+    return tree._with(core=_core.Tree(parts), task=task)
 
 
 def of_chosen(

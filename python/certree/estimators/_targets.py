@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, combinations, ingest
-from certree.estimators._base import Posed, as_core_takes
+from certree.estimators._base import Posed
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import is_guesser
 from certree.tree import Tree
@@ -76,7 +76,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
-        return Tree(tree._core, tree.columns, names, "targets", targets.labels)
+        return tree._with(labels=names, task="targets", classes=targets.labels)
 
     attributes = {
         "classes_": targets.labels,
@@ -86,7 +86,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     }
     return Posed(
         _core.Problem(
-            *as_core_takes(located.cuts, located.points), goal, model._shape(located.points)
+            *model._as_core_takes(located.cuts, located.points), goal, model._shape(located.points)
         ),
         training,
         located.cuts,

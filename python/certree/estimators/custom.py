@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import Posed, TreeEstimator, as_core_takes, room_for_goal
+from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
@@ -20,8 +20,8 @@ from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.scalars import is_number, shown
-from certree.schema import Task
-from certree.options import Thresholds
+from certree.schema import MissingUnseen, Task
+from certree.options import Missing, Thresholds
 from certree.tree import Tree
 
 _CONTRACT = "the task breaks its contract:"
@@ -72,6 +72,15 @@ class OptimalTree(TreeEstimator):
     thresholds : "all", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -147,6 +156,8 @@ class OptimalTree(TreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         thresholds: Thresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -160,6 +171,8 @@ class OptimalTree(TreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -173,7 +186,7 @@ class OptimalTree(TreeEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         statistics : array or frame of shape (n_rows, n_statistics), vector, str, or list of str
             The numbers that leaves sum up; or the names of their columns in X (which are then not
             features).
@@ -215,7 +228,9 @@ class OptimalTree(TreeEstimator):
 
         return Posed(
             _core.Problem(
-                *as_core_takes(located.cuts, located.points), goal, self._shape(located.points)
+                *self._as_core_takes(located.cuts, located.points),
+                goal,
+                self._shape(located.points),
             ),
             training,
             located.cuts,
@@ -335,7 +350,7 @@ def with_answers(
         (split, label, rows, value, loss)
         for (split, _, rows, _, loss), label, value in zip(tree._core.parts(), chosen, values)
     ]
-    return Tree(_core.Tree(parts), tree.columns, labels, kind)
+    return tree._with(core=_core.Tree(parts), labels=labels, task=kind)
 
 
 def _answers(
