@@ -273,7 +273,8 @@ fn rules_make_a_difference() {
 /// another one.
 #[test]
 fn a_split_may_be_worth_what_it_allows() {
-    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+    let column =
+        |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean, missing: false };
     let both = [1.0, 1.0];
     for equal in [both, [0.0, 0.0]] {
         let weights = [[1.0, 0.0], [0.0, 1.0], equal].concat();

@@ -43,6 +43,7 @@ fn posed(case: &Case, goal: Goal) -> ProblemInput {
         feature_costs: None,
         path_rules: Vec::new(),
         regrets: None,
+        after: Vec::new(),
     }
 }
 

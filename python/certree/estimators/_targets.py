@@ -76,7 +76,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
-        return Tree(tree._core, tree.columns, names, "targets", targets.labels)
+        return tree._with(labels=names, task="targets", classes=targets.labels)
 
     attributes = {
         "classes_": targets.labels,
