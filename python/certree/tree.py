@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from certree import _core, conditions
 from certree.conditions import Test
 from certree.export import (
+    encode,
     to_dot,
     to_json,
     to_matplotlib,
     to_polars,
     to_python,
+    to_sklearn,
     to_sql,
     to_svg,
     to_text,
@@ -458,6 +460,81 @@ class Tree:
         'yes'
         """
         return to_python.to_python(self, output, name)
+
+    def to_sklearn(self, output: Literal["proba", "label"] = "proba") -> Any:
+        """The tree as a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, for
+        ``plot_tree``, ``export_text`` and whatever else reads scikit-learn's trees.
+
+        Its rows are those of :meth:`encode`, on which ``predict``, ``predict_proba`` and ``apply``
+        answer what this tree does. A tree that answers costs, rewards or labels of a task of the
+        user's own has no class shares; nor does one say by its shares what it answers that was
+        fitted with class weights, costs or constraints. Both are a ``ValueError`` that says so,
+        and ``output="label"`` makes a tree whose shares are 1 for the label and 0 for others.
+
+        Impurities are Gini's, and mean squared errors. Nodes of trees that answer numbers know no
+        weights, so that rows count once each, and their impurities are NaN where nodes do not know
+        them: of other losses than squared errors, and if rows have several weights, if rows that
+        are equal in all columns have several answers, or if all leaves answer the same.
+
+        Parameters
+        ----------
+        output : {"proba", "label"}, default="proba"
+            What a node's ``value`` holds; trees that answer numbers hold these either way.
+
+        Returns
+        -------
+        DecisionTreeClassifier or DecisionTreeRegressor
+
+        Warns
+        -----
+        UserWarning
+            Where thresholds of one column are the same as 32-bit floats, or beyond them: only the
+            matrix of :meth:`encode` tells their rows apart.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.tree import export_text
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> tree = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> twin = tree.to_sklearn()
+        >>> twin.predict(tree.encode(people))
+        array(['no', 'no', 'yes', 'yes'], dtype=object)
+        >>> print(export_text(twin, feature_names=tree.encoded_names))
+        |--- age <= 40.00
+        |   |--- class: no
+        |--- age >  40.00
+        |   |--- class: yes
+        <BLANKLINE>
+        """
+        return to_sklearn.to_sklearn(self, output)
+
+    def encode(self, X: Any) -> NDArray[np.float32]:
+        """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,
+        date (as a number in its unit since 1970) and Boolean (0 or 1) that the tree tests, and one
+        with 0 and 1 for each value of a category that it asks for; ``encoded_names`` names them.
+
+        Numbers are the 32-bit floats nearest to them that are on their side of every threshold. A
+        tree of a single leaf has one column of zeros.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"sex": ["f", "m", "f"], "ill": ["no", "yes", "no"]})
+        >>> tree = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> tree.encoded_names
+        ['sex = f']
+        >>> tree.encode(people).tolist()
+        [[1.0], [0.0], [1.0]]
+        """
+        return encode.encode(self, X)
+
+    @property
+    def encoded_names(self) -> list[str]:
+        """The names of the columns of :meth:`encode`."""
+        return encode.names(self)
 
     @cached_property
     def _parents(self) -> list[int]:
