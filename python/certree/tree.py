@@ -14,6 +14,7 @@ from certree import _core, conditions
 from certree.conditions import Test
 from certree.export import (
     encode,
+    from_sklearn,
     to_dot,
     to_json,
     to_matplotlib,
@@ -314,6 +315,45 @@ class Tree:
         wrong."""
         parts, columns, labels, task, classes = to_json.from_json(text)
         return cls(_core.Tree(parts), columns, labels, task, classes)
+
+    @classmethod
+    def from_sklearn(cls, model: Any, columns: Sequence[str] | None = None) -> Tree:
+        """A fitted decision tree of scikit-learn's as a certree ``Tree``, to compare, draw and
+        export it.
+
+        It sends every row of numbers the way that ``model`` does, which rounds values to 32-bit
+        floats before it compares them: thresholds become the middles between two of these. Nodes
+        are numbered from the left, as in all trees here; scikit-learn has another order where
+        ``max_leaf_nodes`` limits the tree.
+
+        Parameters
+        ----------
+        model : DecisionTreeClassifier, DecisionTreeRegressor or one of ExtraTrees'
+            Also one of the ``estimators_`` of a forest.
+        columns : sequence of str, default=None
+            Names of the columns; without them those that ``model`` knows, or ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        Tree
+
+        Examples
+        --------
+        >>> from certree import Tree
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> cart = DecisionTreeClassifier(max_leaf_nodes=3, random_state=3).fit(X, y)
+        >>> names = ["sepal length", "sepal width", "length", "width"]
+        >>> print(Tree.from_sklearn(cart, names))
+        150 rows  0: 33.3%, 1: 33.3%, 2: 33.3%
+        ├── width <= 0.80000004 → 0  50 rows  0:   100%, 1:     0%, 2:     0%
+        └── width > 0.80000004
+            ├── width <= 1.75   → 1  54 rows  0:     0%, 1:  90.7%, 2:   9.3%
+            └── width > 1.75    → 2  46 rows  0:     0%, 1:   2.2%, 2:  97.8%
+        """
+        read = from_sklearn.from_sklearn(model, columns)
+        return cls(_core.Tree(read.parts), read.columns, read.labels, read.task, read.classes)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""

@@ -1,0 +1,129 @@
+"""A decision tree of scikit-learn's as the parts of a `Tree`.
+
+scikit-learn rounds each value to the nearest 32-bit float, ties to the even one, and sends it left
+if that is at most the threshold. The values that go left are therefore all those up to a middle
+between two 32-bit floats, which is a 64-bit float: the threshold of a tree that rounds nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.conditions import float32_at_most
+from certree.ingest.sources import check_unique, numbered
+from certree.schema import Column, Task
+
+TASKS: dict[str, Task] = {"absolute_error": "quantiles", "poisson": "rates"}
+"""What numbers are by criterion, where they are not means."""
+
+
+class Read(NamedTuple):
+    """What `Tree` is made of."""
+
+    parts: list[tuple[Any, int, int, list[float], float]]
+    columns: list[Column]
+    labels: NDArray[Any]
+    task: Task
+    classes: list[NDArray[Any]]
+
+
+def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
+    tree = getattr(model, "tree_", None)
+    if not hasattr(tree, "children_left"):
+        raise ValueError(
+            f"{type(model).__name__} is no fitted decision tree of scikit-learn's; of an ensemble "
+            "give one of its estimators_"
+        )
+    known = [Column(name, "number", "Float32") for name in _names(model, columns)]
+    # By node and output, the shares of its classes, or its number.
+    values = tree.value
+    weights = tree.weighted_n_node_samples
+    task: Task
+    if not hasattr(model, "classes_"):
+        held, losses = values[:, :, 0], weights * tree.impurity
+        task = TASKS.get(model.criterion, "regression")
+        names = ["y"] if held.shape[1] == 1 else [f"y{k}" for k in range(held.shape[1])]
+        # Of the root's, as a tree that explains nothing has 1.
+        losses = losses / losses[0] if losses[0] > 0 else np.zeros(len(losses))
+        answers = np.zeros(len(held), dtype=np.int64)
+        labels, classes = np.array(names), []
+    else:
+        own = model.classes_ if model.n_outputs_ > 1 else [model.classes_]
+        each = [values[:, k, : len(c)] * weights[:, None] for k, c in enumerate(own)]
+        held = np.hstack(each)
+        missed = [weights - found.max(axis=1) for found in each]
+        losses = np.maximum(np.mean(missed, axis=0), 0.0) / weights[0]
+        if model.n_outputs_ > 1:
+            task, answers = "targets", np.zeros(len(held), dtype=np.int64)
+            labels, classes = np.array([f"y{k}" for k in range(len(own))]), list(own)
+        else:
+            task, answers = "classification", values[:, 0].argmax(axis=1)
+            labels, classes = own[0], []
+    parts = []
+    order = _preorder(tree)
+    places = {node: at for at, node in enumerate(order)}
+    for node in order:
+        split = _split(tree, node, places, known)
+        rows = int(tree.n_node_samples[node])
+        parts.append((split, int(answers[node]), rows, held[node].tolist(), float(losses[node])))
+    return Read(parts, known, labels, task, classes)
+
+
+def _names(model: Any, columns: Sequence[str] | None) -> list[str]:
+    if columns is None:
+        columns = getattr(model, "feature_names_in_", numbered(model.n_features_in_))
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"columns must be {model.n_features_in_} names, one for each of X")
+    check_unique(names)
+    return names
+
+
+def _split(
+    tree: Any, node: int, places: dict[int, int], columns: Sequence[Column]
+) -> tuple[Any, ...] | None:
+    """What a node asks, with its children by their places; None of a leaf."""
+    left, right = int(tree.children_left[node]), int(tree.children_right[node])
+    if left < 0:
+        return None
+    index, threshold = int(tree.feature[node]), float(tree.threshold[node])
+    if math.isinf(threshold):
+        raise ValueError(
+            f"the tree asks whether {columns[index].name!r} is missing, which certree's do not"
+        )
+    return index, unrounded(threshold), places[left], places[right]
+
+
+def unrounded(threshold: float) -> float:
+    """The largest 64-bit float whose nearest 32-bit float is at most the threshold.
+
+    >>> unrounded(0.1) > float(np.float32(unrounded(0.1)))
+    True
+    """
+    below = float32_at_most(threshold)
+    if math.isinf(below):
+        # No finite 32-bit float goes left.
+        return -np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        above = float(np.nextafter(below, np.float32(np.inf)))
+    # What would be the next one, were there no infinity.
+    middle = (float(below) + (2.0**128 if math.isinf(above) else above)) / 2
+    even = int(below.view(np.uint32)) % 2 == 0
+    return middle if even else math.nextafter(middle, -math.inf)
+
+
+def _preorder(tree: Any) -> list[int]:
+    """All nodes, each left subtree before its right one: a tree with a limit on its leaves has
+    another order."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if tree.children_left[node] >= 0:
+            waiting += [int(tree.children_right[node]), int(tree.children_left[node])]
+    return order
