@@ -219,8 +219,9 @@ fn problem(path: Path, rows: usize, columns: usize, n_classes: usize) -> Problem
         state ^= state << 17;
         state.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     };
-    let described: Vec<Column> =
-        (0..columns).map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean }).collect();
+    let described: Vec<Column> = (0..columns)
+        .map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false })
+        .collect();
     let codes: Vec<Vec<u32>> = (0..columns)
         .map(|c| {
             let share = 5 + 55 * c as u64 / columns as u64;

@@ -1,4 +1,5 @@
-"""Do limits hold? Forty combinations of shape, task and limit, each fitted in a process of its own.
+"""Do limits hold? Some forty combinations of shape, task and limit, each fitted in a process of its
+own.
 
     python benches/limits.py [--only WORDS] [--times 1] [--json FILE]
 
@@ -187,6 +188,12 @@ CASES = [
         lambda: strings(200_000),
         classifier(max_depth=1),
         time=3,
+    ),
+    Case(
+        "accuracy, 120,000 strings, depth 2",
+        lambda: strings(120_000),
+        classifier(max_depth=2),
+        time=1,
     ),
     Case("accuracy, 2500 classes", lambda: noise(20_000, 6, 2500), classifier(max_depth=3), time=2),
     Case(

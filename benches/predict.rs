@@ -27,7 +27,13 @@ fn grow(tree: &mut Tree, depth: u32, columns: &mut usize, test: &impl Fn(usize) 
         *columns += 1;
         let left = TreeNodeId::from(grow(tree, depth - 1, columns, test));
         let right = TreeNodeId::from(grow(tree, depth - 1, columns, test));
-        let split = Split { column: ColumnId::from(column), test: test(column), left, right };
+        let split = Split {
+            column: ColumnId::from(column),
+            test: test(column),
+            missing: None,
+            left,
+            right,
+        };
         tree.nodes[at].split = Some(split);
     }
     at

@@ -74,6 +74,7 @@ fn problem(labels: usize, depth: u32, cuts: u32) -> Problem {
         .map(|feature| Column {
             name: format!("x{feature}"),
             kind: ColumnKind::Ordered(thresholds.clone()),
+            missing: false,
         })
         .collect();
     let code = |value: &f64| ((value * f64::from(cuts + 1)) as u32).min(cuts);

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::cost::Cost;
 use crate::data::{Codes, Column, ColumnKind, Points};
 use crate::error::{Error, Result};
-use crate::ids::ColumnId;
+use crate::ids::{ColumnId, Side};
 use crate::task::{FeatureCosts, FrontTask, Task};
 use crate::tree::{Split, Test, Tree};
 
@@ -35,8 +35,10 @@ pub fn spent(tree: &Tree, columns: &[Column], points: &Points, costs: &FeatureCo
         if known { test.discounted } else { test.full }
     };
     let bought = bought(tree, columns, points, costs);
-    let paid = |(bought, mass): (&Vec<_>, &Cost)| mass * bought.iter().map(price).sum::<Cost>();
-    bought.iter().zip(&costs.masses).map(paid).sum()
+    let paid = |(point, bought): (usize, &Vec<_>)| {
+        bought.iter().map(|test| costs.paid(point, price(test))).sum::<Cost>()
+    };
+    bought.iter().enumerate().map(paid).sum()
 }
 
 /// By point: the tests that it buys on its way down, in their order, and whether another test of
@@ -214,10 +216,13 @@ fn value_by_leaf<T: FrontTask>(tree: &Tree, held: &[Vec<u32>], task: &T) -> Resu
 struct Answered<'a> {
     codes: &'a Codes,
     left: Lefts,
+    /// The code of missing values, and whether they go left.
+    missing: Option<(u32, bool)>,
     children: [usize; 2],
 }
 
-/// Which codes go left.
+/// Which codes of known values go left.
+#[derive(Clone, Copy)]
 enum Lefts {
     /// Those up to this one; `None` do if the column has no such cut.
     UpTo(Option<u32>),
@@ -236,18 +241,22 @@ impl<'a> Answered<'a> {
             (Test::Is(value), ColumnKind::Category(values)) => {
                 Lefts::AllBut(index(values.iter().position(|known| known == value)))
             }
+            (Test::IsMissing, _) => Lefts::AllBut(None),
             // A test that does not fit its column holds for no point.
             _ => Lefts::UpTo(None),
         };
+        let missing = columns[column].missing_code();
+        let missing = missing.map(|code| (code, split.missing == Some(Side::Left)));
         let children = [split.left.index(), split.right.index()];
-        Answered { codes: points.codes(column), left, children }
+        Answered { codes: points.codes(column), left, missing, children }
     }
 
     fn next(&self, point: usize) -> usize {
         let code = self.codes.get(point);
-        let left = match self.left {
-            Lefts::UpTo(cut) => cut.is_some_and(|cut| code <= cut),
-            Lefts::AllBut(value) => Some(code) != value,
+        let left = match (self.missing, self.left) {
+            (Some((missing, left)), _) if code == missing => left,
+            (_, Lefts::UpTo(cut)) => cut.is_some_and(|cut| code <= cut),
+            (_, Lefts::AllBut(value)) => Some(code) != value,
         };
         self.children[usize::from(!left)]
     }
@@ -263,14 +272,19 @@ mod tests {
 
     /// What a stump costs beside its leaves, if its left leaf answers 1 and its right leaf 0.
     fn cost(kind: ColumnKind, codes: [u32; 4], test: Test) -> Cost {
-        let columns = [Column { name: "a".into(), kind }];
+        cost_with(kind, codes, test, None)
+    }
+
+    fn cost_with(kind: ColumnKind, codes: [u32; 4], test: Test, missing: Option<Side>) -> Cost {
+        let columns = [Column { name: "a".into(), kind, missing: missing.is_some() }];
         let points = Points::new(&columns, vec![codes.to_vec()], vec![1; 4]).unwrap();
         // Regrets 1, 2, 4, 8 for answering 1; answering 0 is free.
         let costs = [0.0, 1.0, 0.0, 2.0, 0.0, 4.0, 0.0, 8.0];
         let scaled = RowCosts::build(2, &costs, 15.0, 0.0, None).unwrap();
         let unit = scaled.task.structure().labelled().expect("labels").loss(0, 1);
         let leaf = |label| Node { split: None, label, rows: 0, value: Vec::new(), loss: 0.0 };
-        let split = Split { column: ColumnId(0), test, left: TreeNodeId(1), right: TreeNodeId(2) };
+        let (left, right) = (TreeNodeId(1), TreeNodeId(2));
+        let split = Split { column: ColumnId(0), test, missing, left, right };
         let root = Node { split: Some(split), ..leaf(0) };
         let tree = Tree { nodes: vec![root, leaf(1), leaf(0)] };
         let with_leaves = recompute(&tree, &columns, &points, scaled.task.as_ref(), 5 * unit);
@@ -290,7 +304,12 @@ mod tests {
         // A value that the column does not know is nobody's; a cut that it does not have, too.
         assert_eq!(cost(values, [0, 1, 2, 1], Test::Is("x".into())), 15);
         assert_eq!(cost(cuts.clone(), [0, 1, 2, 0], at_most(0.7)), 0);
-        assert_eq!(cost(cuts, [0, 1, 2, 0], Test::IsTrue), 0);
+        assert_eq!(cost(cuts.clone(), [0, 1, 2, 0], Test::IsTrue), 0);
+        // The last code is that of missing values.
+        let [left, right] = [Some(Side::Left), Some(Side::Right)];
+        assert_eq!(cost_with(cuts.clone(), [0, 3, 2, 3], at_most(0.5), left), 1 + 2 + 8);
+        assert_eq!(cost_with(cuts.clone(), [0, 3, 2, 3], at_most(0.5), right), 1);
+        assert_eq!(cost_with(cuts, [0, 3, 2, 3], Test::IsMissing, right), 1 + 4);
     }
 
     #[test]

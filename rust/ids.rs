@@ -20,6 +20,13 @@ macro_rules! index {
     };
 }
 
+/// One side of a cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
 index! {
     /// A column of the user's frame.
     ColumnId

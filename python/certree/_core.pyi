@@ -47,10 +47,14 @@ APART: list[tuple[str, str]]
 #: Every bound by its name, and what it says in plain words.
 BOUNDS: dict[str, str]
 
-_Test = bool | str | int | float
-_Split = tuple[int, _Test, int, int]
+_Test = bool | str | int | float | None
+_Side = Literal["left", "right"]
+_Split = tuple[int, _Test, int, int, _Side | None] | tuple[int, _Test, int, int]
 _Node = tuple[_Split | None, int, int, list[float], float]
-_Columns = Sequence[tuple[str, NDArray[np.float64] | list[str] | list[int] | list[float] | None]]
+_Kind = NDArray[np.float64] | list[str] | list[int] | list[float] | None
+_Columns = Sequence[
+    tuple[str, _Kind] | tuple[str, _Kind, bool] | tuple[str, _Kind, bool, int | None]
+]
 _Pulse = Callable[[float, float, float, int, int, int], object]
 
 @final
@@ -58,7 +62,11 @@ class Tree:
     def __new__(cls, parts: Sequence[_Node]) -> Tree: ...
     def parts(self) -> list[_Node]: ...
     def apply(
-        self, slots: Sequence[int], arrays: Sequence[NDArray[Any]], n_rows: int
+        self,
+        slots: Sequence[int],
+        arrays: Sequence[NDArray[Any]],
+        n_rows: int,
+        missing: Sequence[NDArray[np.bool_] | None] | None = None,
     ) -> NDArray[np.uint32]: ...
     def __reduce__(self) -> tuple[Any, tuple[list[_Node]]]: ...
 
@@ -69,10 +77,12 @@ class Table:
         arrays: Sequence[NDArray[Any]],
         bytes: int | None = None,
         seconds: float | None = None,
+        missing: Sequence[NDArray[np.bool_] | None] | None = None,
     ) -> Table: ...
     @property
     def n_ranked(self) -> int: ...
     def values(self, column: int) -> NDArray[Any]: ...
+    def has_missing(self, column: int) -> bool: ...
     def ranks(self, column: int) -> NDArray[np.uint32]: ...
     def amounts(
         self, column: int, weights: NDArray[np.int64] | None = None

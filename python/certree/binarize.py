@@ -22,8 +22,10 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
     column of strings or categories whether it is each of its values. Boolean columns stay as they
     are.
 
-    A column of numbers or dates that are all equal has no output. A fitted binarizer can also be
-    given to an estimator as its ``thresholds``: the tree then keeps the original columns.
+    A column of numbers or dates that are all equal has no output. A column with missing values is
+    also asked whether its value is missing; to all other questions such a value answers no. A
+    fitted binarizer can also be given to an estimator as its ``thresholds``: the tree then keeps
+    the original columns.
 
     Parameters
     ----------
@@ -33,13 +35,15 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         (the others have all cuts). Of the thresholds between two values, the one with the fewest
         digits is taken, nearest to the midpoint; "midpoints" are exact midpoints. The list of a
         category holds the values that are asked for; an empty one leaves a column out, and
-        ``[True]`` keeps a Boolean.
+        ``[True]`` keeps a Boolean. ``None`` in a list asks whether the value is
+        missing, as any list does that is not empty, if a value is.
 
     Attributes
     ----------
     thresholds_ : dict
         The thresholds of each column of numbers or dates, ascending; dates as integers in their
-        physical unit. Of categories and Booleans only what a list has restricted.
+        physical unit. Of categories and Booleans only what a list has restricted. The last one is
+        None where it is asked whether a value is missing.
     columns_ : list of certree.schema.Column
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -72,7 +76,7 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         cuts = ingest.make_cuts(training.frame, training.columns, self.thresholds)
         self.columns_ = [each.column for each in cuts]
         self.thresholds_ = {
-            each.column.name: each.thresholds for each in cuts if each.thresholds is not None
+            each.column.name: each.asked for each in cuts if each.asked is not None
         }
         self.n_features_in_ = len(cuts)
         if training.named:
@@ -85,26 +89,28 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         """A Boolean matrix with one column for each question; a frame after
         ``set_output(transform="polars")`` or ``"pandas"``."""
         check_is_fitted(self)
-        ingest.check_whole(X)
-        slots: list[tuple[int, str | None]] = []
+        slots: list[ingest.Slot] = []
         for index, column in enumerate(self.columns_):
             tests = self._tests(column)
-            if column.kind == "category":
-                slots += [(index, value) for value in tests]
-            elif tests:
-                slots.append((index, None))
-        arrays, n_rows = ingest.slot_arrays(X, self.columns_, slots)
-        out = np.empty((n_rows, len(self._questions())), dtype=bool, order="F")
+            if column.kind in ("number", "date") and any(test is not None for test in tests):
+                slots.append((index, True))
+                tests = [test for test in tests if test is None]
+            slots += [(index, test) for test in tests]
+        found = ingest.slot_arrays(X, self.columns_, slots)
+        out = np.empty((found.n_rows, len(self._questions())), dtype=bool, order="F")
         at = 0
-        for (index, _), values in zip(slots, arrays):
-            column = self.columns_[index]
-            if column.kind in ("boolean", "category"):
+        for (index, asked), values, missing in zip(slots, found.arrays, found.missing):
+            column, first = self.columns_[index], at
+            if asked is not True or column.kind == "boolean":
                 out[:, at] = values
                 at += 1
-                continue
-            for bound in rounded_down(self.thresholds_[column.name], values.dtype):
-                np.less_equal(values, bound, out=out[:, at])
-                at += 1
+            else:
+                places = [test for test in self._tests(column) if test is not None]
+                for bound in rounded_down(places, values.dtype):
+                    np.less_equal(values, bound, out=out[:, at])
+                    at += 1
+            if missing is not None:
+                out[missing, first:at] = False
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -129,6 +135,7 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.allow_nan = True
         return tags
 
     def _questions(self, names: list[str] | None = None) -> list[str]:
@@ -138,12 +145,13 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
             shown = type(column)(name, column.kind, column.dtype, column.values)
             tests = self._tests(column)
             found += [
-                name if column.kind == "boolean" else conditions.question(shown, test)
+                name if test is True else conditions.question(shown, test)
                 for test in tests
             ]
         return found
 
     def _tests(self, column: Column) -> Sequence[conditions.Test]:
         """What is asked of a column."""
-        every = [True] if column.kind == "boolean" else column.values
+        every = [True] if column.kind == "boolean" else [*column.values]
+        every += [None] * column.missing
         return self.thresholds_.get(column.name, every)

@@ -106,6 +106,10 @@ class Certificate:
     threads: int
     #: (seconds, objective, lower bound) as the search went on.
     curve: list[tuple[float, float, float]] = field(repr=False)
+    #: Columns with missing values; and whether their cuts may be asked only after the question
+    #: whether the value is missing.
+    missing: list[str] = field(default_factory=list, repr=False)
+    own_branch: bool = field(default=False, repr=False)
     #: How often each bound decided, by its name: see ``work``.
     bounds: dict[str, int] = field(default_factory=dict, repr=False)
     #: What the tree was required to keep to, and what it attains.
@@ -316,9 +320,15 @@ class Certificate:
         return " ".join(limits) if len(limits) == 1 else ", ".join(limits)
 
     def _cuts(self) -> str:
+        gaps = ""
+        if self.missing:
+            columns = _count(len(self.missing), "column")
+            gaps = f"; missing values, of {columns}, go left or right at each, or are asked for"
+            if self.own_branch:
+                gaps = f"; those of {columns} only after the question whether the value is missing"
         return (
             f"any of {_count(self.n_cuts, 'cut')} of {_count(len(self.cuts), 'column')} "
-            f"({self.thresholds})"
+            f"({self.thresholds}{gaps})"
         )
 
 

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 import polars as pl
 from sklearn.exceptions import ConvergenceWarning
@@ -19,6 +19,8 @@ from certree.conditions import printable
 from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from certree.export.to_json import MOST_BYTES, to_json
 from certree.ingest import engine
+from certree.options import Missing
+from certree.schema import MissingUnseen
 from certree.tree import Tree
 
 MISUSE = 2
@@ -143,6 +145,19 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "each column, or guess (those that gradient boosting uses)",
     )
     search.add_argument(
+        "--missing",
+        choices=get_args(Missing),
+        help="missing values of features: route them, left or right at each split as is best (the "
+        "default); own_branch asks whether they are missing before anything else of their column; "
+        "refuse is an error",
+    )
+    search.add_argument(
+        "--missing-unseen",
+        choices=get_args(MissingUnseen),
+        help="where a missing value goes if its column had none in training: the way of the larger "
+        "child (the default), or nowhere, which is an error",
+    )
+    search.add_argument(
         "--reference",
         choices=("guess",),
         help="guess lower bounds from gradient boosting: faster, and the certificate says what "
@@ -179,6 +194,8 @@ SEARCH = (
     "max_leaf_nodes",
     "min_samples_leaf",
     "thresholds",
+    "missing",
+    "missing_unseen",
     "reference",
     "random_state",
     "time_limit",

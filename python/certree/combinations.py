@@ -36,6 +36,7 @@ _PARTS = {
     "feature_costs": "feature_costs",
     "path_rules": "path_rules",
     "reference": "reference=",
+    "missing": "missing='own_branch'",
 }
 
 
@@ -61,13 +62,17 @@ def takers(name: str) -> list[str]:
 def table() -> str:
     """Everything here as the tables of ``docs/combinations.md``."""
     names = [*_PARTS, *PARAMETERS]
-    head = ["goal", *(f"`{name}`" for name in names)]
+    head = ["goal", *map(_shown, names)]
     rows = [
         [words, *("yes" if goal in takers(name) else "–" for name in names)]
         for goal, words in GOALS.items()
     ]
-    apart = [[f"`{first}`", f"`{second}`"] for first, second in _core.APART]
+    apart = [[_shown(first), _shown(second)] for first, second in _core.APART]
     return f"{_markdown(head, rows)}\n\n{_markdown(['never together', 'with'], apart)}"
+
+
+def _shown(name: str) -> str:
+    return "`missing=\"own_branch\"`" if name == "missing" else f"`{name}`"
 
 
 def _markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -77,6 +82,8 @@ def _markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def _is_given(model: Any, name: str) -> bool:
     value = getattr(model, name, None)
+    if name == "missing":
+        return isinstance(value, str) and value == "own_branch"
     # No constraints, costs and rules may be written as an empty tuple or dict.
     may_be_empty = name in ("constraints", "feature_costs", "path_rules")
     return bool(value) if may_be_empty else value is not None
@@ -88,13 +95,14 @@ def _apart(first: str, second: str) -> str:
     known = {first, second}
     if known == {"constraints", "feature_costs"}:
         first, second = "feature_costs", "constraints"
+    first = _PARTS[first] if first == "missing" else first
     return f"{first} cannot be combined with {_PARTS[second]}: leave one of them out"
 
 
 def _refused(name: str, goal: str, named: str) -> str:
     if name == "reference":
         return _no_sum(named)
-    if goal == "RankingArea" and name != "feature_costs":
+    if goal == "RankingArea" and name not in ("feature_costs", "missing"):
         none = () if name == "constraints" else None
         return (
             f"{name} cannot be combined with {named}, which ranks rows instead of labelling them; "
@@ -102,6 +110,7 @@ def _refused(name: str, goal: str, named: str) -> str:
         )
     if name == "cost_matrix":
         return f"{named} has no costs: leave cost_matrix out, or take class_weight"
+    name = _PARTS[name] if name == "missing" else name
     return f"{name} cannot be combined with {named}: leave one of them out"
 
 

@@ -1,7 +1,8 @@
 """What a tree's tests say, in words.
 
-A test is ``True`` ("is true": false goes left), a string ("is value": other values go left), or a
-threshold (``x <= t`` goes left). Every export that people read takes its words from here.
+A test is ``True`` ("is true": false goes left), a string ("is value": other values go left), None
+("is missing": values that are there go left), or a threshold (``x <= t`` goes left). Every export
+that people read takes its words from here.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from certree.ingest.kinds import time_unit, time_zone
-from certree.schema import Column
+from certree.schema import Column, Side
 
-Test = bool | str | int | float
+Test = bool | str | int | float | None
 
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -30,41 +31,54 @@ class Words(NamedTuple):
     right: str
 
 
-def words(column: Column, test: Test) -> Words:
-    """What holds on the left and on the right of a test.
+def words(column: Column, test: Test, missing: Side | None = None) -> Words:
+    """What holds on the left and on the right of a test; ``missing`` is where missing values go, if
+    there are any.
 
     >>> words(Column("age", "number", "Int64"), 38.5)
     Words(left='<= 38.5', right='> 38.5')
     >>> words(Column("sex", "category", "String", ("female", "male")), "female")
     Words(left='is not female', right='= female')
+    >>> words(Column("age", "number", "Int64", missing=True), 38.5, "left")
+    Words(left='<= 38.5 or missing', right='> 38.5')
     """
+    if test is None:
+        return Words("is not missing", "is missing")
     if isinstance(test, bool):
-        return Words("is false", "is true")
+        return _with_missing(Words("is false", "is true"), missing)
     if isinstance(test, str):
-        return Words(f"is not {plain(test)}", f"= {plain(test)}")
+        return _with_missing(Words(f"is not {plain(test)}", f"= {plain(test)}"), missing)
     text = threshold_text(column, test)
-    return Words(f"<= {text}", f"> {text}")
+    return _with_missing(Words(f"<= {text}", f"> {text}"), missing)
 
 
-def brief(column: Column, test: Test) -> Words:
+def _with_missing(found: Words, missing: Side | None) -> Words:
+    if missing is None:
+        return found
+    return found._replace(**{missing: f"{getattr(found, missing)} or missing"})
+
+
+def brief(column: Column, test: Test, missing: Side | None = None) -> Words:
     """The two ways out of a test for a picture: a long threshold is rounded to six digits, so that
     it is only about what the tree compares with.
 
     >>> brief(Column("s5", "number", "Float64"), 4.629849999999999)
     Words(left='≤ 4.62985', right='> 4.62985')
     """
-    if isinstance(test, (bool, str)):
-        return words(column, test)
+    if test is None or isinstance(test, (bool, str)):
+        return words(column, test, missing)
     text = threshold_text(column, test)
     if isinstance(test, float) and column.kind == "number" and len(text) > 9:
         text = f"{test:.6g}"
-    return Words(f"≤ {text}", f"> {text}")
+    return _with_missing(Words(f"≤ {text}", f"> {text}"), missing)
 
 
-def question(column: Column, test: Test) -> str:
-    """The test as a question: ``age <= 38.5``, ``sex = female``, ``smoker is true``."""
-    left, right = words(column, test)
-    return f"{plain(column.name)} {right if isinstance(test, (bool, str)) else left}"
+def question(column: Column, test: Test, missing: Side | None = None) -> str:
+    """The test as a question: ``age <= 38.5``, ``sex = female``, ``smoker is true``, ``age is
+    missing``."""
+    left, right = words(column, test, missing)
+    asks_right = test is None or isinstance(test, (bool, str))
+    return f"{plain(column.name)} {right if asks_right else left}"
 
 
 def plain(text: str) -> str:

@@ -62,8 +62,12 @@ class FeatureCosts:
             for test in self.tests
         ], list(self.test_of)
 
-    def core(self) -> _core.FeatureCosts:
-        return _core.FeatureCosts(*self.parts())
+    def core(self, places: Sequence[int] | None = None) -> _core.FeatureCosts:
+        """``places``: by column of the core, the user's column; None: they are the same."""
+        tests, test_of = self.parts()
+        if places is not None:
+            test_of = [test_of[place] for place in places]
+        return _core.FeatureCosts(tests, test_of)
 
     def by_node(self, tree: Tree) -> NDArray[np.float64]:
         """What a row has paid that arrives at each node."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from certree.scalars import shown
+from certree.schema import MissingUnseen
 
 #: Parameters of the run, which may change between a fit and ``certify()``. All others define the
 #: problem.
@@ -31,6 +32,10 @@ class Fitted:
     max_depth: int | None
     max_leaf_nodes: int | None
     min_samples_leaf: int
+    #: Whether missing values are refused in prediction: all of them, or those of columns that had
+    #: none in training.
+    missing: str
+    missing_unseen: MissingUnseen
     #: True if its loss adds up over rows, so that a search can go on from a tree.
     adds_up: bool = False
     #: By argument of ``fit``: the column of X that it named, or a tuple of several.
@@ -46,6 +51,8 @@ class Fitted:
             model.max_depth,
             model.max_leaf_nodes,
             model.min_samples_leaf,
+            model.missing,
+            model.missing_unseen,
             named=tuple(named.items()),
         )
 

@@ -41,5 +41,8 @@ Thresholds: TypeAlias = (
     " | ThresholdGuesser"
 )
 
+#: What missing values of features are.
+Missing = Literal["route", "refuse", "own_branch"]
+
 #: Where a reference can be fitted to guess them, too.
 GuessedThresholds: TypeAlias = "Literal['guess'] | Thresholds"

@@ -27,17 +27,13 @@ from certree.export import (
 )
 from certree.export.to_sql import Dialect
 from certree.export.walk import Output
-from certree.ingest import slot_arrays
-from certree.schema import NUMBERS, Column, Task
+from certree.ingest import Slot, slot_arrays
+from certree.schema import NUMBERS, Column, MissingUnseen, Side, Task
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from scipy.sparse import csr_matrix
-
-Slot = tuple[int, str | None]
-"""What one test reads: a column, and for a category the value asked for."""
-
 
 Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 """By leaf, times and what share of its rows is without an event then."""
@@ -46,23 +42,26 @@ Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 @dataclass(frozen=True)
 class Split:
     """A test on one column. ``test`` is a threshold (``x <= t`` goes left), a string ("is value":
-    other values go left) or ``True`` ("is true": false goes left); ``left`` and ``right`` are node
-    ids."""
+    other values go left), ``True`` ("is true": false goes left) or ``None`` ("is missing": values
+    that are there go left); ``left`` and ``right`` are node ids. ``missing`` is where missing
+    values go; ``None`` if the column had none in training, or none of them can get here."""
 
     column: Column
     column_index: int
     test: Test
     left: int
     right: int
+    missing: Side | None = None
 
     @property
     def words(self) -> conditions.Words:
         """What holds on the left and on the right: ``<= 38.5`` and ``> 38.5``."""
-        return conditions.words(self.column, self.test)
+        return conditions.words(self.column, self.test, self.missing)
 
     @property
     def slot(self) -> Slot:
-        return self.column_index, self.test if isinstance(self.test, str) else None
+        asks_itself = self.test is None or isinstance(self.test, str)
+        return self.column_index, self.test if asks_itself else True
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,11 @@ class Node:
 
     @property
     def test(self) -> str | None:
-        """The test in words: ``age <= 38.5``, ``sex = female``, ``smoker is true``."""
-        return conditions.question(self.split.column, self.split.test) if self.split else None
+        """The test in words: ``age <= 38.5``, ``age <= 38.5 or missing``, ``sex = female``,
+        ``smoker is true``, ``age is missing``."""
+        if self.split is None:
+            return None
+        return conditions.question(self.split.column, self.split.test, self.split.missing)
 
     @property
     def left(self) -> int | None:
@@ -154,9 +156,11 @@ class Tree:
         task: Task = "classification",
         classes: Sequence[ArrayLike] = (),
         curves: Curves | None = None,
+        missing_unseen: MissingUnseen = "larger",
     ) -> None:
         self._core = core
         self._task = task
+        self._missing_unseen = missing_unseen
         self._columns = tuple(columns)
         self._classes = tuple(np.array(each) for each in classes)
         self._labels = np.array(labels)
@@ -175,6 +179,12 @@ class Tree:
         ``"targets"`` (a label for each of several targets), or of a task of the user's own
         ``"numbers"`` or ``"labels"``."""
         return self._task
+
+    @property
+    def missing_unseen(self) -> MissingUnseen:
+        """Where a missing value goes that a split asks for, if its column had none in training: the
+        way of the ``"larger"`` child, left if both are as large, or ``"refuse"``."""
+        return self._missing_unseen
 
     @property
     def classes(self) -> tuple[NDArray[Any], ...]:
@@ -206,9 +216,9 @@ class Tree:
             depth = depths[index]
             view = None
             if split is not None:
-                column, test, left, right = split
+                column, test, left, right, missing = split
                 depths[left] = depths[right] = depth + 1
-                view = Split(self._columns[column], column, test, left, right)
+                view = Split(self._columns[column], column, test, left, right, missing)
             if self._task in NUMBERS:
                 answer = value[0] if len(value) == 1 else tuple(value)
             elif self._task == "targets":
@@ -246,8 +256,33 @@ class Tree:
         reads = []
         for node in self.nodes:
             reads.append(slots.setdefault(node.split.slot, len(slots)) if node.split else 0)
-        arrays, n_rows = slot_arrays(X, self._columns, list(slots))
-        return self._core.apply(reads, arrays, n_rows)
+        found = slot_arrays(X, self._columns, list(slots), self._missing_unseen)
+        return self._core.apply(reads, found.arrays, found.n_rows, found.missing)
+
+    def way_of_missing(self, split: Split) -> Side:
+        """Where a split sends missing values that are not refused."""
+        if split.missing is not None:
+            return split.missing
+        return "right" if self.nodes[split.left].rows < self.nodes[split.right].rows else "left"
+
+    def refuses_missing(self, column: Column) -> bool:
+        """Whether no row is scored whose value of this column is missing, if a split tests it."""
+        return self._missing_unseen == "refuse" and not column.missing
+
+    def _with(self, **changed: Any) -> Tree:
+        """The same tree but for some of its parts."""
+        return Tree(**{**self._parts(), **changed})
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "core": self._core,
+            "columns": self._columns,
+            "labels": self._labels,
+            "task": self._task,
+            "classes": self._classes,
+            "curves": self._curves,
+            "missing_unseen": self._missing_unseen,
+        }
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The answer for each row: in the dtype of the labels; of a tree that answers numbers the
@@ -313,8 +348,15 @@ class Tree:
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is
         wrong."""
-        parts, columns, labels, task, classes = to_json.from_json(text)
-        return cls(_core.Tree(parts), columns, labels, task, classes)
+        read = to_json.from_json(text)
+        return cls(
+            _core.Tree(read.parts),
+            read.columns,
+            read.labels,
+            read.task,
+            read.classes,
+            missing_unseen=read.missing_unseen,
+        )
 
     @classmethod
     def from_sklearn(cls, model: Any, columns: Sequence[str] | None = None) -> Tree:
@@ -429,17 +471,19 @@ class Tree:
         ``output`` is ``"label"`` (a column ``label``; a struct of several numbers or targets),
         ``"leaf"`` (node ids, as :meth:`apply` gives them) or ``"proba"`` (a struct with the share
         of each class, or of several targets a struct of these). The frame has the columns, and the
-        types, that the tree was fitted on. A row with a null or NaN in a column that the tree tests
-        scores null.
+        types, that the tree was fitted on. Nulls and NaN go where :meth:`predict` sends them; where
+        it refuses them (``missing_unseen="refuse"``) the row scores null.
         """
         return to_polars.to_polars(self, output)
 
     def to_sql(self, output: Output = "label", dialect: Dialect = "duckdb") -> str:
         """The tree as SQL: what to write after SELECT, to score a table where it is.
 
-        Missing values score NULL, and a value of a category that was not there in training is
-        another one than those asked for, as in :meth:`predict`. Names are quoted, so that they are
-        those of the training columns to the letter.
+        NULLs, and floats that are not a number, go where :meth:`predict` sends missing values;
+        where it refuses them (``missing_unseen="refuse"``) the row scores NULL. A value of a
+        category that was not there in training is another one than those asked for, as in
+        :meth:`predict`. Names are quoted, so that they are those of the training columns to the
+        letter.
 
         Parameters
         ----------
@@ -461,21 +505,19 @@ class Tree:
         >>> import polars as pl
         >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
         >>> print(OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_sql())
-        CASE WHEN "age" IS NULL THEN NULL
+        CASE WHEN ("age" <= 40.0 OR "age" IS NULL) THEN
+          'no'
         ELSE
-          CASE WHEN "age" <= 40.0 THEN
-            'no'
-          ELSE
-            'yes'
-          END
+          'yes'
         END AS "label"
         """
         return to_sql.to_sql(self, output, dialect)
 
     def to_python(self, output: Output = "label", name: str = "predict") -> str:
         """The tree as the source of a Python function that imports nothing: it takes a mapping from
-        columns to values, such as a ``dict``, and answers None where one that the tree tests is
-        missing.
+        columns to values, such as a ``dict``. None, and what differs from itself, is a missing
+        value and goes where :meth:`predict` sends it; where it refuses it
+        (``missing_unseen="refuse"``) the answer is None.
 
         Parameters
         ----------
@@ -659,6 +701,7 @@ class Tree:
         return (
             self._columns == other._columns
             and self._task == other._task
+            and self._missing_unseen == other._missing_unseen
             and _same_type(self._labels.dtype, other._labels.dtype)
             and np.array_equal(self._labels, other._labels)
             and len(self._classes) == len(other._classes)
@@ -670,8 +713,7 @@ class Tree:
         return hash((self._columns, self.nodes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._core, self._columns, self._labels, self._task, self._classes, self._curves
-        return Tree, parts
+        return Tree, tuple(self._parts().values())
 
 
 def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
@@ -681,17 +723,29 @@ def _same_type(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
 
 def _told(nodes: Sequence[Node], path: Sequence[int]) -> tuple[str, ...]:
     """The conditions along a path, each column's loosest ones left out."""
+    splits = [(nodes[at].split, child) for at, child in zip(path, path[1:])]
+    steps = [(split, child == split.left) for split, child in splits if split is not None]
+    # A missing value comes here only if every split on its column sends it this way.
+    known = {
+        split.column_index
+        for split, goes_left in steps
+        if split.missing == ("right" if goes_left else "left")
+    }
+    tested = {split.column_index for split, _ in steps if split.test is not None}
     told: dict[tuple[int, Any, bool], tuple[Any, str]] = {}
-    for at, child in zip(path, path[1:]):
-        split = nodes[at].split
-        assert split is not None
-        goes_left = child == split.left
-        text = f"{conditions.plain(split.column.name)} {split.words[0 if goes_left else 1]}"
-        if isinstance(split.test, (bool, str)):
-            told.setdefault((split.column_index, split.test, goes_left), (None, text))
+    for split, goes_left in steps:
+        index, test = split.column_index, split.test
+        if test is None and goes_left and index in tested:
+            # Another condition on the column says it, too.
             continue
-        key = (split.column_index, None, goes_left)
-        known = told.get(key)
-        if known is None or (split.test < known[0] if goes_left else split.test > known[0]):
-            told[key] = (split.test, text)
+        missing = None if index in known else split.missing
+        side = conditions.words(split.column, test, missing)[0 if goes_left else 1]
+        text = f"{conditions.plain(split.column.name)} {side}"
+        if test is None or isinstance(test, (bool, str)):
+            told.setdefault((index, test, goes_left), (None, text))
+            continue
+        key = (index, True, goes_left)
+        looser = told.get(key)
+        if looser is None or (test < looser[0] if goes_left else test > looser[0]):
+            told[key] = (test, text)
     return tuple(text for _, text in told.values())

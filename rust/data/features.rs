@@ -1,16 +1,32 @@
 //! Features: the ordered axes that the search splits on, each from one column.
+//!
+//! A column with missing values is ordered twice: with these above all others, and below them. Both
+//! are features like any other, so that nothing below this file knows of missing values. The cut
+//! between them and the rest, "is missing", belongs to the first.
 
 use super::codes::Codes;
 use super::columns::{Column, ColumnKind};
 use super::points::Points;
 use crate::ids::ColumnId;
 
+/// How the codes of a column become ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The code itself. Missing values have the last one.
+    Codes,
+    /// The same, but for this code, that of missing values: it has the lowest rank.
+    MissingLowest(u32),
+    /// This code has the rank 1, and all others 0: "is value", or "is missing" of a category.
+    Is(u32),
+    /// A value's code and that of missing values have the rank 1.
+    IsOrMissing([u32; 2]),
+}
+
 /// An axis with `cuts` places to split; a point with rank ≤ t goes left of cut t.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
     pub column: ColumnId,
-    /// For a category: the value that this feature asks for (rank 1) against all others (rank 0).
-    pub value: Option<u32>,
+    pub order: Order,
     pub cuts: u32,
 }
 
@@ -20,26 +36,28 @@ pub struct Features {
 }
 
 impl Features {
-    /// Every feature that can split something: columns with one code have none.
+    /// Every feature that can split something: columns with one code have none. Those of a column
+    /// come one after the other.
     pub fn of(columns: &[Column]) -> Self {
         let mut features = Vec::new();
         for (index, column) in columns.iter().enumerate() {
-            let column_id = ColumnId::from(index);
-            match &column.kind {
-                ColumnKind::Ordered(cuts) if cuts.is_empty() => {}
-                ColumnKind::Ordered(cuts) => features.push(Feature {
-                    column: column_id,
-                    value: None,
-                    cuts: cuts.len() as u32,
-                }),
-                ColumnKind::Boolean => {
-                    features.push(Feature { column: column_id, value: None, cuts: 1 })
+            let mut add = |order, cuts| {
+                if cuts > 0 {
+                    features.push(Feature { column: ColumnId::from(index), order, cuts });
                 }
-                ColumnKind::Category(values) => {
-                    for value in 0..values.len() as u32 {
-                        features.push(Feature { column: column_id, value: Some(value), cuts: 1 });
-                    }
+            };
+            let (n_cuts, missing) = (column.n_cuts(), column.missing_code());
+            if let ColumnKind::Category(values) = &column.kind {
+                let values = 0..values.len() as u32;
+                values.clone().chain(missing).for_each(|code| add(Order::Is(code), 1));
+                if let Some(missing) = missing {
+                    values.for_each(|code| add(Order::IsOrMissing([code, missing]), 1));
                 }
+                continue;
+            }
+            add(Order::Codes, n_cuts + u32::from(column.missing));
+            if let Some(missing) = missing {
+                add(Order::MissingLowest(missing), n_cuts);
             }
         }
         Features { features }
@@ -62,39 +80,52 @@ impl Features {
     }
 }
 
+impl Order {
+    #[inline(always)]
+    pub fn rank(self, code: u32) -> u32 {
+        match self {
+            Order::Codes => code,
+            Order::MissingLowest(missing) => {
+                if code == missing {
+                    0
+                } else {
+                    code
+                }
+            }
+            Order::Is(value) => u32::from(code == value),
+            Order::IsOrMissing(both) => u32::from(both.contains(&code)),
+        }
+    }
+
+    /// The codes that a question about values of a category asks for.
+    pub fn values(&self) -> Option<&[u32]> {
+        match self {
+            Order::Is(value) => Some(std::slice::from_ref(value)),
+            Order::IsOrMissing(both) => Some(both),
+            Order::Codes | Order::MissingLowest(_) => None,
+        }
+    }
+}
+
 impl Feature {
     pub fn rank(&self, points: &Points, point: usize) -> u32 {
-        let code = points.codes(self.column.index()).get(point);
-        match self.value {
-            Some(value) => u32::from(code == value),
-            None => code,
-        }
+        self.order.rank(points.codes(self.column.index()).get(point))
     }
 
     /// Which of neighbouring points go right of a cut: 1 if so, else 0.
     #[inline(always)]
     pub fn rights(&self, points: &Points, cut: u32, from: usize, out: &mut [u8]) {
-        let range = from..from + out.len();
-        match (points.codes(self.column.index()), self.value) {
-            (Codes::Narrow(codes), None) => {
-                for (out, &code) in out.iter_mut().zip(&codes[range]) {
-                    *out = u8::from(u32::from(code) > cut);
-                }
+        let codes = points.codes(self.column.index());
+        // One loop for each order, so that none of them asks which it is.
+        match self.order {
+            Order::Codes => fill(codes, from, out, |code| code > cut),
+            Order::MissingLowest(missing) => {
+                fill(codes, from, out, |code| (code > cut) & (code != missing));
             }
-            (Codes::Wide(codes), None) => {
-                for (out, &code) in out.iter_mut().zip(&codes[range]) {
-                    *out = u8::from(code > cut);
-                }
-            }
-            (Codes::Narrow(codes), Some(value)) => {
-                for (out, &code) in out.iter_mut().zip(&codes[range]) {
-                    *out = u8::from(u32::from(u32::from(code) == value) > cut);
-                }
-            }
-            (Codes::Wide(codes), Some(value)) => {
-                for (out, &code) in out.iter_mut().zip(&codes[range]) {
-                    *out = u8::from(u32::from(code == value) > cut);
-                }
+            Order::Is(value) => fill(codes, from, out, |code| u32::from(code == value) > cut),
+            Order::IsOrMissing([value, missing]) => {
+                let is = |code| u32::from((code == value) | (code == missing));
+                fill(codes, from, out, |code| is(code) > cut);
             }
         }
     }
@@ -102,5 +133,62 @@ impl Feature {
     /// Whether a point goes left of a cut.
     pub fn goes_left(&self, points: &Points, point: usize, cut: u32) -> bool {
         self.rank(points, point) <= cut
+    }
+}
+
+#[inline(always)]
+fn fill(codes: &Codes, from: usize, out: &mut [u8], is_right: impl Fn(u32) -> bool) {
+    let range = from..from + out.len();
+    match codes {
+        Codes::Narrow(codes) => {
+            for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                *out = u8::from(is_right(u32::from(code)));
+            }
+        }
+        Codes::Wide(codes) => {
+            for (out, &code) in out.iter_mut().zip(&codes[range]) {
+                *out = u8::from(is_right(code));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Threshold;
+
+    /// By feature: which codes go right of each of its cuts.
+    fn rights(kind: ColumnKind, missing: bool) -> Vec<Vec<Vec<u32>>> {
+        let column = Column { name: String::new(), kind, missing };
+        let n = column.n_codes() as u32;
+        let columns = [column];
+        let points = Points::new(&columns, vec![(0..n).collect()], vec![1; n as usize]).unwrap();
+        let of = |feature: &Feature, cut| -> Vec<u32> {
+            let mut right = vec![0; n as usize];
+            feature.rights(&points, cut, 0, &mut right);
+            for point in 0..n as usize {
+                assert_eq!(right[point] == 0, feature.goes_left(&points, point, cut));
+            }
+            (0..n).filter(|&code| right[code as usize] == 1).collect()
+        };
+        (Features::of(&columns).iter())
+            .map(|feature| (0..feature.cuts).map(|cut| of(feature, cut)).collect())
+            .collect()
+    }
+
+    #[test]
+    fn each_cut_stands_with_missing_values_on_either_side_and_is_missing_once() {
+        let cuts = ColumnKind::Ordered(vec![Threshold::Float(0.5), Threshold::Float(1.5)]);
+        assert_eq!(rights(cuts.clone(), false), [[vec![1, 2], vec![2]]]);
+        // Codes 0, 1, 2, and 3 for missing values.
+        let above = vec![vec![1, 2, 3], vec![2, 3], vec![3]];
+        assert_eq!(rights(cuts, true), [above, vec![vec![1, 2], vec![2]]]);
+        assert_eq!(rights(ColumnKind::Ordered(vec![]), true), [[vec![1]]]);
+        assert_eq!(rights(ColumnKind::Boolean, true), [vec![vec![1, 2], vec![2]], vec![vec![1]]]);
+        // Codes 0 and 1 for values, 2 for others, and 3 for missing values.
+        let values = ColumnKind::Category(vec!["a".into(), "b".into()]);
+        let asked = [vec![0], vec![1], vec![3], vec![0, 3], vec![1, 3]];
+        assert_eq!(rights(values, true), asked.map(|right| vec![right]));
     }
 }

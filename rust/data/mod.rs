@@ -13,7 +13,7 @@ mod sums;
 
 pub use codes::Codes;
 pub use columns::{Column, ColumnKind, Threshold};
-pub use features::{Feature, Features};
+pub use features::{Feature, Features, Order};
 pub use group::{Digit, Grouped, Located, group, locate};
 pub use points::Points;
 pub use ranks::{Ranked, Value, rank_columns};

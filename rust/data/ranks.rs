@@ -17,6 +17,10 @@ pub trait Value: Copy + PartialEq {
     /// as its distinct values, present or not.
     const ALL: &[u64] = &[];
 
+    /// The least and the largest key of a number. Keys beyond them are not a number: such a value
+    /// is missing.
+    const ENDS: (u64, u64) = (0, u64::MAX);
+
     fn key(self) -> u64;
     fn of(key: u64) -> Self;
 }
@@ -54,6 +58,12 @@ impl Value for bool {
 macro_rules! floats {
     ($type:ty, $bits:ty) => {
         impl Value for $type {
+            // The keys of the infinities.
+            const ENDS: (u64, u64) = {
+                let (sign, infinity) = (1 << (<$bits>::BITS - 1), <$type>::INFINITY.to_bits());
+                (!(infinity | sign) as u64, (infinity | sign) as u64)
+            };
+
             // Below zero, larger bits are smaller numbers.
             fn key(self) -> u64 {
                 let sign = 1 << (<$bits>::BITS - 1);
@@ -77,8 +87,10 @@ floats!(f64, u64);
 pub struct Ranked {
     /// Of the distinct values, ascending.
     pub keys: Vec<u64>,
-    /// The index into `keys` by row.
+    /// The index into `keys` by row; beyond the last one, where values are missing.
     pub ranks: Codes,
+    /// Whether any value is missing.
+    pub missing: bool,
 }
 
 impl Ranked {
@@ -94,7 +106,7 @@ impl Ranked {
         require(1)?;
         if !T::ALL.is_empty() {
             let ranks = values.iter().map(|value| value.key() as u8).collect();
-            return Ok(Ranked { keys: T::ALL.to_vec(), ranks: Codes::Narrow(ranks) });
+            return Ok(Ranked::complete(T::ALL.to_vec(), Codes::Narrow(ranks)));
         }
         if let Some(found) = two_valued(values) {
             return Ok(found);
@@ -114,9 +126,52 @@ impl Ranked {
         Ok(sorted(values))
     }
 
+    fn complete(keys: Vec<u64>, ranks: Codes) -> Ranked {
+        Ranked { keys, ranks, missing: false }
+    }
+
     /// A column that is not told apart: one value, of which nothing is known.
     pub fn unread(n_rows: usize) -> Ranked {
-        Ranked { keys: Vec::new(), ranks: Codes::Narrow(vec![0; n_rows]) }
+        Ranked::complete(Vec::new(), Codes::Narrow(vec![0; n_rows]))
+    }
+
+    /// With the values that are not a number as missing ones. They stand at both ends.
+    fn without_nan<T: Value>(self) -> Ranked {
+        let (low, high) = T::ENDS;
+        let from = self.keys.partition_point(|&key| key < low);
+        let to = self.keys.partition_point(|&key| key <= high);
+        if to - from == self.keys.len() {
+            return self;
+        }
+        let known = from as u32..to as u32;
+        let rank = |rank: u32| if known.contains(&rank) { rank } else { to as u32 } - from as u32;
+        let ranks = Codes::new(self.ranks.iter().map(rank).collect());
+        Ranked { keys: self.keys[from..to].to_vec(), ranks, missing: true }
+    }
+
+    /// With some rows' values missing, whatever stands there.
+    fn with_missing<T: Value>(self, missing: &[bool]) -> Result<Ranked> {
+        if missing.len() != self.ranks.len() {
+            return Err(Error::invalid("missing values are not told of each row"));
+        }
+        // A value that stands only where one is missing is none.
+        let mut known = vec![!T::ALL.is_empty(); self.keys.len()];
+        for (rank, &missing) in self.ranks.iter().zip(missing) {
+            known[rank as usize] |= !missing;
+        }
+        let mut last = 0;
+        let before: Vec<u32> = (known.iter())
+            .map(|&known| {
+                last += u32::from(known);
+                last - u32::from(known)
+            })
+            .collect();
+        let rank =
+            |(rank, &missing): (u32, &bool)| if missing { last } else { before[rank as usize] };
+        let ranks = Codes::new(self.ranks.iter().zip(missing).map(rank).collect());
+        let keys = self.keys.into_iter().zip(&known).filter(|(_, known)| **known);
+        let keys = keys.map(|(key, _)| key).collect();
+        Ok(Ranked { keys, ranks, missing: true })
     }
 
     /// Bytes held.
@@ -124,15 +179,16 @@ impl Ranked {
         self.keys.capacity() * size_of::<u64>() + self.ranks.bytes()
     }
 
-    /// The weight of the rows of each rank; how many they are, without weights.
+    /// The weight of the rows of each value; how many they are, without weights.
     pub fn amounts(&self, weights: Option<&[i64]>) -> Result<Vec<i64>> {
         if weights.is_some_and(|weights| weights.len() != self.ranks.len()) {
             return Err(Error::invalid("there is not a weight for each row"));
         }
-        let mut amounts = vec![0; self.keys.len()];
+        let mut amounts = vec![0; self.keys.len() + 1];
         for (row, rank) in self.ranks.iter().enumerate() {
             amounts[rank as usize] += weights.map_or(1, |weights| weights[row]);
         }
+        amounts.pop();
         Ok(amounts)
     }
 
@@ -144,10 +200,12 @@ impl Ranked {
 
 /// The columns of a table that lies in one piece, by row or by column, beside so many bytes that
 /// are held already. Where the time would be over before the next column is ranked, those that are
-/// there; an error if there is no room for them.
+/// there; an error if there is no room for them. `missing`: which rows have no value; floats that
+/// are not a number are missing whatever it says.
 pub fn rank_columns<T: Value>(
     values: &[T],
     (n_columns, row_major): (usize, bool),
+    missing: Option<&[bool]>,
     held: usize,
     room: &Room,
 ) -> Result<Vec<Ranked>> {
@@ -160,7 +218,11 @@ pub fn rank_columns<T: Value>(
             return Ok(false);
         }
         let start = Instant::now();
-        let ranked = Ranked::within(column, held + beside, room)?;
+        let ranked = Ranked::within(column, held + beside, room)?.without_nan::<T>();
+        let ranked = match missing {
+            Some(missing) => ranked.with_missing::<T>(missing)?,
+            None => ranked,
+        };
         held += ranked.bytes();
         found.push(ranked);
         last = start.elapsed();
@@ -226,7 +288,7 @@ fn two_valued<T: Value>(values: &[T]) -> Option<Ranked> {
         }
     }
     let keys = if low == high { vec![low.key()] } else { vec![low.key(), high.key()] };
-    Some(Ranked { keys, ranks: Codes::Narrow(ranks) })
+    Some(Ranked::complete(keys, Codes::Narrow(ranks)))
 }
 
 /// Ranks where keys lie so close together that there can be a place for each, as for small
@@ -257,7 +319,7 @@ fn close<T: Value>(values: &[T]) -> Option<Ranked> {
         true => Codes::Narrow(ranks.map(|rank| rank as u8).collect()),
         false => Codes::Wide(ranks.collect()),
     };
-    Some(Ranked { keys, ranks })
+    Some(Ranked::complete(keys, ranks))
 }
 
 /// Ranks where values repeat often enough for a table of them to stay small; else nothing, soon.
@@ -288,7 +350,7 @@ fn few_valued<T: Value>(values: &[T]) -> Option<Ranked> {
         *rank = rank_of[*rank as usize];
     }
     let keys = order.into_iter().map(|(key, _)| key).collect();
-    Some(Ranked { keys, ranks: Codes::new(ranks) })
+    Some(Ranked::complete(keys, Codes::new(ranks)))
 }
 
 /// Ranks where most values are met once or twice.
@@ -303,7 +365,7 @@ fn sorted<T: Value>(values: &[T]) -> Ranked {
         }
         ranks[row as usize] = keys.len() as u32 - 1;
     }
-    Ranked { keys, ranks: Codes::new(ranks) }
+    Ranked::complete(keys, Codes::new(ranks))
 }
 
 #[cfg(test)]
@@ -329,7 +391,7 @@ mod tests {
             if rows == 0 {
                 continue;
             }
-            let found = rank_columns(table, (n_columns, true), 0, &Room::default()).unwrap();
+            let found = rank_columns(table, (n_columns, true), None, 0, &Room::default()).unwrap();
             for (column, found) in found.iter().enumerate() {
                 let own: Vec<T> = table.iter().skip(column).step_by(n_columns).copied().collect();
                 assert_eq!(found, &Ranked::of(&own));
@@ -358,7 +420,7 @@ mod tests {
     fn ranking_ends_where_there_is_no_room_or_time() {
         let values: Vec<f64> = (0..20_000).map(|i| f64::from(i * 7919 % 4999)).collect();
         for row_major in [false, true] {
-            let rank = |room| rank_columns(&values, (4, row_major), 0, &room);
+            let rank = |room| rank_columns(&values, (4, row_major), None, 0, &room);
             let bytes = rank(Room::default()).unwrap().iter().map(Ranked::bytes).sum::<usize>();
             assert!(rank(Room::new(Some(bytes as u64 / 2), None)).is_err());
             let some = rank(Room::new(Some(bytes as u64 + 1_000_000), None)).unwrap();
@@ -368,10 +430,37 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_numbers_stand_at_an_end() {
-        for values in [[f64::NAN, f64::NAN, 1.0], [1.0, -f64::NAN, f64::INFINITY]] {
-            let found: Vec<f64> = Ranked::of(&values).values();
-            assert!(found[0].is_nan() || found[found.len() - 1].is_nan());
+    fn values_that_are_not_numbers_are_missing() {
+        let infinite = f64::INFINITY;
+        for values in [[f64::NAN, f64::NAN, 1.0, 2.0], [1.0, -f64::NAN, infinite, -infinite]] {
+            let known: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+            let found = rank_columns(&values, (1, false), None, 0, &Room::default()).unwrap();
+            let [found] = &found[..] else { panic!("there is one column") };
+            let wanted = Ranked::of(&known);
+            assert!(found.missing && found.values::<f64>() == wanted.values::<f64>());
+            for (&value, rank) in values.iter().zip(found.ranks.iter()) {
+                assert_eq!(found.values::<f64>().get(rank as usize).is_none(), value.is_nan());
+            }
+            assert_eq!(found.amounts(None).unwrap(), [1, 1, 1][..known.len()]);
         }
+    }
+
+    #[test]
+    fn rows_without_a_value_have_the_rank_beyond_the_last() {
+        let rank = |values: &[i32], missing: &[bool]| {
+            rank_columns(values, (1, false), Some(missing), 0, &Room::default())
+        };
+        let found = rank(&[7, 5, 5, 7], &[false, true, false, false]).unwrap().remove(0);
+        assert_eq!((found.keys.len(), found.missing), (2, true));
+        assert_eq!(found.ranks, Codes::Narrow(vec![1, 2, 0, 1]));
+        let found = rank(&[0, 0], &[true, true]).unwrap().remove(0);
+        assert_eq!((found.keys.len(), found.ranks), (0, Codes::Narrow(vec![0, 0])));
+        // What stands only where a value is missing is no value.
+        let found = rank(&[7, 6, 5, 7], &[false, true, false, false]).unwrap().remove(0);
+        assert_eq!(
+            (found.values::<i32>(), found.ranks),
+            (vec![5, 7], Codes::Narrow(vec![1, 2, 0, 1]))
+        );
+        assert!(rank(&[0, 0], &[true]).is_err());
     }
 }

@@ -43,6 +43,7 @@ impl Saved for Column {
                 out.list(values.iter(), |out, value| out.text(value));
             }
         }
+        out.byte(u8::from(self.missing));
     }
 
     fn read(from: &mut Reader) -> Result<Column> {
@@ -53,7 +54,12 @@ impl Saved for Column {
             2 => ColumnKind::Category(from.list(Reader::text)?),
             _ => return Err(damaged("a column is of no known kind")),
         };
-        Ok(Column { name, kind })
+        let missing = match from.byte()? {
+            0 => false,
+            1 => true,
+            _ => return Err(damaged("a column is neither with missing values nor without")),
+        };
+        Ok(Column { name, kind, missing })
     }
 }
 

@@ -14,6 +14,7 @@
 //! (F_β, Jaccard) and [`hull`] (Matthews) → [`solve`]. Lines and what they leave are in
 //! `bounds::fence`.
 
+mod advice;
 mod ask;
 mod candidate;
 mod chords;

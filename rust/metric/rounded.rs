@@ -97,7 +97,7 @@ const MOST_DENOMINATOR: i64 = 100_000;
 
 /// True if the lines of any leaf count, and penalties on leaves, are within room. `penalty`: λ as a
 /// fraction.
-fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
+pub fn has_room(loss: &Loss, (p, q): (i64, i64), n_points: usize) -> bool {
     let Kind::Ratio(ratio) = loss.kind else { return false };
     let totals = [loss.positives, loss.negatives].map(i128::from);
     // The largest denominator, which no numerator exceeds.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::advice::too_fine;
 use super::candidate::Candidate;
 use super::given::Given;
 use super::input::MetricInput;
-use super::loss::{Errors, Loss, TOO_FINE};
-use super::rounded::Rounded;
+use super::loss::{Errors, Kind, Loss, Metric, TOO_FINE};
+use super::rounded::{Rounded, has_room};
 use crate::check;
 use crate::context::Context;
 use crate::cost::{Cost, INFINITE, Scale, decimal};
@@ -31,6 +32,7 @@ pub struct Scored {
     pub(super) loss: Loss,
     pub(super) limited: Option<Constrained>,
     pub(super) rounded: Option<(Rounded, Given)>,
+    metric: Metric,
     pub(super) leaf_penalty: f64,
     /// The same as a fraction.
     pub(super) penalty: (i64, i64),
@@ -48,12 +50,24 @@ impl Scored {
         input: &MetricInput,
         shape: Shape,
     ) -> Result<Self> {
-        let exact = Self::of(columns.clone(), points.clone(), input, vec![0, 1], None, shape);
-        let error = match exact {
+        let of = |input: &MetricInput| {
+            Self::of(columns.clone(), points.clone(), input, vec![0, 1], None, shape)
+        };
+        let error = match of(input) {
             Err(error) => error,
             exact => return exact,
         };
-        let Some(rounded) = Rounded::new(input) else { return Err(error) };
+        let Some(rounded) = Rounded::new(input) else {
+            let fits = |metric, leaf_penalty| {
+                let classes = ClassInput { leaf_penalty, ..input.classes.clone() };
+                let other = MetricInput { classes, metric, positive: input.positive };
+                of(&other).is_ok_and(|exact| exact.has_room(metric, leaf_penalty))
+                    || Rounded::new(&other).is_some()
+            };
+            let is_known = error != Error::invalid(TOO_FINE);
+            let advice = || too_fine(input.metric, input.classes.leaf_penalty, fits);
+            return Err(if is_known { error } else { advice() });
+        };
         let classes = vec![0, 1];
         let mut scored = Self::of(
             columns.clone(),
@@ -71,6 +85,22 @@ impl Scored {
         scored.problem = Problem::new(columns, points, scaled, shape)?;
         scored.rounded = Some((rounded, Given::new(input)));
         Ok(scored)
+    }
+
+    /// What to say where lines turn out to have no room.
+    pub(super) fn too_fine(&self) -> Error {
+        too_fine(self.metric, self.leaf_penalty, |metric, penalty| self.has_room(metric, penalty))
+    }
+
+    /// Whether there surely is room for all lines of these weights.
+    fn has_room(&self, metric: Metric, leaf_penalty: f64) -> bool {
+        let [positives, negatives] = self.loss.totals();
+        let Ok(loss) = Loss::new(metric, positives, negatives) else { return false };
+        match loss.kind {
+            Kind::Ratio(_) => decimal(leaf_penalty)
+                .is_some_and(|penalty| has_room(&loss, penalty, self.problem.points.len())),
+            Kind::Matthews => true,
+        }
     }
 
     /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by
@@ -156,6 +186,7 @@ impl Scored {
             loss,
             limited,
             rounded: None,
+            metric: input.metric,
             leaf_penalty: input.classes.leaf_penalty,
             penalty,
             cuts: true,

@@ -2,7 +2,7 @@
 
 use super::candidate::Candidate;
 use super::hull;
-use super::loss::Kind;
+use super::loss::{Kind, TOO_FINE};
 use super::ratio;
 use super::refined::refine;
 use super::scored::{Scored, UNITS};
@@ -21,7 +21,9 @@ const FIRST: u32 = 2;
 impl Scored {
     /// A panic anywhere below is an error here.
     pub fn solve(&self, run: &Run) -> Result<Answer> {
-        Error::guard(|| self.answer(run))
+        Error::guard(|| self.answer(run)).map_err(|error| {
+            if error == Error::invalid(TOO_FINE) { self.too_fine() } else { error }
+        })
     }
 
     fn answer(&self, run: &Run) -> Result<Answer> {

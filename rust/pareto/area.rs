@@ -6,6 +6,11 @@
 //! is cut, which makes a fraction: losses are then rounded up to a unit of about 2⁻⁴⁰. So are those
 //! of weights that are too fine for exact areas (`Area::fine`).
 //!
+//! The part that counts may be any number m. Where its fraction has too large a denominator, the
+//! search takes the nearest one m' that there is room for. The mean height h of a curve f up to m
+//! changes with m by (f(m) − h) / m, which is at most 1 / m in size: so losses are off by no more than
+//! |m − m'| / min(m, m').
+//!
 //! The relaxation is the bound of `bounds::area`, which is additive: a leaf chooses, as a label, from
 //! which slope on it counts as positive.
 
@@ -25,6 +30,20 @@ const FINE: i64 = 1 << 40;
 /// Binary digits that a product may have.
 const ROOM: u32 = 126;
 
+/// The largest denominator of the part that counts in finer areas: each digit is one less for
+/// weights.
+const FINE_DENOMINATOR: i128 = 1 << 30;
+
+/// The nearest fraction is not looked for where one moves losses by no more than this.
+const FINE_OFF: f64 = 1e-11;
+
+/// No smaller false positive rate can be told from its neighbours with the digits that there are.
+const LEAST_RATE: f64 = 1e-7;
+
+/// What the searched part may move a loss by at most. Rates of at least `LEAST_RATE` come nearer
+/// than this in denominators that the fewest digits of weights leave room for.
+const MOST_OFF: f64 = 1e-6;
+
 /// More digits of weights than this are not needed: what rounding then leaves of a million points
 /// is less than a billionth.
 const FINEST: u32 = 47;
@@ -33,8 +52,11 @@ const FINEST: u32 = 47;
 #[derive(Debug, Clone)]
 pub struct Area {
     pub totals: Segment,
-    /// The largest false positive rate that counts, as a fraction; 1/1 for all.
+    /// The largest false positive rate that counts, as a fraction that is searched with; 1/1 for
+    /// all.
     most: (i64, i64),
+    /// The same as it was given.
+    given: f64,
     /// Units in a loss of 1.
     pub units: Cost,
     /// λ in units.
@@ -49,16 +71,20 @@ pub struct Area {
 
 impl Area {
     pub fn new(totals: Segment, most: f64, leaf_penalty: f64) -> Result<Area> {
+        check_rate(most)?;
+        // Of weights in few digits there is room for any, so that it is the penalty in the end.
         let too_large = || {
-            Error::invalid(
-                "the weights are too large for areas to be compared exactly; round sample weights \
-                 and leaf_penalty to fewer decimals",
-            )
+            Error::invalid(format!(
+                "leaf_penalty={leaf_penalty:e} is too large to be added to an area, which is at most 1: from a \
+                 penalty of 1 on, a single leaf is best"
+            ))
         };
-        let most = decimal(most).filter(|&(p, q)| 0 < p && p <= q).ok_or_else(|| {
-            Error::invalid(format!("a false positive rate of {most} is not between 0 and 1"))
-        })?;
         let pairs = i128::from(totals.0) * i128::from(totals.1);
+        // These are multiplied in `lost` and in `relax`, with the square of the denominator.
+        let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
+        let denominator = (((1i128 << 84) - 1) / size).isqrt();
+        let given = most;
+        let most = fraction(given, denominator, 0.0).ok_or_else(too_large)?;
         // A unit that divides λ, or the finest one that there is room for: λ is then rounded down.
         let unit = if most == (1, 1) { 2 * pairs } else { 1 };
         let short = decimal(leaf_penalty).map(|(p, q)| (i128::from(p), i128::from(q)));
@@ -80,22 +106,30 @@ impl Area {
                 (units, leaf_cost.filter(|_| units > 0).ok_or_else(too_large)?, 1)
             }
         };
-        // These are multiplied in `lost` and in `relax`.
-        let size = pairs * 2 * i128::from(totals.0).max(i128::from(totals.1));
-        let size = size.checked_mul(i128::from(most.1) * i128::from(most.1));
-        let fits = size.is_some_and(|size| size < 1 << 84);
-        if units > MOST || leaf_cost > MOST || !fits {
+        if units > MOST || leaf_cost > MOST {
             return Err(too_large());
         }
-        Ok(Area {
+        let area = Area {
             totals,
             most,
+            given,
             units: units as Cost,
             leaf_cost: leaf_cost as Cost,
             off,
             up: if most == (1, 1) { 0 } else { 1 },
             is_rounded: false,
-        })
+        };
+        Ok(area.charged())
+    }
+
+    /// With what the searched fraction of the curve is off.
+    fn charged(self) -> Area {
+        let off = off_by(self.given, self.most);
+        if off == 0.0 {
+            return self;
+        }
+        let off = (off * self.units as f64).ceil() as Cost + 1;
+        Area { off: self.off + off, is_rounded: true, ..self }
     }
 
     /// Areas under weights of up to `fine_bits` binary digits, in units of 2⁻⁴⁰, where the same
@@ -103,17 +137,25 @@ impl Area {
     pub fn fine(&self, totals: Segment, leaf_penalty: f64) -> Option<Area> {
         let leaf_cost = (&Ratio::written(leaf_penalty) * &Ratio::from(FINE)).floor()?;
         let leaf_cost = Cost::try_from(leaf_cost).ok().filter(|&x| i128::from(x) <= MOST)?;
+        let most = self.fine_part()?;
         // An area and a cut segment are rounded down, and so is their share.
-        Some(Area { totals, units: FINE, leaf_cost, off: 0, up: 3, is_rounded: true, ..*self })
+        let area =
+            Area { totals, most, units: FINE, leaf_cost, off: 0, up: 3, is_rounded: true, ..*self };
+        Some(area.charged())
+    }
+
+    /// The part that counts in `fine`.
+    fn fine_part(&self) -> Option<(i64, i64)> {
+        fraction(self.given, FINE_DENOMINATOR, FINE_OFF)
     }
 
     /// The most binary digits of a class's weight that areas in parts of 1/q² have room for.
     pub fn fine_bits(&self) -> u32 {
-        let denominator = 64 - self.most.1.leading_zeros();
+        let denominator = 64 - self.fine_part().map_or(1, |part| part.1).leading_zeros();
         ((ROOM - 2 - 2 * denominator.min(ROOM / 2)) / 2).min(FINEST)
     }
 
-    /// The largest false positive rate that counts, as a fraction.
+    /// The largest false positive rate that is searched with, as a fraction.
     pub fn most(&self) -> (i64, i64) {
         self.most
     }
@@ -150,7 +192,7 @@ impl Area {
         leaves.sort_by(|a, b| (&b[1] * &a[0]).cmp(&(&a[1] * &b[0])));
         let total = |side: usize| leaves.iter().fold(Ratio::zero(), |sum, leaf| &sum + &leaf[side]);
         let (negatives, positives) = (total(0), total(1));
-        let most = Ratio::from(self.most.0).over(&Ratio::from(self.most.1));
+        let most = Ratio::written(self.given);
         let (mut left, mut above, mut area) = (&most * &negatives, Ratio::zero(), Ratio::zero());
         for [n, p] in &leaves {
             let width = n.min(&left).clone();
@@ -234,6 +276,52 @@ impl Area {
     }
 }
 
+fn check_rate(most: f64) -> Result<()> {
+    if (LEAST_RATE..=1.0).contains(&most) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the largest false positive rate that counts is from {LEAST_RATE:e} to 1, and not {most:e}"
+    )))
+}
+
+/// The first convergent of a number that moves losses by no more than `enough`, or else the last one
+/// whose denominator is no larger than this. `None` where that is off by too much. The number is
+/// meant as it is written, and is its own last convergent.
+fn fraction(given: f64, denominator: i128, enough: f64) -> Option<(i64, i64)> {
+    let fits = |q: i128| q <= denominator.min(i128::from(i64::MAX));
+    let in_range = |(p, q): (i128, i128)| Some((i64::try_from(p).ok()?, i64::try_from(q).ok()?));
+    let is_near = |found| {
+        let near = |found: (i64, i64)| found.0 > 0 && off_by(given, found) <= enough;
+        in_range(found).is_some_and(near)
+    };
+    let mut rest = Ratio::written(given);
+    let (mut before, mut found) = ((0i128, 1i128), (1i128, 0i128));
+    loop {
+        let whole = rest.floor()?;
+        let next = |a: i128, b: i128| whole.checked_mul(a)?.checked_add(b);
+        let (Some(p), Some(q)) = (next(found.0, before.0), next(found.1, before.1)) else { break };
+        if !fits(q) {
+            break;
+        }
+        (before, found) = (found, (p, q));
+        rest = &rest - &Ratio::from(whole);
+        if rest.is_zero() || is_near(found) {
+            break;
+        }
+        rest = Ratio::from(1).over(&rest);
+    }
+    let found = in_range(found)?;
+    (found.0 > 0 && found.1 > 0 && off_by(given, found) <= MOST_OFF).then_some(found)
+}
+
+/// By how much losses differ at most between a part of the curve and another one.
+fn off_by(given: f64, (p, q): (i64, i64)) -> f64 {
+    let (exact, searched) = (Ratio::written(given), Ratio::from(p).over(&Ratio::from(q)));
+    let off = (&exact - &searched).abs();
+    if off.is_zero() { 0.0 } else { off.over(&exact.min(searched)).nearest().next_up() }
+}
+
 /// Weights as shares of their class, in units of 2^−bits, and by class by what the share of any
 /// rows is off at most. `None` if a class weighs nothing.
 pub fn shares(given: &[f64], bits: u32) -> Option<(Vec<f64>, [f64; 2])> {
@@ -275,3 +363,23 @@ fn share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> i128 {
 
 /// The width, positives and negatives of a segment that is cut.
 type Cut = (i128, i128, i128);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_becomes_the_nearest_fraction_that_has_room() {
+        assert_eq!(fraction(0.05, 1 << 20, 0.0), Some((1, 20)));
+        assert_eq!(fraction(1.0, 1, 0.0), Some((1, 1)));
+        assert_eq!(fraction(1.0 / 3.0, 1 << 20, 0.0), Some((1, 3)));
+        assert_eq!(fraction(0.333, 1 << 20, 0.0), Some((333, 1000)));
+        assert_eq!(fraction(0.3, 9, 0.0), None);
+        assert_eq!(fraction(0.3333333, 1 << 20, 0.0), Some((1, 3)));
+        assert_eq!(fraction(0.3333333, 1 << 30, 1e-11), Some((3_333_333, 10_000_000)));
+        for rate in [0.1234567890123, 0.7182818284590452, 1e-7, 1.000001e-7, 0.9999999999] {
+            let found = fraction(rate, 1 << 23, 0.0).expect("there is room");
+            assert!(found.1 <= 1 << 23 && off_by(rate, found) <= 2e-7, "{rate}: {found:?}");
+        }
+    }
+}

@@ -115,9 +115,9 @@ impl Constrained {
         let leaf_sums = |label| -> Vec<i64> {
             self.limits.iter().map(|l| dot(&self.totals, &l.adds, n_labels, label)).collect()
         };
-        let mut least = (0..n_labels)
-            .map(|label| self.violation(&leaf_sums(label)))
-            .fold(f64::INFINITY, f64::min);
+        let leaves = (0..n_labels).map(leaf_sums).map(|sums| (self.violation(&sums), sums));
+        let best_leaf = leaves.min_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut least, mut least_sums) = best_leaf.expect("there is a label");
         loop {
             let limits: Vec<Limit> = self.limits.iter().map(|l| l.violated_below(least)).collect();
             let front =
@@ -136,19 +136,53 @@ impl Constrained {
                     *sum += dot(weights, &limit.adds, n_labels, label as usize);
                 }
             }
-            least = self.violation(&plan_sums);
+            (least, least_sums) = (self.violation(&plan_sums), plan_sums);
         }
         let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
         Ok(Error::invalid(format!(
             "no tree within these limits meets the constraints: the least violation {reach} \
-             is {:.6} (beyond {}); loosen the constraints by that much, or allow larger trees",
-            least,
+             is {} (beyond {}); loosen the constraints by that much, or allow larger trees",
+            self.enough(least, &least_sums),
             self.names()
         )))
+    }
+
+    /// A number of few digits, by which the limits allow these sums if they are loosened.
+    fn enough(&self, violation: f64, sums: &[i64]) -> f64 {
+        let mut shown = rounded_up(violation);
+        let allowed = |shown| {
+            let mut pairs = self.limits.iter().zip(sums);
+            pairs.all(|(limit, &sum)| limit.loosened(shown).excess(sum) == 0)
+        };
+        // A limit and what is added to it are rounded once more where they are added.
+        for _ in 0..2 {
+            shown = if allowed(shown) { shown } else { rounded_up(shown * (1.0 + 1e-5)) };
+        }
+        shown
     }
 
     fn violation(&self, sums: &[i64]) -> f64 {
         let each = self.limits.iter().zip(sums).map(|(limit, &sum)| limit.violation(sum));
         each.fold(0.0, f64::max)
+    }
+}
+
+/// A number of six digits that is no less.
+fn rounded_up(x: f64) -> f64 {
+    let digits = |x: f64| format!("{x:.5e}").parse().unwrap_or(x);
+    let near = digits(x);
+    if near >= x { near } else { digits(x * (1.0 + 1e-5)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded_up;
+
+    #[test]
+    fn no_digit_is_lost_downwards() {
+        assert_eq!(rounded_up(0.25), 0.25);
+        assert_eq!(rounded_up(1.0 / 3.0), 0.333334);
+        assert_eq!(rounded_up(1.234561e-9), 1.23457e-9);
+        assert_eq!(rounded_up(0.99999949), 1.0);
     }
 }

@@ -175,6 +175,14 @@ impl Limit {
         if self.excess(sum) > 0 { share - self.most } else { 0.0 }
     }
 
+    /// The limit that allows so much more, as it would be if it were given like that.
+    pub fn loosened(&self, by: f64) -> Limit {
+        let most = self.most + by;
+        let high = share_of(self.unit, most);
+        let low = if self.low == NO_LIMIT { NO_LIMIT } else { -high };
+        Limit { low, high, most, ..self.clone() }
+    }
+
     /// The limit of all sums whose violation is less.
     pub fn violated_below(&self, violation: f64) -> Limit {
         let mut high = ((self.most + violation) * self.unit as f64) as i64 + 2;

@@ -79,8 +79,7 @@ impl Roc {
         if positive == 0 {
             input.weights.chunks_exact_mut(2).for_each(|point| point.swap(0, 1));
         }
-        let exact = exact(&input, most);
-        let (classes, area) = exact.or_else(|error| rounded(&input, most).ok_or(error))?;
+        let (classes, area) = exact(&input, most).or_else(|error| rounded(&input, most, error))?;
         let weights = if area.is_rounded { input.weights } else { Vec::new() };
         Ok(Roc { problem, classes, area, weights, leaf_penalty, game: true })
     }
@@ -298,17 +297,20 @@ fn exact(input: &ClassInput, most: f64) -> Result<(ClassCosts, Area)> {
     Ok((classes, area))
 }
 
-/// The most bits of each class's total that are tried, and the least.
-const BITS: (u32, u32) = (26, 12);
+/// The least bits of each class's total that are tried, and the most.
+const BITS: (u32, u32) = (12, 26);
 
-/// Weights as shares of their class, on the finest grid that areas can be compared on. `None` if
-/// there is none.
-fn rounded(input: &ClassInput, most: f64) -> Option<(ClassCosts, Area)> {
-    (BITS.1..=BITS.0).rev().find_map(|bits| {
-        let (weights, off) = shares(&input.weights, bits)?;
-        let (classes, area) = exact(&ClassInput { weights, ..input.clone() }, most).ok()?;
-        Some((classes, area.rounded(off)))
-    })
+/// Weights as shares of their class, on the finest grid that areas can be compared on. If there is
+/// none, what the coarsest one lacks.
+fn rounded(input: &ClassInput, most: f64, mut error: Error) -> Result<(ClassCosts, Area)> {
+    for bits in (BITS.0..=BITS.1).rev() {
+        let Some((weights, off)) = shares(&input.weights, bits) else { break };
+        match exact(&ClassInput { weights, ..input.clone() }, most) {
+            Ok((classes, area)) => return Ok((classes, area.rounded(off))),
+            Err(lacks) => error = lacks,
+        }
+    }
+    Err(error)
 }
 
 /// The average of curves with not too many slopes: neighbours that together are least become one.

@@ -1,5 +1,5 @@
-//! Which goals can be combined with constraints, feature costs and a reference: the one table that
-//! every refusal reads.
+//! Which goals can be combined with constraints, feature costs, a reference, and missing values that
+//! have a branch of their own ("missing"): the one table that every refusal reads.
 //!
 //! Python reads it as `_core.COMBINATIONS` and `_core.APART`, refuses by it before it reads any
 //! data, and `docs/combinations.md` prints it.
@@ -8,27 +8,29 @@ use crate::error::{Error, Result};
 
 /// A goal, by the name of its class, and the parts of a problem that it can be combined with.
 pub const COMBINATIONS: [(&str, &[&str]); 9] = [
-    ("Classes", &["constraints", "feature_costs", "path_rules", "reference"]),
-    ("RowCosts", &["constraints", "feature_costs", "path_rules", "reference"]),
+    ("Classes", &["constraints", "feature_costs", "path_rules", "reference", "missing"]),
+    ("RowCosts", &["constraints", "feature_costs", "path_rules", "reference", "missing"]),
     // Constraints and prices are about labels.
-    ("Squares", &["path_rules", "reference"]),
+    ("Squares", &["path_rules", "reference", "missing"]),
     // A metric does not add up over rows, but its two sums do, as those of constraints.
-    ("Metric", &["constraints", "path_rules"]),
+    ("Metric", &["constraints", "path_rules", "missing"]),
     // An area is about how rows are ranked, and no row has a label.
-    ("RankingArea", &["path_rules"]),
+    ("RankingArea", &["path_rules", "missing"]),
     // Shares, rates and answers of the user's own are no labels, and a reference has none of them.
-    ("ClassShares", &["path_rules"]),
-    ("Rates", &["path_rules"]),
-    ("Targets", &["path_rules"]),
-    ("Custom", &["path_rules"]),
+    ("ClassShares", &["path_rules", "missing"]),
+    ("Rates", &["path_rules", "missing"]),
+    ("Targets", &["path_rules", "missing"]),
+    ("Custom", &["path_rules", "missing"]),
 ];
 
 /// Parts that no goal can be combined with at once: fronts of sums know of no prices and no floors,
-/// and floors do not know what was bought on the way. Rules for paths go with everything.
-pub const APART: [(&str, &str); 3] = [
+/// floors do not know what was bought on the way, and rules for paths are about the user's columns,
+/// of which one with a branch for missing values is two.
+pub const APART: [(&str, &str); 4] = [
     ("constraints", "feature_costs"),
     ("constraints", "reference"),
     ("feature_costs", "reference"),
+    ("path_rules", "missing"),
 ];
 
 /// An error if the goal cannot be combined with one of these parts, or two of them with each other.

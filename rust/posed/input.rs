@@ -5,6 +5,7 @@ use super::goal::{Goal, RowCostInput};
 use super::path_rules::{self, PathRule};
 use crate::data::{Column, Points};
 use crate::error::Result;
+use crate::ids::ColumnId;
 use crate::pareto::LimitInput;
 use crate::problem::Shape;
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
@@ -23,6 +24,9 @@ pub struct ProblemInput {
     pub path_rules: Vec<PathRule>,
     /// By point, what a reference loses beyond the least, as a share of the objective.
     pub regrets: Option<Vec<f64>>,
+    /// Columns that may be asked only below another: each, and the one that must be asked above it.
+    /// Missing values have a branch of their own so: what is missing in the one tells the other.
+    pub after: Vec<(ColumnId, ColumnId)>,
 }
 
 /// Limits on shares of rows, and what they count.
@@ -49,11 +53,21 @@ impl ProblemInput {
             ("feature_costs", self.feature_costs.is_some()),
             ("path_rules", !self.path_rules.is_empty()),
             ("reference", self.regrets.is_some()),
+            ("missing", !self.after.is_empty()),
         ];
         let given: Vec<&str> = given.iter().filter(|part| part.1).map(|part| part.0).collect();
         combinations::check(self.goal.name(), &given)?;
-        path_rules::context(&self.path_rules, &self.columns)?;
+        path_rules::context(&self.all_rules(), &self.columns)?;
         self.points.check(&self.columns)
+    }
+
+    /// Those of the user, and what may be asked only where no value is missing.
+    pub(super) fn all_rules(&self) -> Vec<PathRule> {
+        let rule = |&(column, above): &(ColumnId, ColumnId)| PathRule::After {
+            column,
+            above: vec![above],
+        };
+        self.path_rules.iter().cloned().chain(self.after.iter().map(rule)).collect()
     }
 
     /// Differs where anything that the problem holds does, but for `shape` and `regrets`.
@@ -80,6 +94,7 @@ impl ProblemInput {
             constraints: from.option(ConstraintInput::read)?,
             feature_costs: from.option(FeatureCostList::read)?,
             path_rules: from.list(PathRule::read)?,
+            after: from.list(|from| Ok((ColumnId(from.short()?), ColumnId(from.short()?))))?,
             shape: Shape::read(from)?,
             regrets: from.option(Reader::floats)?,
         };
@@ -97,6 +112,7 @@ impl ProblemInput {
             constraints,
             feature_costs,
             path_rules,
+            after,
             shape: _,
             regrets: _,
         } = self;
@@ -106,6 +122,10 @@ impl ProblemInput {
         out.option(constraints.as_ref(), |out, constraints| constraints.write(out));
         out.option(feature_costs.as_ref(), |out, costs| costs.write(out));
         out.list(path_rules.iter(), |out, rule| rule.write(out));
+        out.list(after.iter(), |out, (column, above)| {
+            out.short(column.0);
+            out.short(above.0);
+        });
     }
 
     /// Whether goals are of as many points as there are, before anything is built that is as large

@@ -31,7 +31,7 @@ impl ProblemInput {
         Error::guard(|| {
             self.check()?;
             let posed = Posed::new(self)?;
-            match path_rules::context(&self.path_rules, &self.columns)? {
+            match path_rules::context(&self.all_rules(), &self.columns)? {
                 Some(context) => posed.with_context(context),
                 None => Ok(posed),
             }

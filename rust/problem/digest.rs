@@ -59,7 +59,8 @@ impl Problem {
 }
 
 fn write_feature_costs(out: &mut Writer, costs: &FeatureCosts) {
-    let FeatureCosts { tests, of_column, masses, of_class } = costs;
+    let FeatureCosts { tests, of_column, masses, by_cost, of_class } = costs;
+    out.size(*by_cost);
     out.list(tests.iter(), |out, test| {
         let FeatureCost { full, discounted, group } = test;
         out.signed(*full);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::data::{Column, ColumnKind, Threshold};
 use crate::ids::ColumnId;
@@ -163,8 +163,21 @@ fn ids(columns: Vec<u32>) -> Vec<ColumnId> {
     columns.into_iter().map(ColumnId).collect()
 }
 
-pub(super) fn read_columns(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<Column>> {
-    (columns.into_iter()).map(|(name, kind)| Ok(Column { name, kind: read_kind(&kind)? })).collect()
+/// Columns, and those that may be asked only below another: each, and that one.
+type Columns = (Vec<Column>, Vec<(ColumnId, ColumnId)>);
+
+/// By column: its name and kind; if there are more, whether values are missing; and if there are
+/// more, the column that must be asked above it, or None.
+pub(super) fn read_columns(columns: Vec<Bound<'_, PyTuple>>) -> PyResult<Columns> {
+    let (mut read, mut after) = (Vec::with_capacity(columns.len()), Vec::new());
+    for (index, parts) in columns.iter().enumerate() {
+        let (name, kind) = parts.get_slice(0, 2).extract::<(String, Bound<'_, PyAny>)>()?;
+        let missing = parts.len() > 2 && parts.get_item(2)?.extract()?;
+        let above: Option<u32> = if parts.len() > 3 { parts.get_item(3)?.extract()? } else { None };
+        read.push(Column { name, kind: read_kind(&kind)?, missing });
+        after.extend(above.map(|above| (ColumnId::from(index), ColumnId(above))));
+    }
+    Ok((read, after))
 }
 
 /// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats:

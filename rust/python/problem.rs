@@ -2,7 +2,7 @@
 
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 use super::additive::Raised;
 use super::goals::Goal;
@@ -39,7 +39,7 @@ impl PyProblem {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        columns: Vec<(String, Bound<'_, PyAny>)>,
+        columns: Vec<Bound<'_, PyTuple>>,
         points: &Bound<'_, PyPoints>,
         goal: Goal<'_>,
         shape: &Bound<'_, Shape>,
@@ -48,8 +48,9 @@ impl PyProblem {
         regrets: Option<PyReadonlyArray1<'_, f64>>,
         path_rules: Vec<PathRule>,
     ) -> PyResult<Self> {
+        let (columns, after) = read_columns(columns)?;
         let input = ProblemInput {
-            columns: read_columns(columns)?,
+            columns,
             points: points.get().points.clone(),
             goal: goal.input(),
             shape: shape.get().shape,
@@ -57,6 +58,7 @@ impl PyProblem {
             feature_costs: feature_costs.map(|costs| costs.get().input.clone()),
             path_rules: path_rules.into_iter().map(|rule| rule.rule).collect(),
             regrets: regrets.map(|regrets| regrets.to_vec()).transpose()?,
+            after,
         };
         Self::posed(py, input, goal.raised())
     }

@@ -37,25 +37,28 @@ type Layout = (usize, bool);
 /// The columns in order, and how many of them were ranked.
 type Columns = (Vec<(Ranked, Type)>, usize);
 
-fn rank(parts: &[(Values<'_>, Layout)], room: &Room) -> error::Result<Columns> {
+/// Values side by side, and which rows have none.
+type Part<'a> = (Values<'a>, Layout, Option<&'a [bool]>);
+
+fn rank(parts: &[Part<'_>], room: &Room) -> error::Result<Columns> {
     let (mut columns, mut held, mut n_ranked) = (Vec::new(), 0, None);
-    for (values, layout) in parts {
+    for (values, layout, missing) in parts {
         macro_rules! rank {
             ($($kind:ident $type:ty),*) => {
                 match values {
                     $(Values::$kind(values) => {
                         let found = match n_ranked {
-                            None => rank_columns(values, *layout, held, room)?,
+                            None => rank_columns(values, *layout, *missing, held, room)?,
                             Some(_) => Vec::new(),
                         };
                         held += found.iter().map(Ranked::bytes).sum::<usize>();
-                        let missing = layout.0 - found.len();
+                        let unread = layout.0 - found.len();
                         columns.extend(found.into_iter().map(|ranked| (ranked, Type::$kind)));
-                        if missing > 0 {
+                        if unread > 0 {
                             n_ranked.get_or_insert(columns.len());
                             let n_rows = values.len() / layout.0;
-                            let unread = || (Ranked::unread(n_rows), Type::$kind);
-                            columns.extend(std::iter::repeat_with(unread).take(missing));
+                            let none = || (Ranked::unread(n_rows), Type::$kind);
+                            columns.extend(std::iter::repeat_with(none).take(unread));
                         }
                     })*
                 }
@@ -76,19 +79,30 @@ fn room(bytes: Option<u64>, seconds: Option<f64>) -> PyResult<Room> {
 #[pymethods]
 impl PyTable {
     /// From arrays of one column, or of several: rows × columns. It is an error if the ranks take
-    /// more than `bytes`; once `seconds` are over, the other columns are not ranked.
+    /// more than `bytes`; once `seconds` are over, the other columns are not ranked. `missing` says
+    /// of each array which rows have no value, if any; floats that are not a number are missing,
+    /// too.
     #[new]
-    #[pyo3(signature = (arrays, bytes=None, seconds=None))]
+    #[pyo3(signature = (arrays, bytes=None, seconds=None, missing=None))]
     fn new(
         py: Python<'_>,
         arrays: Vec<Bound<'_, PyAny>>,
         bytes: Option<u64>,
         seconds: Option<f64>,
+        missing: Option<Vec<Option<PyReadonlyArray1<'_, bool>>>>,
     ) -> PyResult<Self> {
         let room = room(bytes, seconds)?;
         let held: Vec<Held<'_>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
-        let parts = (held.iter())
-            .map(|held| Ok((held.values()?, held.layout()?)))
+        let missing = missing.unwrap_or_default();
+        if !missing.is_empty() && missing.len() != held.len() {
+            return Err(PyValueError::new_err("missing values are not told of each array"));
+        }
+        let missing_of = |at: usize| missing.get(at).and_then(Option::as_ref);
+        let parts = (held.iter().enumerate())
+            .map(|(at, held)| {
+                let missing = missing_of(at).map(|missing| missing.as_slice()).transpose()?;
+                Ok((held.values()?, held.layout()?, missing))
+            })
             .collect::<PyResult<Vec<_>>>()?;
         let (columns, n_ranked) = py.detach(|| rank(&parts, &room))?;
         Ok(PyTable { columns, n_ranked })
@@ -107,7 +121,12 @@ impl PyTable {
         Ok(each_type!(values))
     }
 
-    /// Where each row's value stands among them.
+    /// Whether values of a column are missing.
+    fn has_missing(&self, column: usize) -> PyResult<bool> {
+        Ok(self.column(column)?.0.missing)
+    }
+
+    /// Where each row's value stands among them; beyond the last one, if it is missing.
     fn ranks<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let ranks = self.column(column)?.0.ranks.iter().collect();
         Ok(PyArray1::from_vec(py, ranks))

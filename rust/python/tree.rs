@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 
 use super::arrays::Held;
 use crate::data::Threshold;
-use crate::ids::{ColumnId, TreeNodeId};
+use crate::ids::{ColumnId, Side, TreeNodeId};
 use crate::tree::{Node, Router, Split, Test, Tree, Values};
 
 /// A finished tree: tests on columns by index, and what each node holds.
@@ -41,7 +41,8 @@ impl PyTree {
     }
 
     /// The nodes in preorder: (split or None, label, rows, value, loss), where a split is
-    /// (column, test, left, right) and a test is True, a string ("is value") or a threshold.
+    /// (column, test, left, right, missing). A test is True, a string ("is value"), None ("is
+    /// missing") or a threshold, and missing values go "left" or "right", or None if there are none.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         (self.tree.nodes.iter())
             .map(|node| {
@@ -54,17 +55,24 @@ impl PyTree {
             .collect()
     }
 
-    /// The leaf each row ends in. `slots[node]` says which array a node's test reads.
+    /// The leaf each row ends in. `slots[node]` says which array a node's test reads, and
+    /// `missing[slot]` which of its values are missing, if any are.
+    #[pyo3(signature = (slots, arrays, n_rows, missing=None))]
     fn apply<'py>(
         &self,
         py: Python<'py>,
         slots: Vec<usize>,
         arrays: Vec<Bound<'py, PyAny>>,
         n_rows: usize,
+        missing: Option<Vec<Option<PyReadonlyArray1<'py, bool>>>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let columns: Vec<Held<'py>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
         let values: Vec<Values<'_>> = columns.iter().map(Held::values).collect::<PyResult<_>>()?;
-        let router = Router::new(&self.tree, &slots);
+        let missing = missing.unwrap_or_default();
+        let missing = (missing.iter())
+            .map(|missing| missing.as_ref().map(|missing| missing.as_slice()).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        let router = Router::new(&self.tree, &slots).with_missing(&missing);
         let leaves = py.detach(|| router.apply(&values, n_rows))?;
         Ok(PyArray1::from_vec(py, leaves))
     }
@@ -104,13 +112,34 @@ fn write_split<'py>(py: Python<'py>, split: &Split) -> PyResult<Bound<'py, PyTup
         Test::Is(value) => PyString::new(py, value).into_any(),
         Test::AtMost(Threshold::Float(t)) => PyFloat::new(py, *t).into_any(),
         Test::AtMost(Threshold::Int(t)) => t.into_pyobject(py)?.into_any(),
+        Test::IsMissing => py.None().into_bound(py),
     };
-    (split.column.0, test, split.left.0, split.right.0).into_pyobject(py)
+    let missing = split.missing.map(|side| match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    });
+    (split.column.0, test, split.left.0, split.right.0, missing).into_pyobject(py)
 }
 
 fn read_split(split: &Bound<'_, PyTuple>, index: usize, n_nodes: usize) -> PyResult<Split> {
-    let (column, test, left, right): (u32, Bound<'_, PyAny>, u32, u32) = split.extract()?;
-    let test = if test.is_instance_of::<PyBool>() {
+    type Parts<'py> = (u32, Bound<'py, PyAny>, u32, u32);
+    // Trees that were pickled before there were missing values do not say where these go.
+    let missing: Option<String> = match split.len() {
+        5 => split.get_item(4)?.extract()?,
+        _ => None,
+    };
+    let (column, test, left, right): Parts<'_> = split.get_slice(0, 4).extract()?;
+    let missing = match missing.as_deref() {
+        None => None,
+        Some("left") => Some(Side::Left),
+        Some("right") => Some(Side::Right),
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("missing values cannot go {other:?}")));
+        }
+    };
+    let test = if test.is_none() {
+        Test::IsMissing
+    } else if test.is_instance_of::<PyBool>() {
         Test::IsTrue
     } else if test.is_instance_of::<PyString>() {
         Test::Is(test.extract()?)
@@ -127,5 +156,6 @@ fn read_split(split: &Bound<'_, PyTuple>, index: usize, n_nodes: usize) -> PyRes
             )));
         }
     }
-    Ok(Split { column: ColumnId(column), test, left: TreeNodeId(left), right: TreeNodeId(right) })
+    let (left, right) = (TreeNodeId(left), TreeNodeId(right));
+    Ok(Split { column: ColumnId(column), test, missing, left, right })
 }

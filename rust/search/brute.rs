@@ -122,7 +122,7 @@ impl<'a> Brute<'a> {
             }
             false => price.full,
         };
-        points_of(set).map(|point| costs.masses[point] * each).sum()
+        points_of(set).map(|point| costs.paid(point, each)).sum()
     }
 
     fn below(&self, column: ColumnId, above: &Above) -> Above {
@@ -168,7 +168,7 @@ mod tests {
     fn problem(points: &[(&[u32], usize)], leaf_penalty: f64, shape: Shape) -> Problem {
         let n_columns = points[0].0.len();
         let columns: Vec<Column> = (0..n_columns)
-            .map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean })
+            .map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false })
             .collect();
         let codes = (0..n_columns).map(|c| points.iter().map(|p| p.0[c]).collect()).collect();
         let task = ClassInput {

@@ -45,6 +45,42 @@ pub fn solve(problem: &Problem, run: &Run) -> Result<Found> {
     Ok(Found { plan, upper, lower })
 }
 
+/// The statistics of some points, and how many rows they are.
+struct Sums {
+    stats: Vec<i64>,
+    rows: u64,
+}
+
+impl Sums {
+    fn of(problem: &Problem, points: &[u32]) -> Sums {
+        let mut sums = Sums { stats: vec![0; problem.task.width()], rows: 0 };
+        points.iter().for_each(|&point| sums.add(problem, point));
+        sums
+    }
+
+    fn add(&mut self, problem: &Problem, point: u32) {
+        for (sum, stat) in self.stats.iter_mut().zip(problem.task.stats(point as usize)) {
+            *sum += stat;
+        }
+        self.rows += problem.points.rows(point as usize);
+    }
+
+    fn clear(&mut self) {
+        self.stats.fill(0);
+        self.rows = 0;
+    }
+
+    fn with(&self, others: &Sums) -> Sums {
+        let stats = self.stats.iter().zip(&others.stats).map(|(a, b)| a + b).collect();
+        Sums { stats, rows: self.rows + others.rows }
+    }
+
+    fn without(&self, some: &Sums) -> Sums {
+        let stats = self.stats.iter().zip(&some.stats).map(|(a, b)| a - b).collect();
+        Sums { stats, rows: self.rows - some.rows }
+    }
+}
+
 /// A split that waits to be costed.
 struct Cut {
     feature: FeatureId,
@@ -54,9 +90,8 @@ struct Cut {
 struct Sweep<'a> {
     problem: &'a Problem,
     width: usize,
-    /// The statistics of all points, and how many rows they are.
-    all: Vec<i64>,
-    rows: u64,
+    /// Of all points.
+    all: Sums,
     /// What all points cost as a leaf, and the best tree so far.
     leaf: Cost,
     upper: Cost,
@@ -69,13 +104,13 @@ struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     fn new(problem: &'a Problem) -> Self {
         let points = 0..problem.points.len();
-        let all = problem.stats(points.clone());
-        let leaf = problem.task.leaf(&all).cost;
+        let rows = points.clone().map(|point| problem.points.rows(point)).sum();
+        let all = Sums { stats: problem.stats(points), rows };
+        let leaf = problem.task.leaf(&all.stats).cost;
         Sweep {
             problem,
-            width: all.len(),
+            width: all.stats.len(),
             all,
-            rows: points.map(|point| problem.points.rows(point)).sum(),
             leaf,
             upper: leaf + problem.leaf_cost,
             plan: Plan::Leaf,
@@ -102,7 +137,7 @@ impl<'a> Sweep<'a> {
         let mut before = None;
         for (index, feature) in problem.features.iter().enumerate() {
             let column = feature.column.index();
-            // The values of a category have a feature each, one after the other.
+            // All features of a column come one after the other.
             if before == Some(column) {
                 continue;
             }
@@ -137,53 +172,84 @@ impl<'a> Sweep<'a> {
     /// Every cut of one column, whose first feature is `first`. True unless the run was stopped.
     fn look_at(&mut self, column: usize, first: usize, order: &[u32], run: &Run) -> bool {
         let problem = self.problem;
+        let of = &problem.columns[column];
         let codes = problem.points.codes(column);
-        let values = match &problem.columns[column].kind {
-            ColumnKind::Category(values) => Some(values.len()),
-            _ => None,
-        };
+        // Points with missing values have the last code.
+        let n_known = order.partition_point(|&p| Some(codes.get(p as usize)) != of.missing_code());
+        let (known, others) = order.split_at(n_known);
+        let missing = Sums::of(problem, others);
+        let category = matches!(of.kind, ColumnKind::Category(_));
         // Of those up to a code, or, of a category, of those with it.
-        let (mut sums, mut rows) = (vec![0; self.width], 0);
-        for (at, &point) in order.iter().enumerate() {
+        let mut sums = Sums::of(problem, &[]);
+        for (at, &point) in known.iter().enumerate() {
             let code = codes.get(point as usize);
-            for (sum, stat) in sums.iter_mut().zip(problem.task.stats(point as usize)) {
-                *sum += stat;
-            }
-            rows += problem.points.rows(point as usize);
-            if order.get(at + 1).is_some_and(|&next| codes.get(next as usize) == code) {
+            sums.add(problem, point);
+            if known.get(at + 1).is_some_and(|&next| codes.get(next as usize) == code) {
                 continue;
             }
-            let ok = match values {
-                None => {
-                    let cut = Cut { feature: FeatureId::from(first), cut: code };
-                    at + 1 == order.len() || self.wait(cut, &sums, rows, run)
-                }
-                Some(values) => {
-                    // No question takes out the values that are not asked for.
-                    let asked = (code as usize) < values && rows < self.rows;
-                    let cut = Cut { feature: FeatureId::from(first + code as usize), cut: 0 };
-                    let others = self.all.iter().zip(&sums).map(|(all, own)| all - own);
-                    let others = if asked { others.collect() } else { Vec::new() };
-                    let ok = !asked || self.wait(cut, &others, self.rows - rows, run);
-                    sums.fill(0);
-                    rows = 0;
-                    ok
-                }
+            let ok = if category {
+                let ok = self.wait_for_value((column, first, code), &sums, &missing, run);
+                sums.clear();
+                ok
+            } else {
+                // All known values on one side is "is missing", which comes last.
+                at + 1 == known.len() || self.wait_for_cut((first, code), &sums, &missing, run)
             };
             if !ok {
                 return false;
             }
         }
-        true
+        let Some(code) = of.missing_code() else { return true };
+        let (place, cut) = of.place_of_code(code).map_or((0, of.n_cuts()), |place| (place, 0));
+        let known = self.all.without(&missing);
+        self.wait(Cut { feature: FeatureId::from(first + place as usize), cut }, &known, run)
+    }
+
+    /// The cut after a code, with missing values on the right and on the left.
+    fn wait_for_cut(
+        &mut self,
+        (first, code): (usize, u32),
+        left: &Sums,
+        missing: &Sums,
+        run: &Run,
+    ) -> bool {
+        let cut = |feature: usize| Cut { feature: FeatureId::from(feature), cut: code };
+        self.wait(cut(first), left, run)
+            && (missing.rows == 0 || self.wait(cut(first + 1), &left.with(missing), run))
+    }
+
+    /// "Is this value", with missing values on the left and on the right.
+    fn wait_for_value(
+        &mut self,
+        (column, first, code): (usize, usize, u32),
+        own: &Sums,
+        missing: &Sums,
+        run: &Run,
+    ) -> bool {
+        let of = &self.problem.columns[column];
+        // No question takes out the values that are not asked for.
+        let Some(place) = of.place_of_code(code) else { return true };
+        let cut = |feature: usize| Cut { feature: FeatureId::from(feature), cut: 0 };
+        let others = self.all.without(own);
+        if !self.wait(cut(first + place as usize), &others, run) {
+            return false;
+        }
+        // The values again come after "is missing".
+        let Some(is_missing) = of.missing_code().and_then(|code| of.place_of_code(code)) else {
+            return true;
+        };
+        let feature = first + (is_missing + 1 + place) as usize;
+        missing.rows == 0 || self.wait(cut(feature), &others.without(missing), run)
     }
 
     /// Have a split costed, if both sides hold enough rows. True unless the run was stopped.
-    fn wait(&mut self, cut: Cut, left: &[i64], rows: u64, run: &Run) -> bool {
-        if rows.min(self.rows - rows) < self.problem.shape.min_leaf_rows {
+    fn wait(&mut self, cut: Cut, left: &Sums, run: &Run) -> bool {
+        let least = left.rows.min(self.all.rows - left.rows);
+        if least < self.problem.shape.min_leaf_rows.max(1) {
             return true;
         }
         self.cuts.push(cut);
-        self.lefts.extend_from_slice(left);
+        self.lefts.extend_from_slice(&left.stats);
         self.cuts.len() < self.together() || self.settle(run)
     }
 
@@ -193,7 +259,7 @@ impl<'a> Sweep<'a> {
         // Left sides first, then right sides, by statistic.
         let mut sums = vec![0; 2 * n * self.width];
         for (at, left) in self.lefts.chunks_exact(self.width.max(1)).enumerate() {
-            for (s, (left, all)) in left.iter().zip(&self.all).enumerate() {
+            for (s, (left, all)) in left.iter().zip(&self.all.stats).enumerate() {
                 sums[s * 2 * n + at] = *left;
                 sums[s * 2 * n + n + at] = all - left;
             }

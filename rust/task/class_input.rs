@@ -13,7 +13,7 @@ use super::feature_costs::{self, FeatureCosts};
 use super::feature_costs::{FeatureCost, FeatureCostList};
 use super::rows::RowCosts;
 use super::rows::Weighed;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use super::stated::{StatedClasses, Weights};
 use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, lcm, sum};
@@ -82,9 +82,7 @@ impl ClassInput {
         if self.costs.iter().any(bad) {
             return Err(Error::invalid("costs must be finite"));
         }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(self.leaf_penalty)?;
         if !self.weights.iter().any(|&w| w > 0.0) {
             return Err(Error::invalid("the total weight must be positive"));
         }
@@ -102,6 +100,7 @@ impl ClassInput {
         let masses = || weights.chunks_exact(self.n_classes).map(mass).collect();
         let paid = (!feature_costs.is_free()).then(|| FeatureCosts {
             masses: masses(),
+            by_cost: 1,
             tests,
             of_column: feature_costs.of_column.clone(),
             of_class: of_class.clone(),

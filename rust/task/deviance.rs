@@ -14,10 +14,14 @@
 //!
 //! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger
 //! than need be.
+//!
+//! **Rounding.** Both losses are c − a·ln(a / b) up to signs. Sums that are off by Δa, Δb and Δc move
+//! that by no more than Δc + (|ln(a / b)| + 1)·Δa + (a / b)·Δb, and no leaf has a larger a / b than all
+//! of its points. So much is an error of the formula like that of its floats.
 
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};
@@ -54,6 +58,8 @@ struct Rates {
     units: [f64; 3],
     /// What the third statistic's sizes add up to.
     size: f64,
+    /// By how much a loss may be off because statistics were rounded.
+    moved: f64,
     /// The rate of all rows, which stands for 1.
     rate: f64,
 }
@@ -76,13 +82,13 @@ impl RateInput {
                 sum(rows().map(|(_, y, e, w)| w * (y / e))) / sum(rows().map(|(.., w)| w))
             }
         };
-        if !(rate.is_finite() && (rate > 0.0 || self.deviance == Deviance::Poisson)) {
-            return Err(Error::invalid("targets, exposures and weights are too far apart"));
-        }
-        if rate == 0.0 {
+        if rate == 0.0 && self.targets.iter().all(|&y| y == 0.0) {
             return Err(Error::invalid(
                 "no row has a target above 0, so there is no rate to explain",
             ));
+        }
+        if !rate.is_normal() {
+            return Err(too_far_apart());
         }
         let mut sums = vec![[0.0; 3]; self.n_points];
         for (row, y, e, w) in rows() {
@@ -94,27 +100,55 @@ impl RateInput {
                 }
                 Deviance::Gamma => [w, w * z, w * z.ln()],
             };
+            // Smaller numbers than normal ones have few digits.
+            let known = |x: f64| x.is_normal() || y == 0.0;
+            if !(own[1].is_normal() && known(own[0]) && known(z)) {
+                return Err(too_far_apart());
+            }
             let point = &mut sums[self.points[row] as usize];
             point.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
         }
+        self.of_sums(&sums, rate)
+    }
+
+    /// From the three sums of each point.
+    fn of_sums(&self, sums: &[[f64; 3]], rate: f64) -> Result<Scaled> {
         let sizes = [0, 1, 2].map(|s: usize| sum(sums.iter().map(|point| point[s].abs())));
-        let units = sizes.map(|size| ((size.max(f64::MIN_POSITIVE) / FINE).log2().ceil()).exp2());
-        let stats = sums.iter().flat_map(|point| {
-            (0..3).map(|s| (point[s] / units[s]).round() as i64).collect::<Vec<_>>()
-        });
-        let stats: Vec<i64> = stats.collect();
-        // Each sum of a point is off by half a unit, and what floats of its rows round; a loss
-        // moves by no more than a logarithm times that.
-        let off = |s: usize| {
-            self.n_points as f64 * units[s] + sizes[s] * n.min(64) as f64 * f64::EPSILON / 8.0
+        if !sizes.iter().all(|size| size.is_finite()) {
+            return Err(too_far_apart());
+        }
+        let unit = |size: f64| if size > 0.0 { (size / FINE).log2().ceil().exp2() } else { 1.0 };
+        let units = sizes.map(unit);
+        if !units.iter().all(|unit| unit.is_normal()) {
+            return Err(too_far_apart());
+        }
+        // What is above 0 stays above 0, because a rate would have no logarithm otherwise.
+        let whole = |x: f64, s: usize| match (x / units[s]).round() {
+            0.0 if s < 2 && x > 0.0 => 1.0,
+            whole => whole,
         };
-        let slack = 2.0 * (off(2) + (LARGEST_LN + 2.0) * (off(0) + off(1)));
+        let mut stats = Vec::with_capacity(3 * sums.len());
+        // What floats of rows round, and by what whole numbers are off.
+        let floats = self.targets.len().min(64) as f64 * f64::EPSILON / 8.0;
+        let mut off = sizes.map(|size| size * floats);
+        let mut highest = 0.0f64;
+        for point in sums {
+            for s in 0..3 {
+                let whole = whole(point[s], s);
+                stats.push(whole as i64);
+                off[s] += (point[s] - whole * units[s]).abs();
+            }
+            let least = point[1].min(whole(point[1], 1) * units[1]);
+            highest = highest.max((point[0] + units[0]) / least);
+        }
+        let moved = 2.0 * (off[2] + (LARGEST_LN + 2.0) * off[0] + (1.0 + highest) * off[1]);
+        let formula = Rates { deviance: self.deviance, units, size: sizes[2], moved, rate };
         FormulaInput {
-            formula: Box::new(Rates { deviance: self.deviance, units, size: sizes[2], rate }),
+            formula: Box::new(formula),
             stats,
             normalizer: None,
             leaf_penalty: self.leaf_penalty,
-            slack,
+            slack: moved,
         }
         .build()
     }
@@ -143,11 +177,15 @@ impl RateInput {
         if !self.weights.iter().flatten().all(positive) {
             return Err(Error::invalid("row weights must be finite and above 0"));
         }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(self.leaf_penalty)?;
         Ok(())
     }
+}
+
+fn too_far_apart() -> Error {
+    Error::invalid(
+        "targets, exposures and weights are too far apart: bring the smallest and the largest nearer to each other",
+    )
 }
 
 impl Formula for Rates {
@@ -174,7 +212,7 @@ impl Formula for Rates {
         let first = all[0] as f64 * self.units[0];
         // A few roundings of both terms: 2 epsilon of a logarithm or of 1, and 1/2 of each sum,
         // quotient and product.
-        2.0 * (self.size + first * LARGEST_LN) * 4.0 * f64::EPSILON
+        2.0 * (self.size + first * LARGEST_LN) * 4.0 * f64::EPSILON + self.moved
     }
 
     /// The rate.

@@ -77,10 +77,24 @@ pub struct FeatureCosts {
     pub tests: Vec<FeatureCost>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
-    /// By point: units of the objective for a unit of feature costs.
+    /// By point: units of the objective for a unit of feature costs. Or, where that is `by_cost`,
+    /// what the point pays for each cost there is, from the lowest on; the cost of a test is then the
+    /// number of one, from 1 on, and 0 if nothing is paid.
     pub masses: Vec<Cost>,
+    /// How many masses a point has: 1, or as many as there are feature costs.
+    pub by_cost: usize,
     /// By class, of tasks with classes: the mass of a unit of weight.
     pub of_class: Vec<Cost>,
+}
+
+/// What is paid for a feature cost, of what a point, or points together, have for masses.
+#[inline(always)]
+pub fn paid(by_cost: usize, cost: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+    match (by_cost, cost) {
+        (1, _) => mass(0) * cost,
+        (_, 0) => 0,
+        _ => mass(cost as usize - 1),
+    }
 }
 
 /// No larger whole numbers are chosen for feature costs that are no short decimals.
@@ -129,6 +143,9 @@ pub(super) fn whole(tests: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>)
     Whole { tests: from_numbers(tests, &numbers), units, error: 0.5 }
 }
 
+/// More feature costs than these would make the statistics of a row long.
+const MOST_COSTS: usize = 64;
+
 /// Masses, or feature costs, in a unit of theirs are whole numbers of no more binary digits than this.
 const MOST_DIGITS: i32 = 40;
 
@@ -145,6 +162,9 @@ impl FeatureCosts {
     ) -> Option<FeatureCosts> {
         let numbers = numbers(&feature_costs.tests).into_iter().map(Ratio::written);
         let numbers: Vec<Ratio> = numbers.map(|cost| cost.min(most.clone())).collect();
+        if let Some(found) = FeatureCosts::by_cost(masses, &numbers, feature_costs, unit) {
+            return Some(found);
+        }
         let of_cost = unit_of_costs(masses, &numbers, unit)?;
         let of_mass = Ratio::from(1).over(&(&of_cost * unit));
         let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
@@ -154,8 +174,52 @@ impl FeatureCosts {
             tests: from_numbers(&feature_costs.tests, &whole(&numbers, &of_cost)?),
             of_column: feature_costs.of_column.clone(),
             masses: whole(masses, &of_mass)?,
+            by_cost: 1,
             of_class: Vec::new(),
         })
+    }
+
+    /// With what each point pays for each feature cost, rounded down by itself: as exact as units are, where
+    /// a product of two whole numbers has half of the digits in each. `None` where there are too many
+    /// costs for that.
+    fn by_cost(
+        masses: &[Ratio],
+        numbers: &[Ratio],
+        feature_costs: &FeatureCostList,
+        unit: &Ratio,
+    ) -> Option<FeatureCosts> {
+        // Costs are compared by their numbers, so that these are in their order.
+        let mut distinct: Vec<&Ratio> = numbers.iter().filter(|cost| !cost.is_zero()).collect();
+        distinct.sort();
+        distinct.dedup();
+        if distinct.is_empty() || distinct.len() > MOST_COSTS {
+            return None;
+        }
+        let number = |cost: &Ratio| match cost.is_zero() {
+            true => 0,
+            false => distinct.partition_point(|&other| other < cost) as Cost + 1,
+        };
+        let codes: Vec<Cost> = numbers.iter().map(number).collect();
+        let in_units: Vec<Ratio> = distinct.iter().map(|&cost| cost * unit).collect();
+        let pays = |mass: &Ratio, cost: &Ratio| Cost::try_from((mass * cost).floor()?).ok();
+        let all = masses.iter().flat_map(|mass| in_units.iter().map(move |cost| pays(mass, cost)));
+        Some(FeatureCosts {
+            tests: from_numbers(&feature_costs.tests, &codes),
+            of_column: feature_costs.of_column.clone(),
+            masses: all.collect::<Option<_>>()?,
+            by_cost: distinct.len(),
+            of_class: Vec::new(),
+        })
+    }
+
+    /// What a point pays for a feature cost.
+    pub fn paid(&self, point: usize, cost: Cost) -> Cost {
+        paid(self.by_cost, cost, |at| self.masses[point * self.by_cost + at])
+    }
+
+    /// All masses of a point.
+    pub fn of_point(&self, point: usize) -> &[Cost] {
+        &self.masses[point * self.by_cost..][..self.by_cost]
     }
 
     /// What a row pays at most: each test once, at its full cost.
@@ -273,13 +337,20 @@ mod tests {
                 let given = FeatureCostList { tests, of_column: vec![Some(0); n] };
                 let masses = masses.map(Ratio::stored);
                 let whole = FeatureCosts::rounded_down(&masses, &given, (&unit, &most)).unwrap();
-                for (mass, own) in masses.iter().zip(&whole.masses) {
+                for (point, mass) in masses.iter().enumerate() {
                     for (given, test) in given.tests.iter().zip(&whole.tests) {
-                        let exact = &(mass * &Ratio::written(given.full)) * &unit;
-                        let paid = Ratio::from(i128::from(*own) * i128::from(test.full));
-                        let off = &exact - &paid;
-                        let allowed = Ratio::from(1i64 << 21);
-                        assert!(paid <= exact && off <= allowed, "{} is lost", off.nearest());
+                        for (cost, number) in
+                            [(given.full, test.full), (given.discounted, test.discounted)]
+                        {
+                            let exact = &(mass * &Ratio::written(cost)) * &unit;
+                            let paid = Ratio::from(whole.paid(point, number));
+                            let off = &exact - &paid;
+                            assert!(
+                                paid <= exact && off <= Ratio::from(1),
+                                "{} is lost",
+                                off.nearest()
+                            );
+                        }
                     }
                 }
             }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use crate::bits::Level;
 use crate::cost::{Cost, Scale};
 use crate::error::{Error, Result};
@@ -65,6 +65,9 @@ const TARGET: f64 = (1u64 << 44) as f64;
 /// The cost of all points as one leaf, times their number, and leaf penalties stay below this.
 const MOST: f64 = (1u64 << 55) as f64;
 
+/// What rounding may do to a loss is less than this share of it, or nothing is known.
+const MOST_UNKNOWN: f64 = 0.5;
+
 struct FormulaTask {
     formula: Box<dyn Formula>,
     n_points: usize,
@@ -87,9 +90,7 @@ impl FormulaInput {
                 stats.len()
             )));
         }
-        if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(leaf_penalty)?;
         let n_points = stats.len() / width;
         let mut all = vec![0i64; width];
         for point in stats.chunks_exact(width) {
@@ -117,6 +118,12 @@ impl FormulaInput {
         };
         if !(normalizer.is_finite() && normalizer > 0.0) {
             return Err(Error::invalid("the total weight must be positive and finite"));
+        }
+        if loss > error && slack > MOST_UNKNOWN * normalizer {
+            return Err(Error::invalid(
+                "weights, or targets, are too far apart: rounding them may move the loss by more than half of it; \
+                 scale the small ones up, or leave their rows out",
+            ));
         }
         let size = loss.max(error).max(normalizer * 1e-3);
         let units = (TARGET / size)
@@ -178,10 +185,12 @@ impl Task for FormulaTask {
         Level::detect().run(
             #[inline(always)]
             || {
+                let (least, most) = (-3.0 * self.error - 1.0, 2.0 * MOST);
                 for (cost, &loss) in costs.iter_mut().zip(&losses) {
                     let units = loss * self.units - self.error;
-                    within &= units >= -3.0 * self.error - 1.0 && units < 2.0 * MOST;
-                    *cost = units.max(0.0).floor() as Cost;
+                    // What is not a number is not within.
+                    within &= (units >= least) & (units < most);
+                    *cost = units.max(0.0) as Cost;
                 }
             },
         );

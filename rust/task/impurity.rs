@@ -8,6 +8,8 @@
 //!
 //! Both are concave and f(t·w) = t·f(w), so that f(A ∪ B) ≥ f(A) + f(B).
 
+use std::ops::RangeInclusive;
+
 use super::class_input::ClassInput;
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
@@ -29,6 +31,9 @@ const MOST_COUNT: i64 = 1 << 6;
 
 /// Units of weight in all rows, where weights are no short decimals.
 const FINE: f64 = (1u64 << 52) as f64;
+
+/// Squares of sums within these are finite, and so are products with their logarithms.
+const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 
 struct Impure {
     kind: Impurity,
@@ -81,6 +86,14 @@ impl ClassInput {
             return Err(Error::invalid("the total class weight of the rows must be positive"));
         }
         let most = factors.iter().copied().fold(0.0, f64::max);
+        if ![total, normalizer, most].iter().all(|size| SIZES.contains(size)) {
+            return Err(Error::invalid(format!(
+                "row weights, or class weights, are too large or too small for the shares of classes: scale them \
+                 so that each of the two adds up to between {:e} and {:e}",
+                SIZES.start(),
+                SIZES.end()
+            )));
+        }
         let counts = stats.iter().all(|&count| count <= MOST_COUNT);
         let logarithms = logarithms(kind, &factors, &stats);
         FormulaInput {

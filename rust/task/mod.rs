@@ -35,7 +35,7 @@ pub use class_input::ClassInput;
 pub use contract::{Labelled, Structure, Task};
 pub use counted::{CountedInput, SHARES};
 pub use deviance::{Deviance, RateInput};
-pub use feature_costs::{FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts};
+pub use feature_costs::{FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, paid};
 pub use formula::{Formula, FormulaInput};
 pub use front_task::FrontTask;
 pub use grouped::Grouped;

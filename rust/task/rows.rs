@@ -10,7 +10,7 @@ use super::contract::{Labelled, Structure, Task};
 use super::feature_costs::FeatureCostList;
 use super::feature_costs::{self, FeatureCosts};
 use super::leaf::Leaf;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use super::stated::Stated;
 use super::stated::StatedRows;
 use super::whole_numbers::integers;
@@ -143,9 +143,7 @@ impl RowCosts {
         if !(normalizer.is_finite() && normalizer > 0.0) {
             return Err(Error::invalid("the total weight must be positive and finite"));
         }
-        if !(leaf_penalty.is_finite() && leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(leaf_penalty)?;
         feature_costs.validate()?;
         let n_points = costs.len() / n_labels;
         if !feature_costs.is_free() && weights.len() != n_points {
@@ -180,7 +178,9 @@ impl RowCosts {
         // Sums of costs above 0 that are 0 were never rounded.
         let brought = if size > 0.0 || costs.iter().any(|&cost| cost < 0.0) { error } else { 0.0 };
         let offset = shared * up - size * up * f64::EPSILON * 4.0 - brought;
-        let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64;
+        // What a tree may cost, in the caller's own numbers.
+        let largest = 4.0 * ((size + total) / normalizer).max(leaf_penalty);
+        let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64 && largest.is_finite();
         let error = error + in_units.as_ref().map_or(0.0, |own| own.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {
             return Err(Error::invalid(format!(
@@ -245,7 +245,8 @@ impl InUnits {
         let all = sum(masses.iter().map(|&mass| mass as f64));
         let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
         let tests = whole.tests;
-        let feature_costs = FeatureCosts { tests, of_column, masses, of_class: Vec::new() };
+        let feature_costs =
+            FeatureCosts { tests, of_column, masses, by_cost: 1, of_class: Vec::new() };
         (Some(InUnits { feature_costs, error }), unit * whole.units)
     }
 }

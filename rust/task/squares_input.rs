@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
 use super::squares::{Output, Squares, gain};
 use super::stated::StatedSquares;
 use super::twofold::{Twofold, exponent, scale};
@@ -131,9 +131,7 @@ impl SquaresInput {
                 None => "row weights must be positive",
             }));
         }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
+        check_penalty(self.leaf_penalty)?;
         if self.points.iter().any(|&p| p as usize >= self.n_points) {
             return Err(Error::invalid(format!("a row's point is not below {}", self.n_points)));
         }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::feature_costs::FeatureCostList;
+use super::whole_numbers::integers;
 use crate::exact::{Ratio, Total, whole};
 
 /// Where the points end in a tree, and what they pay on the way.
@@ -393,6 +394,47 @@ impl Stated for StatedSquares {
 
     fn unavoidable_cost(&self) -> f64 {
         1.0
+    }
+
+    fn most(&self) -> f64 {
+        1.0
+    }
+}
+
+/// Row weights by point, then target and class.
+#[derive(Debug, Clone)]
+pub(super) struct StatedTargets {
+    pub n_classes: Vec<usize>,
+    pub weights: Vec<f64>,
+    pub penalty: f64,
+}
+
+impl Stated for StatedTargets {
+    /// Each target gets the class that most weight of a leaf has.
+    fn objective(&self, tree: &Routed) -> Ratio {
+        let width: usize = self.n_classes.iter().sum();
+        let all_short = integers(&self.weights).is_some();
+        let read = |x: f64| if all_short { Ratio::written(x) } else { Ratio::stored(x) };
+        let mut sums: BTreeMap<usize, Vec<Ratio>> = BTreeMap::new();
+        for (own, &leaf) in self.weights.chunks_exact(width).zip(&tree.leaves) {
+            let sums = sums.entry(leaf).or_insert_with(|| vec![Ratio::zero(); width]);
+            for (sum, &weight) in sums.iter_mut().zip(own).filter(|(_, weight)| **weight > 0.0) {
+                *sum = &*sum + &read(weight);
+            }
+        }
+        let (mut errors, mut total) = (Ratio::zero(), Ratio::zero());
+        for sums in sums.values() {
+            let mut from = 0;
+            for &n in &self.n_classes {
+                let of = &sums[from..from + n];
+                let all = of.iter().fold(Ratio::zero(), |sum, x| &sum + x);
+                let most = of.iter().max().cloned().unwrap_or_else(Ratio::zero);
+                errors = &errors + &(&all - &most);
+                total = &total + &all;
+                from += n;
+            }
+        }
+        shared(&errors, &total, self.penalty, tree)
     }
 
     fn most(&self) -> f64 {

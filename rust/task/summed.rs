@@ -241,21 +241,25 @@ impl Task for Summed {
             }
             self.inner.leaf_costs(&own, costs);
         }
-        let (least, most) = (0, self.most());
-        let mut within = true;
+        let (most, mut outside) = (self.most(), 0);
         Level::detect().run(
             #[inline(always)]
             || {
                 for (cost, &mass) in costs.iter_mut().zip(masses.iter()) {
-                    let charge = self.charge * (mass - 1);
-                    let charged = cost.saturating_add(charge);
-                    within &= mass == 0 || (charged >= charge && charged <= most);
-                    *cost = if mass > 0 { charged.clamp(least, most) } else { 0 };
+                    let charged = cost.wrapping_add(self.charge * (mass - 1));
+                    // All bits, or none for leaves without points.
+                    let filled = -Cost::from(mass > 0);
+                    // The signs say whether the cost is below 0, the cost above the most, or what
+                    // is charged with it; sums of numbers that are within do not overflow.
+                    let over = most.wrapping_sub(*cost) | most.wrapping_sub(charged);
+                    outside |= filled & (*cost | over);
+                    *cost = filled & charged;
                 }
             },
         );
-        if !within {
+        if outside < 0 {
             self.find_fault(sums, n);
+            costs.iter_mut().for_each(|cost| *cost = (*cost).clamp(0, most));
         }
     }
 

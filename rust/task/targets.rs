@@ -5,11 +5,14 @@
 //! that, since each part may answer alike. The loss is divided by the row weight and the number of
 //! targets: the mean error rate.
 
+use std::sync::Arc;
+
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
-use super::scaled::Scaled;
+use super::scaled::{Scaled, check_penalty};
+use super::stated::StatedTargets;
 use super::whole_numbers::integers;
-use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd};
+use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, sum};
 use crate::error::{Error, Result};
 
 /// A problem of several targets, each with classes of its own.
@@ -48,51 +51,80 @@ impl TargetsInput {
         if self.weights.iter().any(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(Error::invalid("weights must be finite and not negative"));
         }
-        let too_fine = || {
-            Error::invalid(
-                "weights or leaf_penalty have too many digits for several targets; round them",
-            )
-        };
-        let (counts, weight_units) = integers(&self.weights).ok_or_else(too_fine)?;
-        let total = counts.iter().try_fold(0i64, |sum, &w| sum.checked_add(w));
-        let total = total.ok_or_else(too_fine)?;
-        if total == 0 {
-            return Err(Error::invalid("the total weight must be positive"));
+        check_penalty(self.leaf_penalty)?;
+        let given = sum(self.weights.iter().copied());
+        if !(given > 0.0 && given.is_finite()) {
+            return Err(Error::invalid("the total weight must be positive and finite"));
         }
-        if !(self.leaf_penalty.is_finite() && self.leaf_penalty >= 0.0) {
-            return Err(Error::invalid("leaf_penalty must be finite and not negative"));
-        }
-        let (unit, leaf_cost) = penalty_in_units(self.leaf_penalty, total).ok_or_else(too_fine)?;
+        let most = MAX_TOTAL / 8 / (self.weights.len() as Cost).max(16);
+        let Counted { counts, weight_units, off } = counted(&self.weights, given, most);
+        let total = counts.iter().sum::<i64>();
+        let (unit, leaf_cost) = penalty_in_units(self.leaf_penalty, total, most).ok_or_else(|| {
+            Error::invalid(format!(
+                "leaf_penalty={:e} is too large to be added to an error rate, which is at most 1: from a \
+                 penalty of 1 on, a single leaf is best",
+                self.leaf_penalty
+            ))
+        })?;
         let units = total * unit;
         let small = counts.iter().all(|&count| count <= MOST_COUNT);
-        let task = Targets {
+        let task =
+            Targets { n_classes: self.n_classes.clone(), width, counts, unit, weight_units, small };
+        // A rate is a quotient of two sums that are off, of which the first is no larger.
+        let slack = if off > 0.0 { (2.0 * off * unit as f64).ceil() as Cost + 1 } else { 0 };
+        let stated = StatedTargets {
             n_classes: self.n_classes.clone(),
-            width,
-            counts,
-            unit,
-            weight_units: weight_units as f64,
-            small,
+            weights: self.weights.clone(),
+            penalty: self.leaf_penalty,
         };
-        let scale = Scale { units: units as f64, offset: 0, slack: 0 };
-        Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None, stated: None })
+        Ok(Scaled {
+            task: Box::new(task),
+            leaf_cost,
+            scale: Scale { units: units as f64, offset: 0, slack },
+            feature_costs: None,
+            stated: Some(Arc::new(stated)),
+        })
     }
 }
 
-/// All points as one leaf cost less than so many units, which leaves room for as many points as
-/// there are.
-const MOST_UNITS: Cost = MAX_TOTAL >> 24;
+/// Weights in whole units.
+struct Counted {
+    counts: Vec<i64>,
+    /// Units in a weight of 1.
+    weight_units: f64,
+    /// What all counts are off by, in units.
+    off: f64,
+}
+
+/// Weights that are short decimals as they are, if they add up to at most `most` units, and others
+/// in as many units as that.
+fn counted(weights: &[f64], total: f64, most: Cost) -> Counted {
+    if let Some((counts, units)) = integers(weights) {
+        let all = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count));
+        if all.is_some_and(|all| all <= most) {
+            return Counted { counts, weight_units: units as f64, off: 0.0 };
+        }
+    }
+    // A power of two, so that only rounding to whole numbers rounds.
+    let weight_units = (most as f64 / 2.0 / total).log2().floor().exp2();
+    let whole = |weight: &f64| (weight * weight_units).round();
+    let off = sum(weights.iter().map(|weight| (weight * weight_units - whole(weight)).abs()));
+    let counts = weights.iter().map(|weight| whole(weight) as i64).collect();
+    Counted { counts, weight_units, off: off * (1.0 + 1e-9) }
+}
 
 /// objective = cost / (total · unit) + λ · leaves: the unit, and λ in units. Exact if λ is a short
-/// decimal, else rounded down, so that no tree costs more than it should.
-fn penalty_in_units(leaf_penalty: f64, total: i64) -> Option<(Cost, Cost)> {
+/// decimal, else rounded down, so that no tree costs more than it should. All points as one leaf cost
+/// at most `most` units.
+fn penalty_in_units(leaf_penalty: f64, total: i64, most: Cost) -> Option<(Cost, Cost)> {
     let exact = decimal(leaf_penalty).and_then(|(p, q)| {
         let common = gcd(q, total);
         let unit = q / common;
         let units = total.checked_mul(unit)?;
-        Some((unit, p.checked_mul(total / common)?)).filter(|_| units <= MOST_UNITS)
+        Some((unit, p.checked_mul(total / common)?)).filter(|_| units <= most)
     });
     let (unit, leaf_cost) = exact.or_else(|| {
-        let unit = 1 << (MOST_UNITS / total).checked_ilog2()?;
+        let unit = 1 << (most / total).checked_ilog2()?;
         let penalty = leaf_penalty * (total * unit) as f64;
         Some((unit, penalty.next_down().max(0.0).floor() as Cost))
     })?;

@@ -122,6 +122,7 @@ pub(super) fn scale(mut x: f64, mut n: i32) -> f64 {
 
 /// The least n with x ≤ 2^n, for positive numbers.
 pub(super) fn exponent(x: f64) -> i32 {
+    debug_assert!(x.is_finite() && x > 0.0, "{x} has no exponent");
     let mut n = x.log2().ceil().clamp(-1080.0, 1025.0) as i32;
     // The logarithm is rounded.
     while scale(x, -n) > 1.0 {

@@ -1,22 +1,45 @@
 //! The finished tree: tests on the user's columns, and what each node holds.
 
 use super::plan::Plan;
-use crate::data::{Column, ColumnKind, Features, Points, Threshold};
-use crate::ids::{ColumnId, TreeNodeId};
+use crate::data::{Column, ColumnKind, Feature, Features, Order, Points, Threshold};
+use crate::ids::{ColumnId, Side, TreeNodeId};
 use crate::task::Task;
 
-/// What a split asks. "Yes" goes left for `AtMost` and right for the other two.
+/// What a split asks. "Yes" goes left for `AtMost` and right for the others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     AtMost(Threshold),
     IsTrue,
     Is(String),
+    IsMissing,
+}
+
+impl Test {
+    /// What a cut of a feature asks, and where it sends missing values, if the column has any.
+    pub fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
+        let known = |order: Order| match (&column.kind, order) {
+            (ColumnKind::Category(values), Order::Is(value) | Order::IsOrMissing([value, _])) => {
+                values.get(value as usize).map(|value| Test::Is(value.clone()))
+            }
+            (ColumnKind::Ordered(cuts), _) => cuts.get(cut as usize).map(|&cut| Test::AtMost(cut)),
+            _ => (cut < column.n_cuts()).then_some(Test::IsTrue),
+        };
+        let Some(test) = known(feature.order) else { return (Test::IsMissing, Some(Side::Right)) };
+        let side = match feature.order {
+            Order::Codes | Order::IsOrMissing(..) => Side::Right,
+            Order::MissingLowest(_) | Order::Is(_) => Side::Left,
+        };
+        (test, column.missing.then_some(side))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
     pub column: ColumnId,
     pub test: Test,
+    /// Where missing values go. `None` if the column has none in training, or none that can get
+    /// here, because a split above asked whether they are missing.
+    pub missing: Option<Side>,
     pub left: TreeNodeId,
     pub right: TreeNodeId,
 }
@@ -50,9 +73,10 @@ impl Tree {
         task: &dyn Task,
         units: f64,
     ) -> Tree {
-        let mut grower = Grower { units, columns, features, points, task, nodes: Vec::new() };
+        let (tree, known) = (Tree { nodes: Vec::new() }, Vec::new());
+        let mut grower = Grower { units, columns, features, points, task, tree, known };
         grower.add(plan, (0..points.len() as u32).collect());
-        Tree { nodes: grower.nodes }
+        grower.tree
     }
 
     pub fn leaves(&self) -> impl Iterator<Item = &Node> {
@@ -62,6 +86,17 @@ impl Tree {
     pub fn n_leaves(&self) -> usize {
         self.leaves().count()
     }
+
+    /// Where a split sends missing values: where training told it to, or else the way that more
+    /// rows went, left if both are as many.
+    pub fn way_of_missing(&self, split: &Split) -> Side {
+        split.missing.unwrap_or_else(|| self.larger_side(split.left, split.right))
+    }
+
+    fn larger_side(&self, left: TreeNodeId, right: TreeNodeId) -> Side {
+        let rows = |node: TreeNodeId| self.nodes[node.index()].rows;
+        if rows(left) < rows(right) { Side::Right } else { Side::Left }
+    }
 }
 
 struct Grower<'a> {
@@ -70,31 +105,47 @@ struct Grower<'a> {
     points: &'a Points,
     task: &'a dyn Task,
     units: f64,
-    nodes: Vec<Node>,
+    tree: Tree,
+    /// Columns that are known to have a value in the node that is added: a split above asked
+    /// whether it is missing.
+    known: Vec<ColumnId>,
 }
 
 impl Grower<'_> {
     fn add(&mut self, plan: &Plan, points: Vec<u32>) -> TreeNodeId {
-        let id = TreeNodeId::from(self.nodes.len());
-        self.nodes.push(self.node(&points));
+        let id = TreeNodeId::from(self.tree.nodes.len());
+        self.tree.nodes.push(self.node(&points));
         if let Plan::Split { feature, cut, left, right } = plan {
             let feature = self.features.get(feature.index());
+            let column = &self.columns[feature.column.index()];
+            let (test, missing) = Test::of(column, &feature, *cut);
+            let any_missing = self.any_missing(&feature, &points);
             let (lefts, rights) =
                 points.iter().partition(|&&p| feature.goes_left(self.points, p as usize, *cut));
             drop(points);
+            let above = self.known.len();
+            self.known.extend((test == Test::IsMissing).then_some(feature.column));
             let left = self.add(left, lefts);
+            self.known.truncate(above);
             let right = self.add(right, rights);
-            let test = match &self.columns[feature.column.index()].kind {
-                ColumnKind::Ordered(cuts) => Test::AtMost(cuts[*cut as usize]),
-                ColumnKind::Boolean => Test::IsTrue,
-                ColumnKind::Category(values) => {
-                    Test::Is(values[feature.value.unwrap_or(0) as usize].clone())
+            let missing = match missing {
+                // The search saw no missing value here: which way it chose says nothing.
+                Some(_) if !any_missing && test != Test::IsMissing => {
+                    let known = self.known.contains(&feature.column);
+                    (!known).then(|| self.tree.larger_side(left, right))
                 }
+                missing => missing,
             };
-            self.nodes[id.index()].split =
-                Some(Split { column: feature.column, test, left, right });
+            self.tree.nodes[id.index()].split =
+                Some(Split { column: feature.column, test, missing, left, right });
         }
         id
+    }
+
+    fn any_missing(&self, feature: &Feature, points: &[u32]) -> bool {
+        let codes = self.points.codes(feature.column.index());
+        let missing = self.columns[feature.column.index()].missing_code();
+        missing.is_some_and(|missing| points.iter().any(|&p| codes.get(p as usize) == missing))
     }
 
     fn node(&self, points: &[u32]) -> Node {

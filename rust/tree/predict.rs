@@ -8,6 +8,7 @@
 use super::cutoff::Cutoff;
 use super::finished::{Split, Test, Tree};
 use crate::error::{Error, Result};
+use crate::ids::Side;
 
 /// Rows in a block: few enough for their part of some columns to stay in the fastest cache.
 const BLOCK: usize = 1024;
@@ -60,12 +61,24 @@ impl Values<'_> {
 pub struct Router<'a> {
     tree: &'a Tree,
     slots: &'a [usize],
+    /// By slot: which values are missing, if any are.
+    missing: &'a [Option<&'a [bool]>],
 }
 
 impl<'a> Router<'a> {
     /// `slots[node]`: which array the node's test reads (ignored at leaves).
     pub fn new(tree: &'a Tree, slots: &'a [usize]) -> Self {
-        Router { tree, slots }
+        Router { tree, slots, missing: &[] }
+    }
+
+    /// The same where values are missing: `missing[slot]` says which, if any are. What stands there
+    /// instead makes no difference.
+    pub fn with_missing(self, missing: &'a [Option<&'a [bool]>]) -> Self {
+        Router { missing, ..self }
+    }
+
+    fn missing(&self, slot: usize) -> Option<&'a [bool]> {
+        self.missing.get(slot).copied().flatten()
     }
 
     /// The leaf (as an index into the tree's nodes) of each row.
@@ -92,10 +105,14 @@ impl<'a> Router<'a> {
                 nodes.len()
             )));
         }
-        if let Some(array) = arrays.iter().find(|array| array.len() != n_rows) {
+        if !self.missing.is_empty() && self.missing.len() != arrays.len() {
+            return Err(Error::invalid("missing values are not told of each column"));
+        }
+        let told = self.missing.iter().flatten().map(|missing| missing.len());
+        if let Some(len) = arrays.iter().map(Values::len).chain(told).find(|&len| len != n_rows) {
             return Err(Error::invalid(format!(
                 "columns must have equal lengths: one has {} values, but there are {n_rows} rows",
-                array.len()
+                len
             )));
         }
         for (at, node) in nodes.iter().enumerate() {
@@ -164,11 +181,29 @@ impl Block {
                 continue;
             };
             let block = first..first + out.len();
-            let array = &arrays[router.slots[at]];
-            let left = by_type!(array,
-                numbers => left_of_threshold(&split.test, &numbers[block], rows, &mut self.spare),
-                bools => part(&bools[block], rows, &mut self.spare, |value| !value)
+            let slot = router.slots[at];
+            let spare = &mut self.spare;
+            // First those whose value is missing, to one end; then the others.
+            let lost = router.missing(slot).map_or(0, |missing| {
+                let missing = &missing[block.clone()];
+                part(rows, spare, |row| missing[row])
+            });
+            let known = &mut rows[lost..];
+            let left = by_type!(&arrays[slot],
+                numbers => left_of_threshold(&split.test, &numbers[block], known, spare),
+                bools => {
+                    let bools = &bools[block];
+                    part(known, spare, |row| !bools[row])
+                }
             );
+            let left = match router.tree.way_of_missing(split) {
+                _ if lost == 0 => left,
+                Side::Left => lost + left,
+                Side::Right => {
+                    rows.rotate_left(lost);
+                    left
+                }
+            };
             if left > 0 {
                 self.todo.push((split.left.index(), from, from + left));
             }
@@ -188,29 +223,24 @@ fn left_of_threshold<T: Cutoff>(
     // Only thresholds come here: `check` has seen to it.
     let Test::AtMost(threshold) = test else { return 0 };
     match T::at_most(*threshold) {
-        Some(cutoff) => part(values, rows, spare, |value| value <= cutoff),
+        Some(cutoff) => part(rows, spare, |row| values[row] <= cutoff),
         None => 0,
     }
 }
 
-/// Moves the rows that go left to the front, keeping their order on both sides; how many there are.
-fn part<T: Copy>(
-    values: &[T],
-    rows: &mut [u16],
-    spare: &mut [u16; BLOCK],
-    goes_left: impl Fn(T) -> bool,
-) -> usize {
-    let mut left = 0;
+/// Moves some rows to the front, keeping the order of these and of the others; how many there are.
+#[inline(always)]
+fn part(rows: &mut [u16], spare: &mut [u16; BLOCK], goes_first: impl Fn(usize) -> bool) -> usize {
+    let mut first = 0;
     for at in 0..rows.len() {
         let row = rows[at];
-        let yes = goes_left(values[usize::from(row)]);
-        // Written to both sides; the side that it does not belong to is overwritten by the next
-        // row.
-        rows[left] = row;
-        spare[at - left] = row;
-        left += usize::from(yes);
+        let yes = goes_first(usize::from(row));
+        // Written to both ends; the end that it does not belong to is overwritten by the next row.
+        rows[first] = row;
+        spare[at - first] = row;
+        first += usize::from(yes);
     }
-    let right = rows.len() - left;
-    rows[left..].copy_from_slice(&spare[..right]);
-    left
+    let others = rows.len() - first;
+    rows[first..].copy_from_slice(&spare[..others]);
+    first
 }

@@ -4,7 +4,7 @@ use super::finished::{Node, Split, Test, Tree};
 use super::plan::Plan;
 use crate::data::Threshold;
 use crate::error::{Error, Result};
-use crate::ids::{ColumnId, FeatureId, TreeNodeId};
+use crate::ids::{ColumnId, FeatureId, Side, TreeNodeId};
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
 
 /// Plans are walked, and dropped, by recursion: deeper ones are neither written nor read.
@@ -63,6 +63,7 @@ impl Saved for Test {
                 out.byte(2);
                 out.text(value);
             }
+            Test::IsMissing => out.byte(3),
         }
     }
 
@@ -71,6 +72,7 @@ impl Saved for Test {
             0 => Ok(Test::AtMost(Threshold::read(from)?)),
             1 => Ok(Test::IsTrue),
             2 => Ok(Test::Is(from.text()?)),
+            3 => Ok(Test::IsMissing),
             _ => Err(damaged("a test is of no known kind")),
         }
     }
@@ -81,9 +83,10 @@ impl Saved for Tree {
         out.list(self.nodes.iter(), |out, node| {
             let Node { split, label, rows, value, loss } = node;
             out.option(split.as_ref(), |out, split| {
-                let Split { column, test, left: _, right: _ } = split;
+                let Split { column, test, missing, left: _, right: _ } = split;
                 out.short(column.0);
                 test.write(out);
+                out.option(missing.as_ref(), |out, side| out.byte((*side == Side::Right).into()));
             });
             out.short(*label);
             out.number(*rows);
@@ -97,7 +100,12 @@ impl Saved for Tree {
         let mut nodes: Vec<Node> = from.list(|from| {
             let split = from.option(|from| {
                 let (column, test) = (ColumnId(from.short()?), Test::read(from)?);
-                Ok(Split { column, test, left: TreeNodeId(0), right: TreeNodeId(0) })
+                let missing = from.option(|from| match from.byte()? {
+                    0 => Ok(Side::Left),
+                    1 => Ok(Side::Right),
+                    _ => Err(damaged("a missing value goes neither left nor right")),
+                })?;
+                Ok(Split { column, test, missing, left: TreeNodeId(0), right: TreeNodeId(0) })
             })?;
             Ok(Node {
                 split,

@@ -105,8 +105,8 @@ impl<'a> Layout<'a> {
             Structure::Classes(_) | Structure::Counts => 0,
             structure => {
                 let least = matches!(structure, Structure::Sums);
-                let beside = [least, self.count_rows, self.feature_costs.is_some()];
-                self.n_stats() + 1 + beside.map(usize::from).iter().sum::<usize>()
+                let masses = self.feature_costs.map_or(0, |costs| costs.by_cost);
+                self.n_stats() + 1 + usize::from(least) + usize::from(self.count_rows) + masses
             }
         }
     }
@@ -125,12 +125,11 @@ impl<'a> Layout<'a> {
             columns: (0..self.questions.len() as u32).collect(),
             stride,
             ends: Vec::with_capacity(self.entries.len()),
+            bits: zeros(n_rows.checked_mul(stride)?)?,
             ..View::default()
         };
-        root.bits.try_reserve_exact(n_rows * stride).ok()?;
         root.keys.try_reserve_exact(n_rows).ok()?;
         root.costs.try_reserve_exact(n_rows * width).ok()?;
-        root.bits.resize(n_rows * stride, 0);
         // A block of points at a time; each segment has its points in ascending order.
         let mut starts = vec![0; self.entries.len()];
         let mut block = Vec::new();
@@ -168,7 +167,9 @@ impl<'a> Layout<'a> {
                     let sums = matches!(self.task.structure(), Structure::Sums);
                     root.costs.extend(sums.then(|| self.task.least(point)));
                     root.costs.extend(self.count_rows.then(|| self.points.rows(point) as Cost));
-                    root.costs.extend(self.feature_costs.map(|costs| costs.masses[point]));
+                    if let Some(costs) = self.feature_costs {
+                        root.costs.extend_from_slice(costs.of_point(point));
+                    }
                 }
             }
             root.ends.push(root.keys.len() as u32);
@@ -215,6 +216,14 @@ impl BitView {
 }
 
 /// Whether a question that is allowed below some split is allowed in its place.
+/// So many zeros; `None` where the system has no memory for them. They come from the system as they
+/// are, so that a view of gigabytes takes time, and memory, only as it is filled.
+fn zeros(n: usize) -> Option<Vec<u64>> {
+    // A list of zeros cannot be asked for without a panic, so that there is first asked for room.
+    Vec::<u64>::new().try_reserve_exact(n).ok()?;
+    Some(vec![0; n])
+}
+
 fn sheds(context: &Arc<dyn Context>) -> bool {
     let mut start = vec![0; context.words()];
     context.begin(&mut start);

@@ -44,21 +44,22 @@ pub fn distinct(
                 questions.push(Cut { feature: FeatureId::from(index), cut });
             }
         };
-        if let Some(value) = feature.value {
+        if let Some(codes) = feature.order.values() {
             // All values of a category come one after the other, and its points are walked once.
             if by_value.0 != Some(feature.column) {
-                let codes = points.codes(feature.column.index());
+                let of = points.codes(feature.column.index());
                 by_value.0 = Some(feature.column);
                 by_value.1.clear();
                 for (point, mark) in marks.iter().enumerate() {
-                    let code = codes.get(point) as usize;
+                    let code = of.get(point) as usize;
                     if code >= by_value.1.len() {
                         by_value.1.resize(code + 1, 0);
                     }
                     by_value.1[code] ^= mark;
                 }
             }
-            ask(0, whole ^ by_value.1.get(value as usize).copied().unwrap_or(0));
+            let mark = |code: u32| by_value.1.get(code as usize).copied().unwrap_or(0);
+            ask(0, codes.iter().fold(whole, |left, &code| left ^ mark(code)));
             continue;
         }
         if feature.cuts == 1 {
@@ -90,7 +91,7 @@ fn left_of_only_cuts(
     // Halves side by side, so that several fit in one vector.
     let low: Vec<u64> = marks.iter().map(|&mark| mark as u64).collect();
     let high: Vec<u64> = marks.iter().map(|&mark| (mark >> 64) as u64).collect();
-    let is_binary = |feature: &&Feature| feature.cuts == 1 && feature.value.is_none();
+    let is_binary = |feature: &&Feature| feature.cuts == 1 && feature.order.values().is_none();
     let binary: Vec<&Feature> = features.iter().filter(is_binary).collect();
     let mut lefts = vec![[0u64; 2]; binary.len()];
     let mut rights = [0u8; BLOCK];
@@ -181,7 +182,7 @@ mod tests {
             (ColumnKind::Category(values), noise(5, n, 3)),
         ];
         let (kinds, codes): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let column = |kind| Column { name: String::new(), kind };
+        let column = |kind| Column { name: String::new(), kind, missing: false };
         let columns: Vec<Column> = kinds.into_iter().map(column).collect();
         let points = Points::new(&columns, codes, vec![1; n]).unwrap();
         (columns, points)

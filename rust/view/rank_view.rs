@@ -7,8 +7,8 @@
 
 use super::bit_view::Fingerprint;
 use crate::cost::Cost;
-use crate::data::{Feature, Features, Points};
-use crate::ids::FeatureId;
+use crate::data::{Feature, Features, Order, Points};
+use crate::ids::{FeatureId, Side};
 
 /// The root's rows, and what does not change below it.
 pub struct RankView {
@@ -16,6 +16,9 @@ pub struct RankView {
     pub fingerprints: Vec<Fingerprint>,
     pub worst: Vec<Cost>,
     pub root: RankNode,
+    /// By feature: the code of missing values, if this feature has them lowest, and the one before
+    /// it, which is otherwise the same, highest.
+    lowest: Vec<Option<u32>>,
 }
 
 /// Some rows of the view, sorted along every feature that splits them.
@@ -40,13 +43,6 @@ pub struct Axis {
     pub lost: Vec<Cost>,
     /// By rank: the feature's own number of the cut after it.
     pub cuts: Vec<u32>,
-}
-
-/// One side of a cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    Left,
-    Right,
 }
 
 /// The rows of a node that a question is about.
@@ -147,16 +143,39 @@ impl RankView {
     ) -> Self {
         // Rows of one point are never apart: with equal fingerprints they would cancel out.
         let fingerprints = (0..points.len() as u32).map(fingerprint).collect();
+        // Where leaves must hold rows, values at the ends are one, missing or not.
+        let lowest = features.iter().map(|feature| match feature.order {
+            Order::MissingLowest(missing) if min_rows <= 1 => Some(missing),
+            _ => None,
+        });
+        let root = RankNode { rows: (0..points.len() as u32).collect(), axes: Vec::new() };
+        let mut view = RankView { fingerprints, worst, root, lowest: lowest.collect() };
         let mut axes = Vec::new();
         for (index, feature) in features.iter().enumerate() {
             let (first, last) = useful(feature, data, min_rows);
             let value = |&point: &u32| feature.rank(data, point as usize).clamp(first, last);
             let values: Vec<u32> = points.iter().map(value).collect();
             let (order, ascending) = sorted(&values, feature.cuts as usize + 1);
-            axes.extend(Axis::of(index.into(), order, |at| ascending[at], |row| worst[row]));
+            let axis = Axis::of(index.into(), order, |at| ascending[at], |row| view.worst[row]);
+            view.add(axis, &mut axes);
         }
-        let rows = (0..points.len() as u32).collect();
-        RankView { fingerprints, worst, root: RankNode { rows, axes } }
+        view.root.axes = axes;
+        view
+    }
+
+    /// Add the axis of the next feature to those before it, unless it splits nothing that they do
+    /// not: where no value is missing, or all others are one, both orders of a column split alike.
+    fn add(&self, axis: Option<Axis>, axes: &mut Vec<Axis>) {
+        let Some(axis) = axis else { return };
+        if let Some(missing) = self.lowest[axis.feature.index()] {
+            let before = axes.last().filter(|before| before.feature.0 + 1 == axis.feature.0);
+            let other =
+                |before: &Axis| before.n_ranks() > 2 && before.cuts.last() == Some(&missing);
+            if !before.is_some_and(other) {
+                return;
+            }
+        }
+        axes.push(axis);
     }
 
     /// Bytes of a view of so many rows, before it is made.
@@ -224,7 +243,7 @@ impl RankNode {
                 }
             }
             let lost = |row: usize| view.worst[rows[row] as usize];
-            axes.extend(Axis::of(axis.feature, order, |at| values[at], lost));
+            view.add(Axis::of(axis.feature, order, |at| values[at], lost), &mut axes);
         }
         RankNode { rows, axes }
     }

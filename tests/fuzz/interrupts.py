@@ -127,24 +127,25 @@ class Signal:
         os.kill(os.getpid(), signal.SIGINT)
 
     def run(self, work: Callable[[], object]) -> None:
-        raised = False
+        finished = raised = False
+        # One block from the timer's start to the end of the wait, because the signal may be
+        # raised between any two steps.
         try:
             self.timer.start()
             work()
+            finished = True
+            self.timer.join()
+            # The signal is handled at the next step of Python.
+            for _ in range(100):
+                time.sleep(0.001)
         except KeyboardInterrupt:
-            raised = self.raised_inside = True
+            raised = True
+            self.raised_inside = not finished
             took = time.process_time() - self.sent
-            assert took < PATIENCE, f"it went on for {took:.1f} s"
-        while not raised:
-            try:
-                self.timer.join()
-                # The signal is handled at the next step of Python.
-                for _ in range(100):
-                    time.sleep(0.001)
-                break
-            except KeyboardInterrupt:
-                raised = True
-        self.timer.join()
+            assert finished or took < PATIENCE, f"it went on for {took:.1f} s"
+        finally:
+            # After another error nobody waits for the signal.
+            self.timer.cancel()
         assert raised, "the signal was swallowed"
         found = signal.getsignal(signal.SIGINT)
         assert found is signal.default_int_handler, f"the handler is now {found}"

@@ -198,9 +198,7 @@ def _frame(rng: random.Random) -> tuple[pl.DataFrame, list[str], list[float]]:
             many(lambda: rng.choice((float("nan"), float("inf"), 1.0))), dtype=pl.Float64
         ),
     ]
-    # Frames with missing values are refused, so there are few of them.
-    odds = [8] * (len(kinds) - 2) + [1, 1]
-    columns = {word(): rng.choices(kinds, odds)[0]() for _ in range(rng.choice((1, 2, 4)))}
+    columns = {word(): rng.choice(kinds)() for _ in range(rng.choice((1, 2, 4)))}
     labels = [word() for _ in range(2)]
     weights = many(lambda: rng.choice((0.0, 1.0, 0.25, 0.1, 1 / 3)))
     return pl.DataFrame(columns), many(lambda: rng.choice(labels)), weights

@@ -32,7 +32,19 @@ def least_objective(
 ) -> float:
     """The least Σ over leaves of (cost of its rows + penalty) of any tree. ``leaf_cost`` is given a
     mask of rows."""
-    cuts = sides(X)
+    return least_of(sides(X), len(X), leaf_cost, depth, penalty, min_rows, max_leaves)
+
+
+def least_of(
+    cuts: list[np.ndarray],
+    n_rows: int,
+    leaf_cost: Callable[[np.ndarray], float],
+    depth: int,
+    penalty: float,
+    min_rows: int = 1,
+    max_leaves: int = 10**9,
+) -> float:
+    """The same with these cuts: for each, which rows go right."""
 
     @cache
     def leaf(key: bytes) -> float:
@@ -55,7 +67,7 @@ def least_objective(
                 least = min(least, best(keys[0], depth - 1, left) + best(keys[1], depth - 1, other))
         return least
 
-    every = np.ones(len(X), dtype=bool).tobytes()
+    every = np.ones(n_rows, dtype=bool).tobytes()
     return best(every, depth, min(max_leaves, 2 ** (depth + 1)))
 
 

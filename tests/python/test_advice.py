@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import (
+    Capacity,
     DemographicParity,
     OptimalCostTree,
     OptimalSurvivalTree,
@@ -107,3 +108,57 @@ def test_a_search_that_ends_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         OptimalTreeClassifier(max_depth=1).fit(X.with_row_index(), Y)
+
+
+def advised(error, before):
+    """The number that an error advises after these words."""
+    said = str(error.value)
+    assert before in said, said
+    return float(said.partition(before)[2].split()[0].rstrip(",.:;"))
+
+
+BETAS = (1 / 3, 0.12345, 2**0.5, 0.333333, 3.3333333)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_a_beta_that_is_advised_has_room(beta):
+    rng = np.random.default_rng(1)
+    table, y = rng.integers(0, 4, (60, 2)).astype(float), rng.integers(0, 2, 60)
+    for weights in (None, rng.random(60)):
+        model = OptimalTreeClassifier("fbeta", beta=beta, max_depth=2)
+        with pytest.raises(ValueError) as error:
+            model.fit(table, y, weights)
+        near = advised(error, "round it to ")
+        assert near == pytest.approx(beta, rel=0.1)
+        model.set_params(beta=near).fit(table, y, weights)
+        assert model.status_ == "optimal"
+
+
+@pytest.mark.parametrize("objective", ["f1", "jaccard", "mcc"])
+def test_a_penalty_that_is_advised_has_room(objective):
+    table, y = np.arange(60.0)[:, None], np.arange(60) % 3 > 0
+    model = OptimalTreeClassifier(objective, leaf_penalty=1e12, max_depth=2)
+    with pytest.raises(ValueError) as error:
+        model.fit(table, y)
+    model.set_params(leaf_penalty=advised(error, ": take ")).fit(table, y)
+    assert model.status_ == "optimal" and model.get_n_leaves() == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_limits_that_are_loosened_as_advised_are_kept(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 12))
+    frame = pl.DataFrame({"a": rng.integers(0, 3, n), "s": np.arange(n) % 2 == 0})
+    y = np.arange(n) % 2
+    weights = [None, rng.random(n), rng.integers(1, 9, n) / 7][seed % 3]
+    limits = rng.choice([0.1, 0.3, 1 / 3, 0.07], 2)
+
+    def fit(more):
+        both = [Capacity(label, float(most + more)) for label, most in enumerate(limits)]
+        model = OptimalTreeClassifier(constraints=both, max_depth=2)
+        return model.fit(frame, y, sample_weight=weights)
+
+    with pytest.raises(ValueError) as error:
+        fit(0.0)
+    loosened = fit(advised(error, "the least violation reachable is "))
+    assert loosened.status_ == "optimal"

@@ -31,7 +31,7 @@ def refused(match, *args, error=ValueError, **kwargs):
 # Features
 
 
-def test_missing_and_infinite_values():
+def test_missing_values_where_they_are_refused():
     bad = pl.DataFrame(
         {
             "a": [1, None, None, 2],
@@ -41,27 +41,27 @@ def test_missing_and_infinite_values():
         }
     )
     message = (
-        "features must be complete and finite, but column 'a' has 2 values missing .null or NaN., "
-        "column 'b' has 2 values missing .*, column 'c' has 1 value infinite .inf., "
-        "column 'd' has 1 value missing .*; fill the gaps .* or drop them"
+        "features must be complete where missing='refuse', but column 'a' has 2 values missing "
+        ".null or NaN., column 'b' has 2 values missing .*, column 'd' has 1 value missing .*; "
+        "fill the gaps .*, drop them, or route them with missing='route'"
     )
+
+    def refuse(message, X, y=Y):
+        refused(message, X, y, missing="refuse")
+
     for container in (bad, bad.lazy().with_columns(y=1), bad.to_pandas(), bad.to_arrow()):
-        refused(message, container, "y" if isinstance(container, pl.LazyFrame) else Y)
-    refused("column 'x1' has 1 value missing", [[1, 2], [3, None], [4, 5], [6, 7]])
-    refused("column 'x0' has 1 value missing", np.array([[1.0], [np.nan], [0], [0]]))
-    refused(
+        refuse(message, container, "y" if isinstance(container, pl.LazyFrame) else Y)
+    refuse("column 'x1' has 1 value missing", [[1, 2], [3, None], [4, 5], [6, 7]])
+    refuse("column 'x0' has 1 value missing", np.array([[1.0], [np.nan], [0], [0]]))
+    refuse(
         "column 'x0' has 1 value missing", np.array([["a"], [np.nan], ["b"], ["c"]], dtype=object)
     )
-    refused("column 'x0' has 4 values infinite", np.full((4, 1), -np.inf))
-    with pytest.raises(ValueError, match="column 'a' has 2 values missing"):
-        ThresholdBinarizer().fit(bad)
-
-
-def test_many_bad_columns_are_summed_up():
-    refused(
+    refuse(
         "'c9' has 1 value .* and 5 more columns",
         pl.DataFrame({f"c{i}": [None, 1.0, 2.0, 3.0] for i in range(15)}),
     )
+    # Infinities are ordinary large numbers.
+    assert fit(bad.select("c"), missing="refuse").status_ == "optimal"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_many_bad_columns_are_summed_up():
         ),
         (
             [None, None],
-            "column 'x' has the unsupported type Null; all its values are missing: drop it",
+            "column 'x' has the unsupported type Null; all its values are missing, so that nothing",
         ),
         (
             pl.Series([1, 2], dtype=pl.Int128),
@@ -359,18 +359,20 @@ def test_prediction_checks_what_the_tree_tests():
     model = fit(X.select("age", other=pl.Series([1.0, 2.0, 1.0, 2.0])))
     assert model.tree_.nodes[0].column == "age"
     gaps = pl.DataFrame({"age": [1, None, None], "other": [1.0, 2.0, 3.0]})
-    with pytest.raises(
-        ValueError, match="'age' has 2 missing values .null or NaN.; fill them first"
-    ):
-        model.predict(gaps)
-    assert model.predict(pl.DataFrame({"age": [1, 60], "other": [None, None]})).tolist() == [
-        "no",
-        "yes",
-    ]
-    with pytest.raises(ValueError, match="column 'x1' has 1 value missing"):
-        model.predict(np.array([[1, np.nan]]))
-    with pytest.raises(ValueError, match="'age' has 1 infinite"):
-        model.predict(pl.DataFrame({"age": [float("inf")], "other": [1.0]}))
+    for given in ({"missing": "refuse"}, {"missing_unseen": "refuse"}):
+        strict = fit(X.select("age", other=pl.Series([1.0, 2.0, 1.0, 2.0])), **given)
+        with pytest.raises(ValueError, match="'age' has 2 missing values .null or NaN.; fill them"):
+            strict.predict(gaps)
+        # Columns that no split asks for are not looked at, unless arrays must be complete.
+        assert strict.predict(pl.DataFrame({"age": [1, 60], "other": [None, None]})).tolist() == [
+            "no",
+            "yes",
+        ]
+        if "missing" in given:
+            with pytest.raises(ValueError, match="column 'x1' has 1 value missing"):
+                strict.predict(np.array([[1, np.nan]]))
+    assert model.predict(gaps).tolist()[1] == model.predict(np.array([[np.nan, 1]])).tolist()[0]
+    assert model.predict(pl.DataFrame({"age": [float("inf")], "other": [1.0]})).tolist() == ["yes"]
     with pytest.raises(
         ValueError,
         match="column 'age' was Int64 when the tree was fitted but is String here; cast it",

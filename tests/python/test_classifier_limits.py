@@ -91,8 +91,7 @@ def test_verbose_writes_lines_to_stderr(capfd):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_an_interrupt_keeps_the_best_tree():
     timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    model = search()
+    model, data = search(), hard()
     try:
         with (
             pytest.warns(
@@ -100,7 +99,8 @@ def test_an_interrupt_keeps_the_best_tree():
             ),
             pytest.raises(KeyboardInterrupt),
         ):
-            model.fit(*hard())
+            timer.start()
+            model.fit(*data)
     finally:
         timer.cancel()
     check_stopped(model, "interrupted")

@@ -219,7 +219,7 @@ def test_a_stopped_search_is_told_by_the_certificate_alone(people, capsys, recwa
             "--guess-depth=0 is not valid: it must be at least 1",
         ),
         ("fit people.csv --target ill --random-state -1", "random_state=-1 is not valid"),
-        ("fit gaps.csv --target y", "'x'"),
+        ("fit gaps.csv --target y --missing refuse", "'x'"),
         (
             "fit twice.csv --target y",
             "column names must be unique, but these repeat: 'x' (2 times)",

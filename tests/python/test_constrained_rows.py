@@ -245,7 +245,7 @@ def test_more_cuts_than_are_searched_one_by_one():
         ((DemographicParity("z", 0.1),), "sensitive='z' is not a column of X"),
         (
             (Capacity(0, 0.4), Capacity(1, 0.4)),
-            "the least violation reachable is 0.100000",
+            "the least violation reachable is 0.1 ",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
+from certree import FeatureCost, OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 
 #: More cases: CERTREE_CASES=200000 python -m pytest tests/python/test_exact_objective.py
 CASES = int(os.environ.get("CERTREE_CASES", 150))
@@ -211,15 +211,18 @@ def check_area(X, y, weights, depth=2, leaf_penalty=0.01):
     return model
 
 
-def paying_partitions(X, prices, weights, depth):
-    """The leaves of each tree of no more than this depth, and the least that its rows pay."""
+def paying_partitions(X, prices, weights, depth, discounted=None):
+    """The leaves of each tree of no more than this depth, and the least that its rows pay.
+    ``discounted``: what columns cost after another one."""
+    discounted = discounted or prices
 
     @cache
     def of(rows, depth, bought):
         found = {frozenset([rows]): Fraction(0)}
         for column in range(X.shape[1]) if depth > 0 else ():
             mass = sum(weights[row] for row in rows)
-            price = 0 if column in bought else prices[column] * mass
+            full = discounted[column] if bought else prices[column]
+            price = 0 if column in bought else full * mass
             for left, right in splits(X[:, [column]], rows):
                 sides = [of(side, depth - 1, bought | {column}).items() for side in (left, right)]
                 for (a, of_a), (b, of_b) in product(*sides):
@@ -230,8 +233,12 @@ def paying_partitions(X, prices, weights, depth):
     return of(frozenset(range(len(X))), depth, frozenset())
 
 
-def check_prices(X, costs, prices, weights, depth=2, leaf_penalty=0.01):
-    named = {f"x{column}": price for column, price in enumerate(prices)}
+def check_prices(X, costs, prices, weights, depth=2, leaf_penalty=0.01, discounted=None):
+    discounted = list(discounted or prices)
+    named = {
+        f"x{column}": FeatureCost(float(price), group="one", discounted=float(less))
+        for column, (price, less) in enumerate(zip(prices, discounted))
+    }
     model = OptimalCostTree(max_depth=depth, leaf_penalty=leaf_penalty, feature_costs=named)
     fitted(model, X, costs, sample_weight=weights)
     w = [Fraction(1)] * len(X) if weights is None else weights_read(weights)
@@ -239,12 +246,16 @@ def check_prices(X, costs, prices, weights, depth=2, leaf_penalty=0.01):
     exact = [[Fraction(float(cost)) for cost in row] for row in costs]
     lost = additive(exact, w, sum(w), written(leaf_penalty), model.labels_.tolist())
     prices = [written(price) for price in prices]
-    partitions = paying_partitions(X, prices, w, depth)
+    discounted = [written(price) for price in discounted]
+    partitions = paying_partitions(X, prices, w, depth, discounted)
     best = min(lost(leaves, None) + paid / sum(w) for leaves, paid in partitions.items())
     path, spent = model.decision_path(X), Fraction(0)
     for row in range(len(X)):
-        columns = {model.tree_.nodes[node].column for node in path[row].indices} - {None}
-        spent += w[row] * sum(prices[int(column[1:])] for column in columns)
+        # Nodes are numbered from the root down.
+        nodes = (model.tree_.nodes[node].column for node in sorted(path[row].indices))
+        columns = [int(name[1:]) for name in dict.fromkeys(nodes) if name is not None]
+        paid = [prices[column] for column in columns[:1]]
+        spent += w[row] * sum(paid + [discounted[column] for column in columns[1:]])
     found = lost(leaves_of(model, X), model) + spent / sum(w)
     check_against(model, found, best, sum(u * abs(min(row)) for u, row in zip(w, exact)) / sum(w))
     return model
@@ -337,6 +348,28 @@ def test_prices_that_are_long_decimals():
         weights = None if seed % 3 else rng.random(7)
         model = check_prices(X, rng.random((7, 2)), prices, weights, leaf_penalty=0.0014345)
         assert model.status_ == "optimal" and model.gap_ <= 1e-9
+
+
+def test_many_prices_and_weights_that_are_long_decimals():
+    """As many digits as both together need have no room in products of whole numbers."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, (8, 4)).astype(float)
+        prices = rng.random(4) / 20
+        less = [None, list(prices * rng.random(4))][seed % 2]
+        costs, weights = rng.random((8, 2)), rng.random(8)
+        model = check_prices(X, costs, prices, weights, leaf_penalty=0.0014345, discounted=less)
+        assert model.status_ == "optimal" and model.gap_ <= 1e-12
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, (60, 6)).astype(float)
+        costs = {
+            f"x{column}": FeatureCost(price, group="blood", discounted=price * rng.random())
+            for column, price in enumerate(rng.random(6) / 20)
+        }
+        model = OptimalCostTree(max_depth=3, leaf_penalty=0.0014345, feature_costs=costs)
+        model.fit(X, rng.random((60, 2)), sample_weight=rng.random(60))
+        assert model.status_ == "optimal" and model.gap_ <= 1e-12
 
 
 def number(rng, orders):

@@ -190,8 +190,12 @@ SEX_SPLIT = ["nodes", 2, "split"]
     [
         (["format"], "other", 'format must be "certree.tree"'),
         (["format"], ..., 'format must be "certree.tree"'),
-        (["version"], 2, "version is 2, but this certree reads version 1 only"),
+        (["version"], 3, "version is 3, but this certree reads versions 1 and 2 only"),
         (["version"], True, "version must be an integer"),
+        (["missing_unseen"], ..., "missing_unseen must be one of larger, refuse"),
+        (["columns", 0, "missing"], 1, "columns[0].missing must be true or false"),
+        ([*ROOT, "missing"], "up", "nodes[0].split.missing must be one of left, right"),
+        ([*ROOT, "missing"], "left", "nodes[0].split.missing is told, but the column has no"),
         (["version"], ..., "the document has no 'version'"),
         (["task"], "guessing", "task must be one of classification, costs, rewards"),
         (["columns"], {}, "columns must be an array"),

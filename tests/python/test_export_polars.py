@@ -79,11 +79,13 @@ def test_values_seen_first_when_scoring_equal_none():
     assert scored(patients(), frame, "leaf").to_list() == [3]
 
 
-def test_a_row_without_a_tested_value_scores_null():
-    ages = [30.0, None, float("nan"), 30.0]
+def test_a_row_without_a_tested_value_goes_the_larger_way_or_scores_null():
+    ages = [30.0, None, float("nan"), 50.0]
     frame = pl.DataFrame({"age": ages, "sex": ["male", "male", "male", None]})
+    assert scored(patients(), frame, "leaf").to_list() == [1, 1, 1, 4]
     for output in ("leaf", "label"):
-        assert scored(patients(), frame, output).is_null().to_list() == [False, True, True, True]
+        strict = patients()._with(missing_unseen="refuse")
+        assert scored(strict, frame, output).is_null().to_list() == [False, True, True, True]
 
 
 def test_a_single_leaf_scores_every_row():

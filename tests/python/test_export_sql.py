@@ -92,21 +92,26 @@ def test_the_function_answers_what_predict_does(seed):
 
 
 @pytest.mark.parametrize("dialect", RUNS)
-def test_missing_values_score_null_and_unseen_ones_are_others(dialect):
+def test_missing_values_go_the_larger_way_and_unseen_ones_are_others(dialect):
     tree = patients()
     frame = pl.DataFrame(
         {"age": [None, 20, 50, 50, 50], "sex": ["male", None, None, "diverse", "female"]},
         schema={"age": pl.Int64, "sex": pl.String},
     )
     found = [row[0] for row in RUNS[dialect](frame, tree.to_sql(dialect=dialect))]
+    assert found == ["no", "no", "yes", "no", "yes"]
+    strict = tree._with(missing_unseen="refuse")
+    found = [row[0] for row in RUNS[dialect](frame, strict.to_sql(dialect=dialect))]
     assert found == [None, None, None, "no", "yes"]
     floats = pl.DataFrame({"x": [float("nan"), None, 1.0, 3.0]})
     split = stump([Column("x", "number", "Float64")], 0, 2.0)
-    found = [row[0] for row in RUNS[dialect](floats, split.to_sql(dialect=dialect))]
-    assert found == [None, None, "no", "yes"]
-    names = {}
-    exec(split.to_python(), names)
-    assert [names["predict"](row) for row in floats.to_dicts()] == found
+    strict = split._with(missing_unseen="refuse")
+    for each, wanted in ((split, "no"), (strict, None)):
+        found = [row[0] for row in RUNS[dialect](floats, each.to_sql(dialect=dialect))]
+        assert found == [wanted, wanted, "no", "yes"]
+        names = {}
+        exec(each.to_python(), names)
+        assert [names["predict"](row) for row in floats.to_dicts()] == found
 
 
 @pytest.mark.parametrize("dialect", RUNS)
@@ -191,7 +196,7 @@ def test_no_text_breaks_out(text):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_all_dialects_write_every_kind_of_test(dialect):
     written = gallery().to_sql("leaf", dialect)
-    assert written.count("CASE") == written.count("END") == 11
+    assert written.count("CASE") == written.count("END") == 10
     assert "2021-03-05" in written
 
 

@@ -291,7 +291,8 @@ def test_parameters_and_targets():
     ).fit(FRAME, outputs)
     assert found.score_ >= found.reference_score_ - 0.1
     missing = FRAME.with_columns(age=pl.when(pl.col("noise") < 0.5).then("age"))
-    refused("features must be complete and finite, but column 'age' has", X=missing)
+    guesser = ThresholdGuesser().fit(missing.drop("noise"), missing["age"].is_null().to_numpy())
+    assert guesser.get_feature_names_out().tolist() == ["age is missing"]
     with pytest.raises(
         ValueError, match="X has 'job', 'member', 'noise', which the ThresholdGuesser"
     ):

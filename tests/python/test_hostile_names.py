@@ -147,7 +147,7 @@ def test_printed_text_commands_no_terminal(name):
     evil = "\x1b[31m" + name
     frame = pl.DataFrame({name: [evil, "b"] * 5, "t": [1.0, 2.0] * 5})
     labels = [evil + "\x9b1m", "no\u202e"] * 5
-    model = OptimalTreeClassifier(max_depth=1).fit(frame, labels)
+    model = OptimalTreeClassifier(max_depth=1, missing_unseen="refuse").fit(frame, labels)
     tree = model.tree_
     shown = [tree.to_text(), repr(tree), tree.to_dot(), *map(str, tree.rules())]
     shown += [node.test for node in tree.nodes if node.test]

@@ -124,13 +124,18 @@ def test_no_tree_of_several_targets_is_better(seed):
     X = table(rng, n, int(rng.integers(1, 4)))
     targets = many_targets(rng, n, int(rng.integers(2, 4)))
     y = np.column_stack(targets)
-    weights = [None, rng.integers(0, 4, n), rng.choice([0.5, 1.0, 0.1], n)][seed % 3]
+    kinds = [
+        None, rng.integers(0, 4, n), rng.choice([0.5, 1.0, 0.1], n),
+        rng.random(n), 10.0 ** rng.uniform(-9, 6, n),
+    ]  # fmt: skip
+    weights = kinds[seed % 5]
     if weights is not None and not weights.any():
         weights[0] = 1
     w = np.ones(n) if weights is None else weights
     X, y, w, targets = X[w > 0], y[w > 0], w[w > 0], [t[w > 0] for t in targets]
-    penalty = float(rng.choice([0.0, 0.01, 0.03]))
+    penalty = float(rng.choice([0.0, 0.01, 0.03, 1 / 70]))
     model = OptimalTreeClassifier(max_depth=2, leaf_penalty=penalty).fit(X, y, w)
+    assert model.status_ == "optimal" and model.gap_ <= 1e-9
     total = float(w.sum())
 
     def cost(rows):

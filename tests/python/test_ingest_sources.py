@@ -27,15 +27,15 @@ FRAME = pl.DataFrame(
 KINDS = ["boolean", "number", "number", *["category"] * 3, *["date"] * 3]
 COLUMNS = [Column(n, k, str(t)) for (n, t), k in zip(FRAME.schema.items(), KINDS, strict=True)]
 SLOTS = [
-    (0, None),
-    (1, None),
-    (2, None),
+    (0, True),
+    (1, True),
+    (2, True),
     (3, "a"),
     (4, "v"),
     (5, "high"),
-    (6, None),
-    (7, None),
-    (8, None),
+    (6, True),
+    (7, True),
+    (8, True),
 ]
 WANTED = [
     [True, False, True],
@@ -69,7 +69,8 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_every_container_has_the_same_values(name):
-    arrays, n_rows = ingest.slot_arrays(CONTAINERS[name], COLUMNS, SLOTS)
+    arrays, missing, n_rows = ingest.slot_arrays(CONTAINERS[name], COLUMNS, SLOTS)
+    assert missing == [None] * len(SLOTS)
     assert n_rows == 3
     for array, wanted in zip(arrays, WANTED, strict=True):
         assert array.ndim == 1 and array.flags.c_contiguous and array.dtype != object
@@ -82,7 +83,7 @@ def test_every_container_has_the_same_values(name):
 def test_numbers_keep_their_type(dtype):
     array = np.array([[1, 2], [3, 4]], dtype=dtype)
     columns = [Column("x0", "number", "?"), Column("x1", "number", "?")]
-    (found,), n_rows = ingest.slot_arrays(array, columns, [(1, None)])
+    (found,), _, n_rows = ingest.slot_arrays(array, columns, [(1, True)])
     assert n_rows == 2 and found.tolist() == [2, 4]
     assert found.dtype == np.dtype(dtype).newbyteorder("=")
 
@@ -90,7 +91,7 @@ def test_numbers_keep_their_type(dtype):
 def test_one_chunk_of_polars_is_not_copied():
     column = Column("float", "number", "Float64")
     frame = pl.DataFrame({"float": np.arange(1e6), "other": True})
-    (found,), _ = ingest.slot_arrays(frame, [column], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(frame, [column], [(0, True)])
     assert np.shares_memory(found, frame["float"].to_numpy())
 
 
@@ -105,9 +106,9 @@ def test_a_lazy_frame_is_asked_only_for_what_the_tree_tests():
         pl.col(name).map_batches(look, return_dtype=FRAME.schema[name], is_elementwise=True)
         for name in ("int", "float")
     )
-    arrays, n_rows = ingest.slot_arrays(frame, COLUMNS, [(2, None)])
+    arrays, _, n_rows = ingest.slot_arrays(frame, COLUMNS, [(2, True)])
     assert n_rows == 3 and arrays[0].tolist() == WANTED[2] and set(read) == {"float"}
-    assert ingest.slot_arrays(frame, COLUMNS, []) == ([], 3)
+    assert ingest.slot_arrays(frame, COLUMNS, []) == ([], [], 3)
 
 
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
@@ -117,7 +118,7 @@ def test_datetimes_compare_as_instants_in_any_unit(unit, fitted):
     raw = [-(10**9) - 1, -1, 0, 1, 999, 1000, 1001, 10**12 + 1]
     given = pl.DataFrame({"t": pl.Series(raw).cast(pl.Datetime(unit))})
     column = Column("t", "date", str(pl.Datetime(fitted)))
-    (found,), _ = ingest.slot_arrays(given, [column], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(given, [column], [(0, True)])
     for threshold in (-(10**6), -1, 0, 1, 10**6):
         instants = [value * ticks[fitted] <= threshold * ticks[unit] for value in raw]
         assert (found <= threshold).tolist() == instants
@@ -125,20 +126,20 @@ def test_datetimes_compare_as_instants_in_any_unit(unit, fitted):
 
 def test_datetimes_beyond_a_finer_unit_stay_on_their_side():
     given = pl.DataFrame({"t": pl.Series([-(2**62), 2**62]).cast(pl.Datetime("ms"))})
-    (found,), _ = ingest.slot_arrays(
-        given, [Column("t", "date", str(pl.Datetime("ns")))], [(0, None)]
+    (found,), *_ = ingest.slot_arrays(
+        given, [Column("t", "date", str(pl.Datetime("ns")))], [(0, True)]
     )
     assert (found <= 0).tolist() == [True, False]
 
 
 def test_dates_and_datetimes_compare_as_midnights():
     noon = pl.DataFrame({"d": [dt.datetime(1970, 1, 2, 12), dt.datetime(1970, 1, 2)]})
-    (found,), _ = ingest.slot_arrays(noon, [Column("d", "date", "Date")], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(noon, [Column("d", "date", "Date")], [(0, True)])
     assert found.tolist() == [2, 1]
-    (found,), _ = ingest.slot_arrays(
+    (found,), *_ = ingest.slot_arrays(
         noon.with_columns(pl.col("d").dt.date()),
         [Column("d", "date", str(pl.Datetime("us")))],
-        [(0, None)],
+        [(0, True)],
     )
     assert found.tolist() == [86_400_000_000] * 2
 
@@ -146,7 +147,7 @@ def test_dates_and_datetimes_compare_as_midnights():
 def test_values_that_were_never_seen_are_no_value():
     frame = pl.DataFrame({"e": pl.Series(["new"], dtype=pl.Enum(["new"]))})
     for X in (frame, frame.cast(pl.String), frame.cast(pl.Categorical)):
-        (found,), _ = ingest.slot_arrays(
+        (found,), *_ = ingest.slot_arrays(
             X, [Column("e", "category", "Enum", ("old",))], [(0, "old")]
         )
         assert found.tolist() == [False]
@@ -154,23 +155,23 @@ def test_values_that_were_never_seen_are_no_value():
 
 def test_booleans_and_numbers_stand_in_for_each_other():
     column = Column("b", "boolean", "Boolean")
-    (found,), _ = ingest.slot_arrays(pl.DataFrame({"b": [0, 1]}), [column], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(pl.DataFrame({"b": [0, 1]}), [column], [(0, True)])
     assert found.tolist() == [False, True]
     with pytest.raises(
         ValueError, match="column 'b' was Boolean .* has 2 values here that are neither"
     ):
-        ingest.slot_arrays(pl.DataFrame({"b": [0, 2, 3]}), [column], [(0, None)])
+        ingest.slot_arrays(pl.DataFrame({"b": [0, 2, 3]}), [column], [(0, True)])
     number = Column("b", "number", "Int64")
-    (found,), _ = ingest.slot_arrays(pl.DataFrame({"b": [False, True]}), [number], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(pl.DataFrame({"b": [False, True]}), [number], [(0, True)])
     assert found.tolist() == [0, 1] and found.dtype == np.uint8
 
 
 def test_decimals_and_half_floats_are_numbers():
     frame = pl.DataFrame({"x": pl.Series(["1.5", "2.25"]).cast(pl.Decimal(10, 2))})
-    (found,), _ = ingest.slot_arrays(frame, [Column("x", "number", "?")], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(frame, [Column("x", "number", "?")], [(0, True)])
     assert found.tolist() == [1.5, 2.25]
     half = np.array([[1.5], [2.0]], dtype=np.float16)
-    (found,), _ = ingest.slot_arrays(half, [Column("x0", "number", "?")], [(0, None)])
+    (found,), *_ = ingest.slot_arrays(half, [Column("x0", "number", "?")], [(0, True)])
     assert found.dtype == np.float32 and found.tolist() == [1.5, 2.0]
 
 

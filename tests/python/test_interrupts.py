@@ -348,33 +348,25 @@ def test_the_command_line_prints_the_best_tree_and_leaves_with_130(tmp_path):
     assert "Traceback" not in error and tree.exists()
 
 
+def fuzz_interrupts():
+    """The module ``tests/fuzz/interrupts.py``."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+    import interrupts
+
+    return interrupts
+
+
 def test_random_interrupts_are_never_swallowed():
     """Whatever a fit is doing, it ends at once: with a tree that is whole, or as it was before."""
     rng = np.random.default_rng(7)
     X, y = rng.random((400, 6)), rng.integers(0, 2, 400)
     frame = pl.DataFrame(X).with_columns(city=pl.Series(rng.choice(["a", "b", "c"], 400)))
     weights = rng.random(400)
-    handler = signal.getsignal(signal.SIGINT)
+    interrupts = fuzz_interrupts()
     for _ in range(150):
         model = OptimalTreeClassifier(max_depth=3, thresholds=8, time_limit=5)
-        timer = threading.Timer(rng.random() * 0.06, os.kill, (os.getpid(), signal.SIGINT))
-        raised = False
-        try:
-            timer.start()
-            model.fit(frame, y, sample_weight=weights)
-            timer.join()
-            # The signal came after the fit.
-            time.sleep(0.001)
-        except KeyboardInterrupt:
-            raised = True
-        finally:
-            while timer.is_alive():
-                try:
-                    timer.join()
-                except KeyboardInterrupt:
-                    raised = True
-        assert raised
-        assert signal.getsignal(signal.SIGINT) is handler
+        sent = interrupts.Signal(rng.random() * 0.06)
+        sent.run(lambda model=model: model.fit(frame, y, sample_weight=weights))
         if hasattr(model, "tree_"):
             assert model.objective_ == model.certificate_.objective
             assert len(model.predict(frame)) == 400
@@ -382,7 +374,5 @@ def test_random_interrupts_are_never_swallowed():
 
 def test_random_interrupts_of_everything_that_searches():
     """A little of ``tests/fuzz/interrupts.py``, which says what must hold."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-    import interrupts
-
+    interrupts = fuzz_interrupts()
     assert interrupts.run([*interrupts.FITS, *interrupts.CALLS], 10.0, seed=0) == 0

@@ -46,6 +46,13 @@ def noise(n=2000, columns=12):
     return rng.random((n, columns)), rng.integers(0, 2, n)
 
 
+def peak_bytes():
+    """The most memory that this process has held."""
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
 def everything(**parameters):
     return OptimalTreeClassifier(thresholds="all", **parameters)
 
@@ -301,6 +308,24 @@ def test_guessing_takes_half_of_the_time():
         model = OptimalTreeClassifier(max_depth=4, thresholds="guess", time_limit=1.0).fit(X, y)
     assert time.process_time() - start < 3
     assert model.status_ in ("time_limit", "optimal") and model.get_n_leaves() >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the resident memory")
+def test_a_view_of_many_categories_is_filled_as_time_allows():
+    """Every category is a question of its own below the root: two gigabytes of bits here, of which
+    no more come into being than there is time for."""
+    n = 130_000
+    frame = pl.DataFrame({"s": [f"v{row}" for row in range(n)]})
+    y = np.random.default_rng(0).integers(0, 2, n)
+    # Reading, and what the machine needs for it, with one split, which is found at once.
+    OptimalTreeClassifier(max_depth=1).fit(frame, y)
+    model = OptimalTreeClassifier(max_depth=2, time_limit=1.0)
+    start, before = time.monotonic(), peak_bytes()
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        model.fit(frame, y)
+    assert model.status_ == "time_limit" and model.lower_bound_ <= model.objective_
+    # To fill it takes ten times as long. Other work on the machine stretches the clock.
+    assert time.monotonic() - start < 4 and peak_bytes() - before < 1.3e9
 
 
 def test_strings_take_a_time_that_grows_with_them():

@@ -51,6 +51,28 @@ def test_a_part_of_the_area(most):
         assert whole.objective_ == pytest.approx(model.objective_)
 
 
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("most", [1 / 3, 1 / 7, 0.1234567890123, 0.1 + 0.2, 0.3333333, 1 - 1e-12])
+def test_any_part_of_the_area(most, weighed):
+    """The search takes a fraction near it, and what that is off is charged."""
+    X, y, weights = table(seed=4)
+    if weighed:
+        weights = np.random.default_rng(4).random(len(y))
+    model = OptimalTreeClassifier("partial_auc", max_fpr=most, max_depth=2, leaf_penalty=0)
+    model.fit(X, y, weights)
+    scores = model.predict_proba(X)[:, 1]
+    assert model.objective_ == pytest.approx(1 - partial_area(y, scores, weights, most), rel=1e-12)
+    assert model.status_ == "optimal" and model.gap_ <= 1e-9
+
+
+def test_the_least_part_of_the_area():
+    X, y, _ = table(seed=4)
+    for most in (0.0, 1e-17, 9e-8):
+        with pytest.raises(ValueError, match="must be a number from 1e-7 to 1"):
+            OptimalTreeClassifier("partial_auc", max_fpr=most).fit(X, y)
+    OptimalTreeClassifier("partial_auc", max_fpr=1e-7, max_depth=2).fit(X, y)
+
+
 def test_the_positive_label_may_be_the_first():
     X, y, weights = table(seed=5)
     first = OptimalTreeClassifier("partial_auc", max_fpr=0.2, max_depth=2, positive_label=False)

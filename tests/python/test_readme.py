@@ -20,6 +20,7 @@ PAGES = [
     "docs/own-task.md",
     "docs/showing.md",
     "docs/exporting.md",
+    "docs/missing-values.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 

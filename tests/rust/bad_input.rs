@@ -19,7 +19,7 @@ fn classes() -> ClassInput {
 
 fn two_points() -> Case {
     Case {
-        columns: vec![Column { name: "a".into(), kind: ColumnKind::Boolean }],
+        columns: vec![Column { name: "a".into(), kind: ColumnKind::Boolean, missing: false }],
         codes: vec![vec![0, 1]],
         rows: vec![1, 1],
         loss: Loss::Classes(classes()),
@@ -86,7 +86,7 @@ fn prices_that_are_none() {
 fn points_that_do_not_fit_their_columns() {
     let ordered = |cuts: &[f64]| {
         let cuts = cuts.iter().map(|&t| Threshold::Float(t)).collect();
-        vec![Column { name: "x".into(), kind: ColumnKind::Ordered(cuts) }]
+        vec![Column { name: "x".into(), kind: ColumnKind::Ordered(cuts), missing: false }]
     };
     let error = |columns: &[Column], codes: Vec<Vec<u32>>, rows: Vec<u64>| {
         Points::new(columns, codes, rows).expect_err("bad points").to_string()

@@ -56,7 +56,11 @@ impl Task for Broken {
 fn search(task: Broken, many_cuts: bool) -> Result<Cost, Error> {
     let n = if many_cuts { 200 } else { POINTS };
     let cuts: Vec<Threshold> = (0..n as u32 - 1).map(|t| Threshold::Float(f64::from(t))).collect();
-    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Ordered(cuts.clone()) };
+    let column = |name: &str| Column {
+        name: name.into(),
+        kind: ColumnKind::Ordered(cuts.clone()),
+        missing: false,
+    };
     let columns = vec![column("a"), column("b")];
     let stats: Vec<i64> = task.stats.iter().copied().cycle().take(2 * n).collect();
     let codes = vec![(0..n as u32).collect(), (0..n as u32).map(|at| at * 37 % n as u32).collect()];
@@ -141,7 +145,7 @@ fn statistics_of_the_wrong_width_are_refused() {
     }
     let task = Ragged(Broken::new(|s| s[0]));
     assert!(testing::obeys(&task).is_err());
-    let columns = vec![Column { name: "a".into(), kind: ColumnKind::Boolean }];
+    let columns = vec![Column { name: "a".into(), kind: ColumnKind::Boolean, missing: false }];
     let codes = vec![(0..POINTS as u32).map(|at| at % 2).collect()];
     let points = Points::new(&columns, codes, vec![1; POINTS]).unwrap();
     let scale = Scale { units: 1.0, offset: 0, slack: 0 };

@@ -273,7 +273,8 @@ fn rules_make_a_difference() {
 /// another one.
 #[test]
 fn a_split_may_be_worth_what_it_allows() {
-    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+    let column =
+        |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean, missing: false };
     let both = [1.0, 1.0];
     for equal in [both, [0.0, 0.0]] {
         let weights = [[1.0, 0.0], [0.0, 1.0], equal].concat();
@@ -390,7 +391,8 @@ fn contexts_that_are_none() {
     rejects(PathRule::Most(1).context(n + 1), "columns per path");
     rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
     let of_column = vec![None; n];
-    let costs = FeatureCosts { tests: vec![], of_column, masses: vec![], of_class: vec![] };
+    let costs =
+        FeatureCosts { tests: vec![], of_column, masses: vec![], by_cost: 1, of_class: vec![] };
     let prices = FeatureCostContext::new(&costs, &vec![1; n]);
     rejects(Arc::new(prices), "feature costs belong to the task");
     let circle = PathRule::After(vec![(0, 1), (1, 0)]);

@@ -87,7 +87,8 @@ fn run() -> Run<'static> {
 }
 
 fn loose(task: Loose, depth: u32) -> Result<FrontProblem<Loose>, Error> {
-    let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean };
+    let column =
+        |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean, missing: false };
     let columns = vec![column("a"), column("b")];
     let codes = vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
     let points = Points::new(&columns, codes, vec![1; 4])?;

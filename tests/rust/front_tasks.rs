@@ -399,7 +399,8 @@ fn stopped_searches_say_what_is_true() {
     for seed in 0..20 {
         let rng = &mut Random::new(seed);
         let n = 40;
-        let column = |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean };
+        let column =
+            |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false };
         let columns: Vec<Column> = (0..6).map(column).collect();
         let codes: Vec<Vec<u32>> =
             (0..6).map(|_| (0..n).map(|_| rng.below(2) as u32).collect()).collect();

@@ -21,7 +21,8 @@ struct Data {
 /// Noisy labels that some of the columns explain, in two groups that differ.
 fn data(seed: u64, n: usize, n_columns: usize) -> Data {
     let rng = &mut Random::new(seed);
-    let column = |index| Column { name: format!("c{index}"), kind: ColumnKind::Boolean };
+    let column =
+        |index| Column { name: format!("c{index}"), kind: ColumnKind::Boolean, missing: false };
     let mut codes = vec![Vec::new(); n_columns];
     let mut weights = Vec::new();
     for _ in 0..n {

@@ -62,7 +62,11 @@ fn parity(levels: usize, rows: usize, kind: Kind) -> Case {
             leaf_penalty: PENALTY,
         }),
     };
-    let column = |level: usize| Column { name: format!("c{level}"), kind: ColumnKind::Boolean };
+    let column = |level: usize| Column {
+        name: format!("c{level}"),
+        kind: ColumnKind::Boolean,
+        missing: false,
+    };
     Case {
         columns: (0..levels).map(column).collect(),
         codes,
@@ -111,7 +115,8 @@ fn halves_may_be_as_small_as_that_and_no_smaller() {
     let n = 1200;
     let thresholds = (0..n - 1).map(|cut| Threshold::Float(cut as f64)).collect();
     let mut case = parity(1, 2, Kind::Uniform);
-    case.columns = vec![Column { name: "c".into(), kind: ColumnKind::Ordered(thresholds) }];
+    case.columns =
+        vec![Column { name: "c".into(), kind: ColumnKind::Ordered(thresholds), missing: false }];
     case.codes = vec![(0..n as u32).collect()];
     case.rows = vec![2; n];
     if let Loss::Classes(input) = &mut case.loss {

@@ -16,6 +16,7 @@ mod cycles;
 mod decided;
 mod engine;
 mod exactness;
+mod extreme_numbers;
 mod feature_costs;
 mod floors;
 mod front_contract;

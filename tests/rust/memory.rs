@@ -114,6 +114,7 @@ fn damaged_bytes_take_no_more_than_they_can_hold() {
         feature_costs: None,
         path_rules: Vec::new(),
         regrets: None,
+        after: Vec::new(),
     };
     let problem = built(case, 0.0, Some(4));
     let limits = Limits { time: Some(Duration::from_millis(20)), ..Limits::default() };

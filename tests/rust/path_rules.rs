@@ -18,7 +18,7 @@ fn cases(usual: u64) -> u64 {
 }
 
 fn columns(n: usize) -> Vec<Column> {
-    let column = |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean };
+    let column = |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false };
     (0..n).map(column).collect()
 }
 

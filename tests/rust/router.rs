@@ -176,8 +176,13 @@ fn random_tree(rng: &mut Random, columns: &[Owned], splits: usize, chain: bool) 
                 _ => Test::AtMost(Threshold::Float(special_float(rng))),
             };
             let root = TreeNodeId(0);
-            node.split =
-                Some(Split { column: ColumnId::from(column), test, left: root, right: root });
+            node.split = Some(Split {
+                column: ColumnId::from(column),
+                test,
+                missing: None,
+                left: root,
+                right: root,
+            });
             let left = if chain { (splits - 1) * rng.below(2) } else { rng.below(splits) };
             todo.push((splits - 1 - left, Some((at, false))));
             todo.push((left, Some((at, true))));
@@ -240,7 +245,13 @@ fn a_tree_may_be_as_deep_as_it_likes() {
 
 fn stump(test: Test) -> Tree {
     let leaf = Node { split: None, label: 0, rows: 0, value: Vec::new(), loss: 0.0 };
-    let split = Split { column: ColumnId(3), test, left: TreeNodeId(1), right: TreeNodeId(2) };
+    let split = Split {
+        column: ColumnId(3),
+        test,
+        missing: None,
+        left: TreeNodeId(1),
+        right: TreeNodeId(2),
+    };
     Tree { nodes: vec![Node { split: Some(split), ..leaf.clone() }, leaf.clone(), leaf] }
 }
 

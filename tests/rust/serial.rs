@@ -43,6 +43,7 @@ fn posed(case: &Case, goal: Goal) -> ProblemInput {
         feature_costs: None,
         path_rules: Vec::new(),
         regrets: None,
+        after: Vec::new(),
     }
 }
 
@@ -89,7 +90,7 @@ fn goal_of(case: &Case) -> Goal {
 }
 
 /// Any goal, with what it can be combined with; every third one with rules for paths.
-fn random_input(seed: u64) -> ProblemInput {
+pub fn random_input(seed: u64) -> ProblemInput {
     let mut input = random_goal(seed);
     let n = input.columns.len();
     if n > 0 && seed % 3 == 1 {

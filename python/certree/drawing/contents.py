@@ -191,7 +191,7 @@ def contents(tree: Tree, max_depth: int | None = None) -> list[Content]:
         )
         if opened:
             name = plain(opened.column.name)
-            short = brief(opened.column, opened.test)
+            short = brief(opened.column, opened.test, opened.missing)
             sides = zip((opened.left, opened.right), short, opened.words)
             # The left child is drawn first, so that it goes onto the stack last.
             for child, few, words in reversed(list(sides)):

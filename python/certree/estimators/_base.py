@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, parameters
+from certree.estimators import _advice, _own_branch, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -115,10 +115,18 @@ class TreeEstimator(BaseEstimator, ABC):
     ) -> _core.Problem:
         """The core's problem of these columns and points, with the limits on the tree and what its
         paths keep to. ``parts``: what else a tree of this goal keeps to."""
-        columns = [(each.column.name, each.kind) for each in cuts]
-        rules = path_rules.read(self.path_rules, [name for name, _ in columns])
+        rules = path_rules.read(self.path_rules, [each.column.name for each in cuts])
+        if self.missing == "own_branch":
+            columns, core_points = _own_branch.columns_and_points(cuts, points)
+        else:
+            columns = [(each.column.name, each.kind, each.missing) for each in cuts]
+            core_points = points.core
         shape = self._shape(points)
-        return _core.Problem(columns, points.core, goal, shape, path_rules=rules, **parts)
+        return _core.Problem(columns, core_points, goal, shape, path_rules=rules, **parts)
+
+    def _core_places(self, cuts: Sequence[ingest.Cuts]) -> list[int] | None:
+        """By column of the core, the user's column; None if they are the same."""
+        return _own_branch.places(cuts) if self.missing == "own_branch" else None
 
     def _budget(self, started: float) -> budget.Budget:
         """The limits of all that begins now, or began then."""
@@ -179,6 +187,9 @@ class TreeEstimator(BaseEstimator, ABC):
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         with self._budget(started) as left, Held() as held:
             posed = self._pose(data)
+            if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
+                features = [each.name for each in posed.training.columns]
+                ingest.refuse_missing(posed.training.source, features)
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
             held.search()
@@ -216,7 +227,10 @@ class TreeEstimator(BaseEstimator, ABC):
         did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
         What a signal raised meanwhile is raised at the end."""
         columns = [each.column for each in posed.cuts]
-        tree = Tree(answer.tree, columns, posed.labels)
+        core = answer.tree
+        if fitted.missing == "own_branch":
+            core = _own_branch.to_user(core, posed.cuts)
+        tree = Tree(core, columns, posed.labels)
         try:
             check_routing(tree, posed.training)
         except RuntimeError:
@@ -225,6 +239,9 @@ class TreeEstimator(BaseEstimator, ABC):
             raise
         if posed.show is not None:
             tree = posed.show(tree)
+        # After the check, because rows that weigh nothing may miss what no other row does.
+        unseen = "refuse" if fitted.missing == "refuse" else fitted.missing_unseen
+        tree = tree._with(missing_unseen=unseen)
         certificate = self._certificate(answer, posed, fitted, tree)
         if posed.cut_short:
             certificate = _of_a_leaf(certificate, posed)
@@ -290,7 +307,9 @@ class TreeEstimator(BaseEstimator, ABC):
             max_leaf_nodes=fitted.max_leaf_nodes,
             min_samples_leaf=fitted.min_samples_leaf,
             thresholds=thresholds_in_words(posed.thresholds),
-            cuts={each.column.name: each.count for each in posed.cuts},
+            cuts={each.column.name: n_splits(each, fitted.missing) for each in posed.cuts},
+            missing=[each.column.name for each in posed.cuts if each.missing],
+            own_branch=fitted.missing == "own_branch",
             n_rows=posed.points.n_rows,
             n_points=posed.points.n_points,
             time_limit=self.time_limit,
@@ -401,7 +420,10 @@ class TreeEstimator(BaseEstimator, ABC):
             if earlier is not None and earlier[0] is not None:
                 answer = earlier[0].go_on(limits, pulse)
             else:
-                incumbent = self.tree_._core, self.lower_bound_
+                core = self.tree_._core
+                if self._fitted.missing == "own_branch":
+                    core = _own_branch.to_core(core, posed.cuts)
+                incumbent = core, self.lower_bound_
                 saved = getattr(self, "_saved_search", None)
                 answer = _core.solve(posed.problem, limits, pulse, incumbent, saved)
             self._keep(answer, posed, fitted, data, before, shown)
@@ -502,8 +524,23 @@ class TreeEstimator(BaseEstimator, ABC):
     def _fitted_tree(self, X: Any) -> Tree:
         """The tree, once X is known to be something it can read."""
         check_is_fitted(self)
-        ingest.check_whole(X)
+        if self._fitted.missing == "refuse":
+            # scikit-learn promises an error for a missing value anywhere in an array, not just
+            # where the tree looks.
+            ingest.refuse_missing_in_arrays(X)
         return self.tree_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        return tags
+
+
+def n_splits(cuts: ingest.Cuts, missing: str) -> int:
+    """How many different splits a column offers."""
+    if missing == "own_branch" and cuts.missing:
+        return cuts.n_known + 1
+    return cuts.count
 
 
 def room_for_goal(n_numbers: int, copies: int) -> None:

@@ -72,4 +72,4 @@ def labelled(tree: Tree, factors: Sequence[float], balanced: bool) -> Tree:
         (split, int((np.array(value) * factor).argmax()), rows, value, loss)
         for split, _, rows, value, loss in parts
     ]
-    return Tree(_core.Tree(parts), tree.columns, tree.labels)
+    return tree._with(core=_core.Tree(parts))

@@ -103,4 +103,4 @@ def with_levels(tree: Tree, levels: NDArray[np.float64], names: NDArray[Any]) ->
         (split, 0, rows, [float(levels[label])], loss)
         for split, label, rows, _, loss in tree._core.parts()
     ]
-    return Tree(_core.Tree(parts), tree.columns, names, "quantiles")
+    return tree._with(core=_core.Tree(parts), labels=names, task="quantiles")

@@ -94,7 +94,9 @@ class RowTreeEstimator(TreeEstimator):
             points,
             goal,
             constraints=constraints,
-            feature_costs=None if column_costs is None else column_costs.core(),
+            feature_costs=(
+                None if column_costs is None else column_costs.core(self._core_places(located.cuts))
+            ),
             regrets=found.regrets,
         )
 
@@ -192,7 +194,7 @@ def with_means(
         (split, label, rows, mean, loss)
         for (split, label, rows, _, loss), mean in zip(tree._core.parts(), means)
     ]
-    return Tree(_core.Tree(parts), tree.columns, tree.labels, task)
+    return tree._with(core=_core.Tree(parts), task=task)
 
 
 def of_chosen(

@@ -76,7 +76,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
-        return Tree(tree._core, tree.columns, names, "targets", targets.labels)
+        return tree._with(labels=names, task="targets", classes=targets.labels)
 
     attributes = {
         "classes_": targets.labels,
@@ -107,17 +107,20 @@ def _counted(
     they are."""
     n_points = located.points.n_points
     point_of = located.point_of.astype(np.int64)
-    parts = []
-    for own, size in zip(codes, sizes):
-        # Sums of whole units in floats are exact up to 2^53, and rounded once for each row beyond.
-        found = np.bincount(
-            point_of * size + own, weights=training.weights, minlength=n_points * size
-        )
-        parts.append(found.reshape(n_points, size))
-    whole = np.hstack(parts)
-    if training.unit is not None:
-        whole = training.unit.restore(whole)
-    return np.ascontiguousarray(whole, dtype=np.float64).ravel()
+
+    def summed(amounts: NDArray[np.int64]) -> NDArray[np.int64]:
+        by_target = []
+        for own, size in zip(codes, sizes):
+            sums = np.zeros(n_points * size, dtype=np.int64)
+            np.add.at(sums, point_of * size + own, amounts)
+            by_target.append(sums.reshape(n_points, size))
+        return np.hstack(by_target).ravel()
+
+    if training.weights is None or training.unit is None:
+        return summed(np.ones(len(point_of), dtype=np.int64)).astype(np.float64)
+    # What whole units leave of each weight is in finer and finer ones.
+    parts = [training.weights, *training.finer]
+    return training.unit.restore(*(summed(part) for part in parts))
 
 
 def check(model: Any) -> None:

@@ -24,12 +24,13 @@ from certree.estimators import (
     _targets,
     parameters,
 )
-from certree.estimators._base import Posed, room_for_goal
+from certree.estimators._base import Posed, n_splits, room_for_goal
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
-from certree.options import ClassifierObjective, GuessedThresholds
+from certree.options import ClassifierObjective, GuessedThresholds, Missing
+from certree.schema import MissingUnseen
 from certree.tree import Tree
 
 LOSSES = {
@@ -116,6 +117,15 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         "guess" takes the cuts that gradient boosting finds useful, of all kinds of columns: much
         faster, but the proof then speaks of these cuts only. A ThresholdGuesser does so with a
         reference model of your own, and the cuts of a fitted ThresholdBinarizer are kept.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     reference : "guess", classifier, vector of labels or None, default=None
         Guess lower bounds: search as if no tree were better than this classifier on any group of
         rows that the cuts cannot tell apart. Much faster where the classifier is good, and whatever
@@ -251,6 +261,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         positive_label: Any = None,
         classes: Any = None,
         thresholds: GuessedThresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -275,6 +287,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.positive_label = positive_label
         self.classes = classes
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit
@@ -290,7 +304,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         y : vector, frame or array of shape (n_rows, n_targets), str, or list of str
             The labels, or the name of their column in X (which is then not a feature). Of several
             targets a column for each, or a list of the names of their columns in X.
@@ -343,7 +357,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         goal: Any
         if self.objective in _impurity.LOSSES:
             factors = class_factors(self.class_weight, labels)
-            weights, n_cuts = points.weights.ravel(), sum(each.count for each in cuts)
+            weights, n_cuts = points.weights.ravel(), sum(
+                n_splits(each, self.missing) for each in cuts
+            )
             goal = _impurity.goal(self, weights, factors, n_cuts)
             penalty, words = _impurity.description(self, weights, len(labels), n_cuts)
             loss = words + (" class weights applied" if self.class_weight else "")
@@ -375,7 +391,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
                     (self, features, training, thresholds, costs, factors, balanced),
                 )
             column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
-        core_costs = None if column_costs is None else column_costs.core()
+        core_costs = None if column_costs is None else column_costs.core(self._core_places(cuts))
         problem = self._problem(
             cuts, points, goal, feature_costs=core_costs, regrets=found.regrets
         )

@@ -21,8 +21,9 @@ from certree.estimators._rows import (
 )
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds
+from certree.options import GuessedThresholds, Missing
 from certree.scalars import shown
+from certree.schema import MissingUnseen
 
 
 class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
@@ -62,6 +63,15 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
         cheapest label of each row, weighted by what is at stake there.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
@@ -133,6 +143,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         feature_costs: Any = None,
         constraints: Any = (),
         thresholds: GuessedThresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -150,6 +162,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.feature_costs = feature_costs
         self.constraints = constraints
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit
@@ -165,7 +179,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         costs : frame or array of shape (n_rows, n_labels), or list of str
             ``costs[i, k]`` is what it costs to give row i label k; or the names of such columns in
             X (which are then not features).

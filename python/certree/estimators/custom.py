@@ -20,8 +20,8 @@ from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.scalars import is_number, shown
-from certree.schema import Task
-from certree.options import Thresholds
+from certree.schema import MissingUnseen, Task
+from certree.options import Missing, Thresholds
 from certree.tree import Tree
 
 _CONTRACT = "the task breaks its contract:"
@@ -74,6 +74,15 @@ class OptimalTree(TreeEstimator):
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -150,6 +159,8 @@ class OptimalTree(TreeEstimator):
         min_samples_leaf: int = 1,
         path_rules: Any = (),
         thresholds: Thresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -164,6 +175,8 @@ class OptimalTree(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -177,7 +190,7 @@ class OptimalTree(TreeEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         statistics : array or frame of shape (n_rows, n_statistics), vector, str, or list of str
             The numbers that leaves sum up; or the names of their columns in X (which are then not
             features).
@@ -337,7 +350,7 @@ def with_answers(
         (split, label, rows, value, loss)
         for (split, _, rows, _, loss), label, value in zip(tree._core.parts(), chosen, values)
     ]
-    return Tree(_core.Tree(parts), tree.columns, labels, kind)
+    return tree._with(core=_core.Tree(parts), labels=labels, task=kind)
 
 
 def _answers(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from certree import feature_costs, path_rules
+from certree.options import Missing
 from certree.scalars import BEYOND, is_integer, is_number, shown
+from certree.schema import MissingUnseen
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ COMMON = {
         "a list or tuple of rules: MostColumns(...), After(...), Apart(...), FirstColumn(...)",
     ),
     "thresholds": THRESHOLDS,
+    "missing": one_of(*get_args(Missing)),
+    "missing_unseen": one_of(*get_args(MissingUnseen)),
     "time_limit": or_none(positive("seconds")),
     "memory_limit": or_none(positive("bytes")),
     "gap_limit": at_least_zero(),

@@ -31,8 +31,9 @@ from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.fitted import columns_named
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds
+from certree.options import GuessedThresholds, Missing
 from certree.scalars import is_number, shown
+from certree.schema import MissingUnseen
 
 
 def _is_model(of_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -175,7 +176,8 @@ class OptimalPolicyTree(RowTreeEstimator):
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
         mean score by more than this.
-    max_depth, max_leaf_nodes, min_samples_leaf, path_rules, thresholds, reference
+    max_depth, max_leaf_nodes, min_samples_leaf, path_rules, thresholds, missing, missing_unseen,
+    reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
@@ -269,6 +271,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         path_rules: Any = (),
         constraints: Any = (),
         thresholds: GuessedThresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -291,6 +295,8 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.path_rules = path_rules
         self.constraints = constraints
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -318,7 +324,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         treatment : vector or table
             The treatment of each row. Or a table that stands for the other arguments, so that
             scikit-learn's tools can split and pass it as y: a frame or structured array with the

@@ -20,8 +20,9 @@ from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds, RegressorObjective
+from certree.options import GuessedThresholds, Missing, RegressorObjective
 from certree.scalars import is_number
+from certree.schema import MissingUnseen
 from certree.tree import Tree
 
 
@@ -63,6 +64,15 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
     thresholds : "all", "midpoints", "guess", int, dict or fitted object, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     reference : "guess", regressor, array of numbers or None, default=None
         Guessed lower bounds: the search takes for granted that no leaf has a lower squared error
         than this model on the same rows. "guess" is gradient boosting; with ``thresholds="guess"``
@@ -164,6 +174,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         quantile: float = 0.5,
         levels: int = 64,
         thresholds: GuessedThresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -182,6 +194,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.quantile = quantile
         self.levels = levels
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit
@@ -199,7 +213,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         y : vector, frame or array of shape (n_rows, n_outputs), str, or list of str
             The targets, or the names of their columns in X (which are then not features).
         sample_weight : vector, str or None, default=None
@@ -274,7 +288,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         names = label_array(read.names)
 
         def show(tree: Tree) -> Tree:
-            return Tree(tree._core, tree.columns, names, "regression")
+            return tree._with(labels=names, task="regression")
 
         posed = self._posed(
             training,
@@ -346,7 +360,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             goal = _rates.goal(self, located, targets, exposure)
 
             def show(tree: Tree) -> Tree:
-                return Tree(tree._core, tree.columns, names, "rates")
+                return tree._with(labels=names, task="rates")
 
             return goal, names, _rates.LOSSES[self.objective], show
         share = _quantiles.alpha(self)

@@ -16,7 +16,8 @@ from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import Thresholds
+from certree.options import Missing, Thresholds
+from certree.schema import MissingUnseen
 from certree.tree import Tree
 
 
@@ -45,6 +46,15 @@ class OptimalSurvivalTree(TreeEstimator):
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
+    missing : {"route", "own_branch", "refuse"}, default="route"
+        What missing values of features are: nulls, and NaN of floats. "route": values that each
+        split sends left or right, whichever is better, and that it may ask for ("age is missing").
+        All of that is a part of the search and of its proof. "own_branch": a column with missing
+        values is asked only below a split that asked whether they are missing. "refuse": an error
+        that names the columns, here and in prediction.
+    missing_unseen : {"larger", "refuse"}, default="larger"
+        Where a missing value goes in prediction that a split asks for, if its column had none in
+        training: the way of the larger child, or nowhere, which is an error.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -112,6 +122,8 @@ class OptimalSurvivalTree(TreeEstimator):
         min_samples_leaf: int = 1,
         path_rules: Any = (),
         thresholds: Thresholds = "all",
+        missing: Missing = "route",
+        missing_unseen: MissingUnseen = "larger",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -125,6 +137,8 @@ class OptimalSurvivalTree(TreeEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
         self.thresholds = thresholds
+        self.missing = missing
+        self.missing_unseen = missing_unseen
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -140,7 +154,7 @@ class OptimalSurvivalTree(TreeEstimator):
         Parameters
         ----------
         X : frame, array or list of rows
-            The features, without missing values.
+            The features.
         time : vector, str or table
             How long each row was observed, at least 0, or the name of the column in X (which is
             then not a feature). Or both in one table, so that scikit-learn's tools can split them:
@@ -195,7 +209,7 @@ class OptimalSurvivalTree(TreeEstimator):
             }
             at = np.unique(times[events])
             curves = {leaf: (at, own.survival(at)) for leaf, own in self._curves.items()}
-            return Tree(tree._core, tree.columns, names, "survival", curves=curves)
+            return tree._with(labels=names, task="survival", curves=curves)
 
         return Posed(
             self._problem(located.cuts, located.points, goal),

@@ -11,19 +11,22 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.ingest.arrays import labels as label_array
-from certree.schema import NUMBERS, Column, Kind, Task
+from certree.schema import NUMBERS, Column, Kind, MissingUnseen, Side, Task
 
 if TYPE_CHECKING:
     from certree.tree import Node, Split, Tree
 
 FORMAT = "certree.tree"
-VERSION = 1
+VERSION = 2
+
+READ = (1, 2)
+"""Versions that are read. The first had no missing values: there they were refused."""
 
 SAFE_INTEGER = 2**53
 """Beyond this, many JSON readers round integers, so they are written as strings of digits."""
@@ -68,6 +71,7 @@ def to_document(tree: Tree) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "task": tree.task,
+        "missing_unseen": tree.missing_unseen,
         "columns": [_column(column) for column in tree.columns],
         "labels": _labels(tree.labels),
         **({"classes": list(map(_labels, tree.classes))} if tree.task == "targets" else {}),
@@ -95,6 +99,8 @@ def _column(column: Column) -> dict[str, Any]:
     members: dict[str, Any] = {"name": column.name, "kind": column.kind, "dtype": column.dtype}
     if column.kind == "category":
         members["values"] = list(column.values)
+    if column.missing:
+        members["missing"] = True
     return members
 
 
@@ -128,17 +134,23 @@ def _node(node: Node, part: tuple[Any, ...]) -> dict[str, Any]:
 
 def _split(split: Split) -> dict[str, Any]:
     members: dict[str, Any] = {"column": split.column_index}
-    if isinstance(split.test, bool):
+    if split.test is None:
+        members["is_missing"] = True
+    elif isinstance(split.test, bool):
         members["is_true"] = True
     elif isinstance(split.test, str):
         members["is"] = split.test
     else:
         members["at_most"] = _number(split.test)
+    if split.missing is not None:
+        members["missing"] = split.missing
     return {**members, "left": split.left, "right": split.right}
 
 
 def _number(value: int | float) -> int | float | str:
-    return str(value) if isinstance(value, int) and abs(value) > SAFE_INTEGER else value
+    if isinstance(value, int) and abs(value) > SAFE_INTEGER:
+        return str(value)
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 # ---- reading
@@ -148,12 +160,20 @@ _DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']
 Parts = list[tuple[Any, int, int, list[float], float]]
 
 
-Read = tuple[Parts, list[Column], NDArray[Any], Task, list[NDArray[Any]]]
+class Read(NamedTuple):
+    """The parts of a `_core.Tree`, its columns, its labels, its task, and the labels of each of
+    several targets."""
+
+    parts: Parts
+    columns: list[Column]
+    labels: NDArray[Any]
+    task: Task
+    classes: list[NDArray[Any]]
+    missing_unseen: MissingUnseen
 
 
 def from_json(text: str | bytes) -> Read:
-    """The parts of a `_core.Tree`, its columns, its labels, its task, and the labels of each of
-    several targets."""
+    """What a document says, or a ValueError."""
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
         _check_text(data)
@@ -168,11 +188,15 @@ def from_document(document: Any) -> Read:
     if top.get("format") != FORMAT:
         _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
     version = _integer(_member(top, "version", "the document"), "version", 1)
-    if version != VERSION:
-        _wrong("version", f"is {_short(version)}, but this certree reads version {VERSION} only")
+    if version not in READ:
+        known = " and ".join(map(str, READ))
+        _wrong("version", f"is {_short(version)}, but this certree reads versions {known} only")
     task = top.get("task")
     if task not in get_args(Task):
         _wrong("task", f"must be one of {', '.join(get_args(Task))}")
+    unseen = top.get("missing_unseen") if version > 1 else "refuse"
+    if unseen not in get_args(MissingUnseen):
+        _wrong("missing_unseen", f"must be one of {', '.join(get_args(MissingUnseen))}")
     columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
     labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"), "labels")
     classes = _read_classes(top, len(labels)) if task == "targets" else []
@@ -192,7 +216,7 @@ def from_document(document: Any) -> Read:
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
-    return parts, columns, labels, task, classes
+    return Read(parts, columns, labels, task, classes, unseen)
 
 
 def _check_text(text: bytes) -> None:
@@ -231,7 +255,10 @@ def _read_columns(items: list[Any]) -> list[Column]:
         if name in names:
             _wrong(f"{where}.name", f"is {_short(name)}, as an earlier column's is")
         names.add(name)
-        columns.append(Column(name, cast(Kind, kind), dtype, tuple(values)))
+        missing = members.get("missing", False)
+        if not isinstance(missing, bool):
+            _wrong(f"{where}.missing", "must be true or false")
+        columns.append(Column(name, cast(Kind, kind), dtype, tuple(values), missing))
     return columns
 
 
@@ -323,23 +350,40 @@ def _read_split(
         _wrong(where, "is a test, but there are no columns")
     index = _integer(_member(members, "column", where), f"{where}.column", 0, len(columns) - 1)
     column = columns[index]
-    tests = [name for name in ("at_most", "is", "is_true") if name in members]
+    tests = [name for name in ("at_most", "is", "is_true", "is_missing") if name in members]
     needed = {"boolean": "is_true", "category": "is"}.get(column.kind, "at_most")
+    if tests == ["is_missing"]:
+        needed = "is_missing"
     if tests != [needed]:
         _wrong(where, f"on a {column.kind} column must have {needed!r} and no other test")
     test = members[needed]
-    if needed == "is_true" and test is not True:
-        _wrong(f"{where}.is_true", "must be true")
+    if needed in ("is_true", "is_missing") and test is not True:
+        _wrong(f"{where}.{needed}", "must be true")
     if needed == "is" and _string(test, f"{where}.is") not in values[index]:
         name = _short(column.name)
         _wrong(f"{where}.is", f"is {_short(test)}, which is no value of column {name}")
     if needed == "at_most":
         test = _threshold(test, f"{where}.at_most", column)
+    missing = _read_missing(members, where, column, needed == "is_missing")
     left, right = (
         _integer(_member(members, side, where), f"{where}.{side}", 0, 2**32 - 1)
         for side in ("left", "right")
     )
-    return index, test, left, right
+    return index, None if needed == "is_missing" else test, left, right, missing
+
+
+def _read_missing(
+    members: dict[str, Any], where: str, column: Column, asked: bool
+) -> Side | None:
+    """Where missing values go. ``asked``: whether the split asks if a value is missing."""
+    missing = members.get("missing")
+    if missing is not None and missing not in get_args(Side):
+        _wrong(f"{where}.missing", f"must be one of {', '.join(get_args(Side))}")
+    if asked and missing != "right":
+        _wrong(f"{where}.missing", "must be right, because what is missing goes there")
+    if missing is not None and not column.missing:
+        _wrong(f"{where}.missing", "is told, but the column has no missing values")
+    return cast("Side | None", missing)
 
 
 def _threshold(value: Any, where: str, column: Column) -> int | float:
@@ -349,7 +393,8 @@ def _threshold(value: Any, where: str, column: Column) -> int | float:
         return _integer(value, where, -most, most - 1)
     if column.kind == "date":
         _wrong(where, "must be an integer, as dates are")
-    return _finite(value, where)
+    # Between the least finite number and what is below it there is no finite one.
+    return -math.inf if value == "-inf" else _finite(value, where)
 
 
 def _check_preorder(parts: Sequence[tuple[Any, ...]]) -> None:
@@ -363,7 +408,7 @@ def _check_preorder(parts: Sequence[tuple[Any, ...]]) -> None:
             _wrong(f"nodes[{index}]", "is not where its parent says: nodes must be in preorder")
         _check_size(0, depth)
         if split is not None:
-            _, _, left, right = split
+            _, _, left, right, _ = split
             awaited += [(right, depth + 1), (left, depth + 1)]
     if awaited:
         _wrong("nodes", f"has {len(parts)} nodes, but node {awaited[-1][0]} is a child")

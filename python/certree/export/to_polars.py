@@ -19,7 +19,7 @@ from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit, time_zone
 from certree.scalars import shown
-from certree.schema import NUMBERS, Column
+from certree.schema import NUMBERS, Column, Side
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -57,7 +57,7 @@ def _shares(
 
 
 def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
-    """The answer of the leaf that each row ends in; null where a tested column has no value."""
+    """The answer of the leaf that each row ends in; null where a missing value is refused."""
     built: dict[int, pl.Expr] = {}
     tested: dict[str, Column] = {}
     # Children come after their parent, so backwards every child is built before it is needed.
@@ -65,13 +65,18 @@ def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
         if node.split is None:
             built[node.id] = answers[node.id]
             continue
-        tested[node.split.column.name] = node.split.column
-        left, right = built.pop(node.split.left), built.pop(node.split.right)
-        built[node.id] = pl.when(_goes_left(node.split)).then(left).otherwise(right)
+        split = node.split
+        tested[split.column.name] = split.column
+        left, right = built.pop(split.left), built.pop(split.right)
+        goes_left = _routed_left(split, tree.way_of_missing(split))
+        built[node.id] = pl.when(goes_left).then(left).otherwise(right)
     if not tested:
         # A literal alone has one row, whatever the frame has.
         return pl.repeat(answers[0], pl.len())
-    known = pl.all_horizontal([_has_value(column) for column in tested.values()])
+    refused = [column for column in tested.values() if tree.refuses_missing(column)]
+    if not refused:
+        return built[0]
+    known = pl.all_horizontal([_has_value(column) for column in refused])
     return pl.when(known).then(built[0])
 
 
@@ -108,13 +113,26 @@ def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
 
 def _has_value(column: Column) -> pl.Expr:
     value = column_of(column.name)
-    # Null where the value is: no row is scored unless this is true.
-    return value.cast(pl.Float64).is_not_nan() if column.kind == "number" else value.is_not_null()
+    if column.kind == "number":
+        return value.cast(pl.Float64).is_not_nan().fill_null(False)
+    return value.is_not_null()
+
+
+def _routed_left(split: Split, missing: Side) -> pl.Expr:
+    """True or false of every row, whether its value is there or not."""
+    if split.test is None:
+        return _has_value(split.column)
+    goes_left = _goes_left(split).fill_null(missing == "left")
+    if missing == "left" and split.column.kind == "number":
+        # NaN is at most nothing.
+        return goes_left | ~_has_value(split.column)
+    return goes_left
 
 
 def _goes_left(split: Split) -> pl.Expr:
     value = column_of(split.column.name)
     test = split.test
+    assert test is not None
     if isinstance(test, bool):
         return ~value
     if isinstance(test, str):

@@ -46,27 +46,26 @@ def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
     lines = [
         f"def {name}(row):",
         (
-            f'    """The {output} of a row, a mapping from columns to values; None where one is'
-            ' missing."""'
+            f'    """The {output} of a row, a mapping from columns to values; None is a missing'
+            ' one."""'
         ),
     ]
     for column, variable in variables.items():
         lines.append(f"    {variable} = row[{ascii(column)}]")
-    if variables:
-        # A number that is none differs from itself.
-        missing = " or ".join(f"{each} is None or {each} != {each}" for each in variables.values())
-        lines += [f"    if {missing}:", "        return None"]
     for read in columns.values():
-        if read.kind == "date":
-            variable = variables[read.name]
-            lines.append(f"    {variable} = {_number(read, variable)}")
+        variable = variables[read.name]
+        # What is no number or no moment differs from itself.
+        number = f"None if {variable} is None or {variable} != {variable} else "
+        lines.append(f"    {variable} = {number}{_number(read, variable)}")
+    if refused := [variables[name] for name, read in columns.items() if tree.refuses_missing(read)]:
+        lines += [f"    if None in ({', '.join(refused)},):", "        return None"]
     for kind, node, depth in walk(tree):
         pad = "    " * (depth + 1)
         if kind == "leaf":
             lines.append(f"{pad}return {_literal(values[node.id])}")
         elif kind == "split":
             assert node.split is not None
-            lines.append(f"{pad}if {_goes_left(node.split, variables)}:")
+            lines.append(f"{pad}if {_routed_left(tree, node.split, variables)}:")
         elif kind == "between":
             lines.append(f"{pad}else:")
     helper = _MOMENT if any("_microseconds" in line for line in lines) else ""
@@ -92,7 +91,9 @@ def _literal(value: Any) -> str:
 
 
 def _number(column: Column, variable: str) -> str:
-    """A date as the number that its thresholds are in."""
+    """A value as what its thresholds are: of a date, a number."""
+    if column.kind != "date":
+        return variable
     unit = time_unit(column.dtype)
     if unit == "day":
         return f"{variable}.toordinal() - 719163"
@@ -102,11 +103,25 @@ def _number(column: Column, variable: str) -> str:
     return f"_microseconds({variable})" + (f" * {factor}" if factor > 1 else "")
 
 
+def _routed_left(tree: Tree, split: Split, variables: dict[str, str]) -> str:
+    """What sends a row left, whether its value is there or not."""
+    variable = variables[split.column.name]
+    if split.test is None:
+        return f"{variable} is not None"
+    if tree.refuses_missing(split.column):
+        return _goes_left(split, variables)
+    if tree.way_of_missing(split) == "left":
+        return f"{variable} is None or {_goes_left(split, variables)}"
+    return f"{variable} is not None and {_goes_left(split, variables)}"
+
+
 def _goes_left(split: Split, variables: dict[str, str]) -> str:
     variable = variables[split.column.name]
     if isinstance(split.test, bool):
         return f"not {variable}"
     if isinstance(split.test, str):
         return f"{variable} != {ascii(split.test)}"
+    assert split.test is not None
     test = math.floor(split.test) if split.column.kind == "date" else split.test
-    return f"{variable} <= {test!r}"
+    number = repr(test) if math.isfinite(test) else f"float('{test}')"
+    return f"{variable} <= {number}"

@@ -97,28 +97,29 @@ def to_sql(tree: Tree, output: str = "label", dialect: str = "duckdb") -> str:
 
 
 def _case(tree: Tree, values: Sequence[Any], writer: Writer) -> str:
-    """The answer of the leaf that a row ends in; NULL where a tested column has no value."""
+    """The answer of the leaf that a row ends in; NULL where a missing value is refused."""
     kinds = {type(value) for value in values}
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"the labels are of several types ({names}), but a column of SQL has one")
     lines = []
     tested = {node.split.column.name: node.split.column for node in tree.nodes if node.split}
-    if tested:
-        missing = " OR ".join(writer.has_no_value(column) for column in tested.values())
+    refused = [column for column in tested.values() if tree.refuses_missing(column)]
+    if refused:
+        missing = " OR ".join(map(writer.has_no_value, refused))
         lines += [f"CASE WHEN {missing} THEN NULL", "ELSE"]
     for kind, node, depth in walk(tree):
-        pad = "  " * min(depth + 1, 40)
+        pad = "  " * min(depth + bool(refused), 40)
         if kind == "leaf":
             lines.append(f"{pad}{writer.literal(values[node.id])}")
         elif kind == "split":
             assert node.split is not None
-            lines.append(f"{pad}CASE WHEN {writer.goes_left(node.split)} THEN")
+            lines.append(f"{pad}CASE WHEN {writer.goes_left(tree, node.split)} THEN")
         elif kind == "between":
             lines.append(f"{pad}ELSE")
         else:
             lines.append(f"{pad}END")
-    if tested:
+    if refused:
         lines.append("END")
     return "\n".join(lines).strip()
 
@@ -132,7 +133,7 @@ def rule_sql(tree: Tree, leaf: int, dialect: str = "duckdb") -> str:
         split = tree.nodes[at].split
         assert split is not None
         side = writer.goes_left if child == split.left else writer.goes_right
-        told.append(side(split))
+        told.append(side(tree, split))
     return "\n  AND ".join(told) or "TRUE"
 
 
@@ -193,18 +194,37 @@ class Writer:
     def has_no_value(self, column: Column) -> str:
         name = self.name(column.name)
         tests = [f"{name} IS NULL"]
-        if column.dtype.startswith("Float") and self.words.no_number:
+        if self._has_nan(column):
             tests.append(self.words.no_number.format(name))
         return " OR ".join(tests)
 
-    def goes_left(self, split: Split) -> str:
-        return self._side(split, "NOT {}", "<>", "<=")
+    def goes_left(self, tree: Tree, split: Split) -> str:
+        missing = self.has_no_value(split.column)
+        if split.test is None:
+            return f"NOT ({missing})"
+        known = self._side(split, "NOT {}", "<>", "<=")
+        # NULL is no answer, and NaN at most nothing: both go right by themselves.
+        goes_along = tree.way_of_missing(split) == "left" and not tree.refuses_missing(split.column)
+        return f"({known} OR {missing})" if goes_along else known
 
-    def goes_right(self, split: Split) -> str:
-        return self._side(split, "{}", "=", ">")
+    def goes_right(self, tree: Tree, split: Split) -> str:
+        missing = self.has_no_value(split.column)
+        if split.test is None:
+            return f"({missing})"
+        known = self._side(split, "{}", "=", ">")
+        if tree.refuses_missing(split.column):
+            return known
+        if tree.way_of_missing(split) == "right":
+            return f"({known} OR {missing})"
+        # Most databases have NaN above all numbers.
+        return f"({known} AND NOT ({missing}))" if self._has_nan(split.column) else known
+
+    def _has_nan(self, column: Column) -> bool:
+        return column.dtype.startswith("Float") and bool(self.words.no_number)
 
     def _side(self, split: Split, boolean: str, string: str, number: str) -> str:
         column, test = split.column, split.test
+        assert test is not None
         name = self.name(column.name)
         if isinstance(test, bool):
             return boolean.format(name)

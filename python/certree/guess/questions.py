@@ -15,14 +15,19 @@ from certree.ingest.slots import listed
 
 class Question(NamedTuple):
     """A cut of a column: after which of its distinct values, or for which value of a category; 0
-    for a Boolean."""
+    for a Boolean. ``MISSING``: whether its value is missing."""
 
     column: int
     place: int
 
 
+#: The place of the question whether a value is missing: behind all others of its column.
+MISSING = 2**62
+
+
 class Axis(NamedTuple):
-    """A column as a model reads it: a column of X, or "is value" of a category."""
+    """A column as a model reads it: a column of X, or "is value" of a category, where missing
+    values are one more."""
 
     column: int
     value: int | None = None
@@ -33,17 +38,18 @@ def axes_of(table: Table) -> list[Axis]:
     axes = []
     for index, column in enumerate(table.columns):
         if column.kind == "category":
+            n_values = len(column.values) + column.missing
             # Of two values, one asks for both.
-            first = 1 if len(column.values) == 2 else 0
-            if len(column.values) > 1:
-                axes += [Axis(index, value) for value in range(first, len(column.values))]
+            first = 1 if n_values == 2 else 0
+            if n_values > 1:
+                axes += [Axis(index, value) for value in range(first, n_values)]
         elif table.ranks[index].min() < table.ranks[index].max():
             axes.append(Axis(index))
     return axes
 
 
 def by_rank(table: Table, axes: Sequence[Axis]) -> np.ndarray:
-    """What a reference that knows ranks is fitted to."""
+    """What a reference that knows ranks is fitted to: missing values are above all others."""
     matrix = np.empty((table.n_rows, len(axes)), dtype=np.float32)
     for at, (column, value) in enumerate(axes):
         ranks = table.ranks[column]
@@ -52,11 +58,12 @@ def by_rank(table: Table, axes: Sequence[Axis]) -> np.ndarray:
 
 
 def by_value(table: Table, places: Sequence[int]) -> np.ndarray:
-    """The columns of X as numbers, in a model's order."""
+    """The columns of X as numbers, in a model's order; NaN where they are missing."""
     matrix = np.zeros((table.n_rows, len(places)))
     for at, index in enumerate(places):
         own, ranks = table.values[index], table.ranks[index]
-        matrix[:, at] = own[ranks] if len(own) else ranks
+        known = own.astype(np.float64) if len(own) else np.arange(table.n_values(index))
+        matrix[:, at] = np.append(known, np.nan)[ranks]
     return matrix
 
 
@@ -65,8 +72,10 @@ def answers(table: Table, questions: Sequence[Question]) -> np.ndarray:
     matrix = np.empty((table.n_rows, len(questions)), dtype=np.float32)
     for at, (column, place) in enumerate(questions):
         ranks, kind = table.ranks[column], table.columns[column].kind
-        if kind == "boolean":
-            matrix[:, at] = ranks
+        if place == MISSING:
+            matrix[:, at] = ranks == table.n_values(column)
+        elif kind == "boolean":
+            matrix[:, at] = ranks == 1
         else:
             matrix[:, at] = ranks == place if kind == "category" else ranks <= place
     return matrix
@@ -78,9 +87,12 @@ def of_ranks(splits: Splits, table: Table, axes: Sequence[Axis]) -> list[Questio
     for feature in np.unique(splits.features).tolist():
         column, value = axes[feature]
         n = 2 if value is not None else int(table.ranks[column].max()) + 1
+        last = table.n_values(column)
         for left in splits.lefts(feature, np.arange(n)).tolist():
             if 0 < left < n:
-                found.add(Question(column, left - 1 if value is None else value))
+                place = left - 1 if value is None else value
+                is_missing = place == last if value is not None else left == last
+                found.add(Question(column, MISSING if is_missing else place))
     return sorted(found)
 
 
@@ -102,7 +114,10 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
         n = len(values)
         inside = [left for left in splits.lefts(feature, values).tolist() if 0 < left < n]
         found.update(Question(index, left - 1) for left in inside)
-        if not inside:
+        if column.missing:
+            # Where missing values go, the model says by each test.
+            found.add(Question(index, MISSING))
+        elif not inside:
             own = splits.thresholds[splits.features == feature]
             outside.append(
                 f"{column.name!r} is tested between {own.min():g} and {own.max():g}, but its "
@@ -153,11 +168,14 @@ def thresholds_of(table: Table, questions: Sequence[Question]) -> dict[str, list
     found: dict[str, list] = {}
     for index, column in enumerate(table.columns):
         places = [place for at, place in questions if at == index]
+        known = [place for place in places if place != MISSING]
+        cuts: list
         if column.kind == "boolean":
-            found[column.name] = [True] if places else []
+            cuts = [True] if known else []
         elif column.kind == "category":
-            found[column.name] = [column.values[place] for place in places]
+            cuts = [column.values[place] for place in known]
         else:
-            own = np.array(places, dtype=np.int64)
-            found[column.name] = midpoints.between(table.values[index], own, column)
+            own = np.array(known, dtype=np.int64)
+            cuts = midpoints.between(table.values[index], own, column) if known else []
+        found[column.name] = cuts + [None] * (len(places) - len(known))
     return found

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from certree import budget
-from certree.ingest import engine, midpoints, numbers, read_weights, sources, target
-from certree.ingest.checks import check_complete, check_same_length
+from certree.ingest import engine, midpoints, numbers, read_weights, sources, strings, target
+from certree.ingest.checks import check_same_length, count_missing
 from certree.ingest.kinds import kind_of
-from certree.ingest.slots import values_of
+from certree.ingest.slots import filled_in, values_of, where_missing
 from certree.ingest.training import Roles, assign, assign_rows
 from certree.schema import Column
 
@@ -31,12 +31,19 @@ class Table:
     #: By column: the distinct values of numbers and dates, ascending, as they are compared.
     values: list[np.ndarray]
     #: By column: the rank of each row's value, or its place in the values of a category; 0 or 1 of
-    #: a Boolean.
+    #: a Boolean. Missing values come after all others.
     ranks: list[np.ndarray]
 
     @property
     def n_rows(self) -> int:
         return len(self.ranks[0])
+
+    def n_values(self, column: int) -> int:
+        """How many ranks known values have."""
+        kind = self.columns[column].kind
+        if kind == "boolean":
+            return 2
+        return len(self.columns[column].values if kind == "category" else self.values[column])
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,8 @@ def _classes(roles: Roles) -> tuple[np.ndarray, np.ndarray]:
 
 def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | None) -> Table:
     frame = source.frame(picks)
-    check_complete(frame.lazy(), frame.columns)
+    if not frame.height:
+        count_missing(frame.lazy(), frame.columns)
     if kept is not None:
         frame = frame.filter(pl.Series(kept))
     columns, values, ranks = [], [], []
@@ -126,19 +134,23 @@ def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | Non
         budget.require(40 * len(series), "a column by rank")
         column = Column(series.name, kind_of(series.name, series.dtype), str(series.dtype))
         series = engine.unnamed(series)
+        missing, own = where_missing(series), np.empty(0)
         if column.kind == "category":
-            text = series.cast(pl.String)
-            known = text.unique().sort()
-            column = replace(column, values=tuple(known))
-            numbers = pl.Series(range(len(known)), dtype=pl.UInt32)
-            rank = text.replace_strict(known, numbers, return_dtype=pl.UInt32).to_numpy()
-            own = np.empty(0)
-        elif column.kind == "boolean":
-            rank, own = series.to_numpy(), np.empty(0)
+            text, rank = strings.numbered(series.cast(pl.String))
+            column = replace(column, values=tuple(text))
+        elif missing is not None and missing.all():
+            rank = np.zeros(len(series))
         else:
-            own, rank = np.unique(
-                midpoints.unsigned_zero(values_of(column, series)), return_inverse=True
-            )
+            filled = series if missing is None else filled_in(series, missing)
+            found = midpoints.unsigned_zero(values_of(column, filled))
+            if column.kind == "boolean":
+                rank = found
+            else:
+                own, rank = np.unique(found, return_inverse=True)
+        if missing is not None:
+            n_values = {"boolean": 2, "category": len(column.values)}.get(column.kind, len(own))
+            column = replace(column, missing=True)
+            rank = np.where(missing, n_values, rank)
         columns.append(column)
         values.append(own)
         ranks.append(rank.astype(np.int64))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from certree.ingest import in_memory, sources, weights
-from certree.ingest.checks import check_whole, values
+from certree.ingest.checks import refuse_missing, refuse_missing_in_arrays, values
 from certree.ingest.classes import places_of, read_classes, with_classes
 from certree.ingest.cuts import Cuts, make_cuts
 from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
@@ -28,7 +28,7 @@ from certree.ingest.outcomes import by_role
 from certree.ingest.outcomes import names_of as table_names
 from certree.ingest.outcomes import take as table_column
 from certree.ingest.points import Points, group
-from certree.ingest.slots import slot_arrays
+from certree.ingest.slots import Slot, slot_arrays
 from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
 from certree.ingest.target import classes_of
 from certree.ingest.target import columns as target_columns
@@ -49,13 +49,13 @@ __all__ = [
     "Located",
     "Matrix",
     "Points",
+    "Slot",
     "Statistics",
     "Streamed",
     "Targets",
     "Training",
     "by_role",
     "check_sensitive",
-    "check_whole",
     "classes_of",
     "cut_and_group",
     "design_matrix",
@@ -77,6 +77,8 @@ __all__ = [
     "read_training",
     "read_vector",
     "read_weights",
+    "refuse_missing",
+    "refuse_missing_in_arrays",
     "slot_arrays",
     "table_column",
     "table_names",

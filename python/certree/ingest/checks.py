@@ -11,9 +11,9 @@ import polars as pl
 from certree.ingest import engine, sources
 
 
-def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
-    """The number of rows, or one ValueError that names every column with missing or infinite
-    values."""
+def count_missing(frame: pl.LazyFrame, names: Sequence[str]) -> tuple[int, list[int]]:
+    """The number of rows, and by column how many of its values are missing (null or NaN); a
+    ValueError if there are no rows."""
     schema = engine.schema(frame)
     wanted = [pl.len().alias("rows")]
     for index, name in enumerate(names):
@@ -21,42 +21,45 @@ def check_complete(frame: pl.LazyFrame, names: Sequence[str]) -> int:
         missing = column.null_count().cast(pl.Int64)
         if schema[name].is_float():
             missing = missing + column.is_nan().sum().cast(pl.Int64)
-            wanted.append(column.is_infinite().sum().alias(f"infinite {index}"))
         wanted.append(missing.alias(f"missing {index}"))
-    counts = engine.collect(frame.select(wanted)).row(0, named=True)
-    if counts["rows"] == 0:
+    rows, *missing_values = engine.collect(frame.select(wanted)).row(0)
+    if rows == 0:
         raise ValueError(
             f"Found array with 0 sample(s) (shape=(0, {len(names)})) while a minimum of 1 is "
             "required."
         )
-    found = []
-    for index, name in enumerate(names):
-        if count := counts[f"missing {index}"]:
-            found.append(f"{name!r} has {values(count)} missing (null or NaN)")
-        if count := counts.get(f"infinite {index}"):
-            found.append(f"{name!r} has {values(count)} infinite (inf)")
+    return int(rows), missing_values
+
+
+def refuse_missing(X: Any, names: Sequence[str]) -> None:
+    """One ValueError that names every one of these columns with missing values."""
+    _, counts = count_missing(sources.read(X).lazy(), names)
+    found = [
+        f"{name!r} has {values(count)} missing (null or NaN)"
+        for name, count in zip(names, counts)
+        if count
+    ]
     if found:
         more = f" and {len(found) - 10} more columns" if len(found) > 10 else ""
         raise ValueError(
-            "features must be complete and finite, but column "
+            "features must be complete where missing='refuse', but column "
             f"{', column '.join(found[:10])}{more}; fill the gaps (for example with polars' "
-            "fill_null or scikit-learn's SimpleImputer) or drop them"
+            "fill_null or scikit-learn's SimpleImputer), drop them, or route them with "
+            "missing='route'"
         )
-    return int(counts["rows"])
 
 
-def check_whole(X: Any) -> None:
-    """For arrays and lists, what scikit-learn promises: no missing or infinite value anywhere, not
-    just where the tree looks. Frames are checked where the tree looks."""
+def refuse_missing_in_arrays(X: Any) -> None:
+    """The same for all columns of arrays and lists. Frames are checked where a tree looks."""
     source = sources.read(X)
     if source.named:
         return
     if source.array is not None:
-        # A finite sum means that every value is finite; otherwise they are counted.
+        # A sum that is a number means that every value is one; otherwise they are counted.
         with np.errstate(all="ignore"):
-            if np.isfinite(source.array().sum()):
+            if not np.isnan(source.array().sum()):
                 return
-    check_complete(source.lazy(), source.names)
+    refuse_missing(source, source.names)
 
 
 def values(count: int) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from certree.ingest import engine, midpoints
-from certree.ingest.kinds import physical
+from certree.ingest.kinds import known, physical
 from certree.ingest.slots import listed
 from certree.ingest.thresholds import read_list, read_values
 from certree.schema import Column
@@ -24,7 +24,23 @@ from certree.schema import Column
 BATCH = 2**22
 
 #: "all" cuts, or all "midpoints", so many quantiles, or these.
-Wish = str | int | Sequence[Any]
+Places = str | int | Sequence[Any]
+
+
+class Wish(NamedTuple):
+    """What may be asked of a column."""
+
+    cuts: Places
+    #: Whether a value is missing, if any is.
+    missing: bool = True
+
+    @classmethod
+    def of(cls, given: Any) -> Wish:
+        """Of a list, which may hold None for "is missing"; an empty one asks nothing."""
+        if isinstance(given, (str, int, np.integer)):
+            return cls(given)
+        listed = list(given)
+        return cls([item for item in listed if item is not None], bool(listed))
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,27 @@ class Cuts:
     #: The thresholds; of many floats an array, since there may be as many as values.
     places: np.ndarray | list[float] | list[int] | list[str] | None
     n_codes: int
+    #: Whether it may be asked if a value is missing: missing values then have the last code.
+    missing: bool = False
+
+    @classmethod
+    def of(cls, column: Column, places: Any, wish: Wish) -> Cuts:
+        """The cuts at these places, and whether a value is missing if there are such and it may be
+        asked."""
+        missing = column.missing and wish.missing
+        if places is not None:
+            n_codes = len(places) + 1
+        elif column.kind == "boolean":
+            n_codes = 2
+        else:
+            # Where values are missing, the core leaves a code for those that are not asked for.
+            n_codes = len(column.values) + missing
+        return cls(column, places, n_codes + missing, missing)
+
+    @property
+    def missing_code(self) -> int:
+        """Of missing values: one for themselves if they may be asked for, else any."""
+        return self.n_codes - 1 if self.missing else 0
 
     @property
     def thresholds(self) -> list[float] | list[int] | list[str] | None:
@@ -50,8 +87,21 @@ class Cuts:
         return self.places
 
     @property
+    def asked(self) -> list[Any] | None:
+        """As ``thresholds`` takes it: the places, and None for "is missing". None: everything."""
+        if self.thresholds is None:
+            return None
+        return [*self.thresholds, *([None] if self.missing else [])]
+
+    @property
     def count(self) -> int:
-        """How many different splits the column offers."""
+        """How many different splits the column offers: where values are missing, these go either
+        way at each cut, and may be split off."""
+        return 2 * self.n_known + 1 if self.missing else self.n_known
+
+    @property
+    def n_known(self) -> int:
+        """The same of the values that are there."""
         if self.places is not None:
             return len(self.places)
         return len(self.column.values) if self.column.kind == "category" else 1
@@ -61,7 +111,7 @@ class Cuts:
 class CodedCuts(Cuts):
     """With the code of each row."""
 
-    code: pl.Expr
+    code: pl.Expr = field(default_factory=lambda: pl.lit(0, dtype=pl.UInt32))
 
 
 def make_cuts(
@@ -110,15 +160,15 @@ def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
     names = [column.name for column in columns]
     # Sets, because there may be as many columns as there are rows elsewhere.
     fitted = getattr(thresholds, "columns_", None)
-    known = dict.fromkeys(names if fitted is None else [column.name for column in fitted])
-    if added := [name for name in names if name not in known]:
+    there = dict.fromkeys(names if fitted is None else [column.name for column in fitted])
+    if added := [name for name in names if name not in there]:
         raise ValueError(
             f"X has {listed(added)}, which the {type(thresholds).__name__} given as thresholds was "
-            f"not fitted with; its columns are {listed(list(known))}"
+            f"not fitted with; its columns are {listed(list(there))}"
         )
     thresholds = getattr(thresholds, "thresholds_", thresholds)
     if not isinstance(thresholds, Mapping):
-        return ["all" if _is_fixed(column) else thresholds for column in columns]
+        return [Wish("all" if _is_fixed(column) else thresholds) for column in columns]
     present = set(names)
     unknown = [name for name in thresholds if name not in present]
     if unknown:
@@ -126,8 +176,8 @@ def read_wishes(columns: Sequence[Column], thresholds: Any) -> list[Wish]:
             f"thresholds names {listed(unknown)}, which X does not have; its columns are "
             f"{listed(names)}"
         )
-    wishes = [thresholds.get(name, "all") for name in names]
-    counted = [c.name for c, w in zip(columns, wishes) if _is_fixed(c) and isinstance(w, int)]
+    wishes = [Wish.of(thresholds.get(name, "all")) for name in names]
+    counted = [c.name for c, w in zip(columns, wishes) if _is_fixed(c) and isinstance(w.cuts, int)]
     if counted:
         raise ValueError(
             f"thresholds asks for quantiles of {listed(counted)}, but only numbers and dates have "
@@ -140,7 +190,7 @@ def _is_fixed(column: Column) -> bool:
     return column.kind in ("boolean", "category")
 
 
-def requested_values(column: Column, wish: Wish) -> list[str] | None:
+def requested_values(column: Column, wish: Places) -> list[str] | None:
     """The values of a category that may be split off, or an empty list for a Boolean that may not
     be split; None: all of them may."""
     if isinstance(wish, str):
@@ -160,49 +210,62 @@ def codes_of_values(column: Column, found: Sequence[str]) -> np.ndarray:
 def _boolean(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
 ) -> CodedCuts:
-    found = requested_values(column, wish)
+    found = requested_values(column, wish.cuts)
+    code = engine.column(column.name).cast(pl.UInt32)
     if found is not None:
-        return CodedCuts(column, found, 1, pl.lit(0, dtype=pl.UInt32))
-    return CodedCuts(column, None, 2, engine.column(column.name).cast(pl.UInt32))
+        code = code * 0
+    return _coded(column, found, wish, code)
 
 
 def _category(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
 ) -> CodedCuts:
     text = engine.column(column.name).cast(pl.String)
-    values = engine.collect(frame.select(text).unique()).to_series().sort()
+    values = engine.collect(frame.select(text).unique()).to_series().drop_nulls().sort()
     column = replace(column, values=tuple(values))
-    found = requested_values(column, wish)
+    found = requested_values(column, wish.cuts)
     numbers = np.arange(len(values)) if found is None else codes_of_values(column, found)
     code = text.replace_strict(
-        values, pl.Series(numbers, dtype=pl.UInt32), return_dtype=pl.UInt32
+        values, pl.Series(numbers, dtype=pl.UInt32), default=None, return_dtype=pl.UInt32
     )
-    return CodedCuts(column, found, len(values) if found is None else len(found) + 1, code)
+    return _coded(column, found, wish, code)
 
 
 def _ordered(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
 ) -> CodedCuts:
-    value = physical(engine.column(column.name), dtype).alias("value")
+    value = known(physical(engine.column(column.name), dtype), dtype).alias("value")
     values, amounts = _distribution(frame, value, weight)
-    found = choose(column, wish, values, lambda: amounts)
+    found = choose(column, wish.cuts, values, lambda: amounts)
     bounds = midpoints.rounded_down(found, values.dtype)
 
     def code(series: pl.Series) -> pl.Series:
-        return pl.Series(np.searchsorted(bounds, series.to_numpy()).astype(np.uint32))
+        missing = series.is_null()
+        below = np.searchsorted(bounds, series.fill_null(0).to_numpy())
+        codes = pl.Series(below.astype(np.uint32))
+        return codes.set(missing, None) if missing.any() else codes
 
     expression = value.map_batches(code, return_dtype=pl.UInt32, is_elementwise=True)
-    return CodedCuts(column, found, len(found) + 1, expression)
+    return _coded(column, found, wish, expression)
+
+
+def _coded(column: Column, places: Any, wish: Wish, code: pl.Expr) -> CodedCuts:
+    """``code`` is null where the value is missing."""
+    cuts = Cuts.of(column, places, wish)
+    code = code.fill_null(cuts.missing_code) if column.missing else code
+    return CodedCuts(column, places, cuts.n_codes, cuts.missing, code)
 
 
 def choose(
     column: Column,
-    wish: Wish,
+    wish: Places,
     values: np.ndarray,
     amounts: Callable[[], np.ndarray],
 ) -> list[float] | list[int]:
     """The thresholds of a column with these distinct values, which ascend. Quantiles ask for the
     weight of each."""
+    if not len(values):
+        return []
     if isinstance(wish, str):
         return midpoints.between(values, np.arange(len(values) - 1), column, wish == "midpoints")
     if isinstance(wish, (int, np.integer)):
@@ -215,7 +278,6 @@ def _distribution(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values in order, and the weight of each."""
     amount = engine.column(weight).sum() if weight else pl.len()
-    found = engine.collect(
-        frame.group_by(value).agg(amount.cast(pl.Float64).alias("amount")).sort("value")
-    )
+    amounts = frame.group_by(value).agg(amount.cast(pl.Float64).alias("amount"))
+    found = engine.collect(amounts.drop_nulls("value").sort("value"))
     return midpoints.unsigned_zero(found["value"].to_numpy()), found["amount"].to_numpy()

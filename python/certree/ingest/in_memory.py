@@ -7,19 +7,19 @@ column that can be done for all. Cuts, codes and points are those of the streame
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
 from certree import _core, budget
 from certree.ingest import arrays, engine, midpoints, sources, strings, target, weights
-from certree.ingest.checks import check_complete, check_same_length
+from certree.ingest.checks import check_same_length, count_missing
 from certree.ingest.cuts import Cuts, choose, codes_of_values, read_wishes, requested_values
 from certree.ingest.kinds import kind_of
 from certree.ingest.points import Points
-from certree.ingest.slots import values_of
+from certree.ingest.slots import filled_in, no_values, values_of, where_missing
 from certree.ingest.training import Roles, Training
 from certree.schema import Column, Kind
 
@@ -34,8 +34,14 @@ PER_SECOND = 200_000_000
 #: in the core.
 PER_COLUMN = 800
 
-#: The values of a column, or of several side by side; a category's as strings.
-Part = np.ndarray | pl.Series
+
+class Part(NamedTuple):
+    """The values of a column, or of several side by side; a category's as strings. ``missing``: of
+    which rows they are missing, whatever stands there, if of any. Floats that are not a number are
+    missing, too."""
+
+    values: np.ndarray | pl.Series
+    missing: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -72,9 +78,6 @@ def read(roles: Roles) -> InMemory:
     """Rank the features; read the target, if there is one, and the weights."""
     columns, parts = _parts(roles)
     ranked, table, values = _rank(columns, parts)
-    floats = [found for found in values.values() if found.dtype.kind == "f"]
-    if floats and not np.isfinite(np.concatenate(floats)).all():
-        _check_complete(roles)
     for role, series in roles.values.items():
         check_same_length(roles.source.height or 0, len(series), role)
     labels, classes = np.empty(0), None
@@ -106,19 +109,20 @@ def _series(roles: Roles, role: str) -> pl.Series:
 
 
 def _filtered(part: Part, kept: np.ndarray) -> Part:
-    return part.filter(pl.Series(kept)) if isinstance(part, pl.Series) else part[kept]
-
-
-def _check_complete(roles: Roles) -> None:
-    """The streamed path's error."""
-    check_complete(roles.source.lazy(), roles.features)
+    values, missing = part
+    if isinstance(values, pl.Series):
+        return Part(values.filter(pl.Series(kept)))
+    if missing is not None:
+        missing = missing[kept]
+    return Part(values[kept], missing if missing is not None and missing.any() else None)
 
 
 def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
-    """The feature columns, without missing values."""
+    """The feature columns."""
     source = roles.source
     if source.height == 0:
-        _check_complete(roles)
+        # The streamed path's error.
+        count_missing(source.lazy(), roles.features)
     budget.require(PER_COLUMN * len(roles.features), f"{len(roles.features)} columns")
     wanted = set(roles.features)
     picks = [index for index, name in enumerate(source.names) if name in wanted]
@@ -126,13 +130,13 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
         array = source.array()
         array = array[:, picks] if len(picks) < len(source.names) else array
         dtype = arrays.series("", array[:0, 0]).dtype
-        return _columns(roles.features, [dtype] * len(roles.features)), [array]
+        return _columns(roles.features, [dtype] * len(roles.features)), [Part(array)]
     frame = source.frame(picks)
     columns = _columns(roles.features, frame.dtypes)
-    if any(frame.null_count().row(0)):
-        _check_complete(roles)
-    if all(column.kind == "boolean" for column in columns):
-        return columns, [frame.to_numpy(order="fortran")]
+    if all(column.kind == "boolean" for column in columns) and not any(
+        series.null_count() for series in frame.get_columns()
+    ):
+        return columns, [Part(frame.to_numpy(order="fortran"))]
     return columns, [_part(column, series) for column, series in zip(columns, frame.get_columns())]
 
 
@@ -148,7 +152,14 @@ def _columns(names: Sequence[str], dtypes: Sequence[pl.DataType]) -> list[Column
 
 def _part(column: Column, series: pl.Series) -> Part:
     series = engine.unnamed(series)
-    return series.cast(pl.String) if column.kind == "category" else values_of(column, series)
+    if column.kind == "category":
+        return Part(series.cast(pl.String))
+    missing = where_missing(series)
+    if missing is None:
+        return Part(values_of(column, series))
+    if missing.all():
+        return Part(no_values(column, len(series)), missing)
+    return Part(values_of(column, filled_in(series, missing)), missing)
 
 
 def _rank(
@@ -156,20 +167,24 @@ def _rank(
 ) -> tuple[list[Column], _core.Table, dict[int, np.ndarray]]:
     """The columns with their values if they are categories, and all of them by rank."""
     columns = list(columns)
-    found = []
-    for index, part in enumerate(parts):
+    arrays, gaps = [], []
+    for index, (part, missing) in enumerate(parts):
         if isinstance(part, pl.Series):
+            has_missing = part.null_count() > 0
             values, part = strings.numbered(part)
-            columns[index] = Column(
-                columns[index].name, "category", columns[index].dtype, tuple(values)
-            )
+            columns[index] = replace(columns[index], values=tuple(values), missing=has_missing)
         if not (part.flags.c_contiguous or part.flags.f_contiguous):
             budget.require(part.nbytes, "a copy of the features in one piece")
             part = np.ascontiguousarray(part)
-        found.append(part)
+        arrays.append(part)
+        gaps.append(missing)
     # Columns that are not read in time have one value, and cannot be split.
-    table = _core.Table(found, budget.bytes_left(), budget.reading_left())
+    table = _core.Table(arrays, budget.bytes_left(), budget.reading_left(), gaps)
     ordered = ("number", "date")
+    columns = [
+        replace(column, missing=True) if table.has_missing(index) else column
+        for index, column in enumerate(columns)
+    ]
     return (
         columns,
         table,
@@ -222,15 +237,19 @@ def is_cut_short(training: InMemory) -> bool:
 def _no_cuts(training: InMemory) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """Columns that cannot be split, and one code for all their ranks."""
     found = [Cuts(column, [], 1) for column in training.columns]
-    return found, [np.zeros(max(n, 1), dtype=np.uint32) for n in _n_values(training)]
+    return found, [np.zeros(n + 1, dtype=np.uint32) for n in _n_values(training)]
 
 
 def _n_values(training: InMemory) -> list[int]:
-    """By column: how many values it may have."""
-    return [
-        len(training.values[index]) if index in training.values else max(len(column.values), 2)
-        for index, column in enumerate(training.columns)
-    ]
+    """By column: how many ranks of known values it has."""
+    return [_n_ranks(training, index) for index in range(len(training.columns))]
+
+
+def _n_ranks(training: InMemory, index: int) -> int:
+    if index in training.values:
+        return len(training.values[index])
+    column = training.columns[index]
+    return len(column.values) if column.kind == "category" else 2
 
 
 def locate(training: InMemory, thresholds: Any) -> Located:
@@ -269,19 +288,26 @@ def _cut_in_time(
 def _cut(training: InMemory, thresholds: Any) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """The cuts of each column, and the code of each rank where it is another."""
     columns = training.columns
-    found = _thresholds(training, read_wishes(columns, thresholds))
+    wishes = read_wishes(columns, thresholds)
+    found = _thresholds(training, wishes)
     cuts, codes = [], []
     for index, column in enumerate(columns):
         cut, code = found.get(index, (None, None))
-        cuts.append(Cuts(column, cut, _n_codes(column, cut)))
-        codes.append(code)
+        made = Cuts.of(column, cut, wishes[index])
+        cuts.append(made)
+        codes.append(_with_missing(code, made, _n_ranks(training, index)))
     return cuts, codes
 
 
-def _n_codes(column: Column, cut: Sequence[Any] | None) -> int:
-    if cut is not None:
-        return len(cut) + 1
-    return len(column.values) if column.kind == "category" else 2
+def _with_missing(code: np.ndarray | None, cuts: Cuts, n_ranks: int) -> np.ndarray | None:
+    """The code of each rank, that of missing values behind the others; None where ranks are the
+    codes."""
+    if not cuts.column.missing:
+        return code
+    if code is None and n_ranks == cuts.missing_code:
+        return None
+    known = np.arange(n_ranks, dtype=np.uint32) if code is None else code
+    return np.append(known, np.uint32(cuts.missing_code))
 
 
 Thresholds = tuple[np.ndarray | list[float] | list[int] | list[str], np.ndarray | None]
@@ -293,7 +319,7 @@ def _requested(
     """The thresholds of categories and Booleans that may not be split at all of their values."""
     for index, column in enumerate(columns):
         if column.kind in ("boolean", "category"):
-            found = requested_values(column, wishes[index])
+            found = requested_values(column, wishes[index].cuts)
             if found is not None and column.kind == "category":
                 yield index, (found, codes_of_values(column, found))
             elif found is not None:
@@ -306,7 +332,7 @@ def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Threshol
     found: dict[int, Thresholds] = dict(_requested(columns, wishes))
     together: dict[tuple[str, bool], list[int]] = {}
     for index, own in values.items():
-        column, wish = columns[index], wishes[index]
+        column, wish = columns[index], wishes[index].cuts
         every = isinstance(wish, str)
         if every and column.kind == "number" and not midpoints.whole(own, column):
             together.setdefault((own.dtype.str, wish == "midpoints"), []).append(index)

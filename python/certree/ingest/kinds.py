@@ -21,7 +21,7 @@ _HINTS = {
     "List": "explode or aggregate it to one value for each row",
     "Array": "explode or aggregate it to one value for each row",
     "Struct": "unnest it",
-    "Null": "all its values are missing: drop it",
+    "Null": "all its values are missing, so that nothing says what they are: cast it, or drop it",
 }
 
 
@@ -59,6 +59,11 @@ def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return column.to_physical()
     return column.cast(machine(dtype)) if dtype != machine(dtype) else column
+
+
+def known(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """The column with null for what is missing: in floats NaN is, too."""
+    return column.fill_nan(None) if dtype.is_float() else column
 
 
 #: Ticks per day of each unit that dates are kept in.

@@ -90,12 +90,22 @@ def _floats(low: np.ndarray, high: np.ndarray, exact: bool) -> np.ndarray:
 
 def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     two = low.dtype.type(2)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         width = high - low
-    middle = low + width / two
-    if not (finite := np.isfinite(width)).all():
-        middle = np.where(finite, middle, low / two + high / two)
+        middle = low + width / two
+        if not (finite := np.isfinite(width)).all():
+            middle = np.where(finite, middle, low / two + high / two)
+            middle = _beside_infinity(middle, low, high)
     return np.where((middle < low) | (middle >= high), low, middle)
+
+
+def _beside_infinity(middle: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The same where a neighbour is infinite: the largest finite number below the upper one that is
+    not the lower one. Of both infinities it is 0; only the least finite number has none."""
+    least = np.finfo(low.dtype).min
+    from_below = np.where(high > least, least, low)
+    middle = np.where(np.isneginf(low), np.where(np.isposinf(high), 0, from_below), middle)
+    return middle.astype(low.dtype)
 
 
 def whole(values: np.ndarray, column: Column) -> bool:

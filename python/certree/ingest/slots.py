@@ -3,48 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import polars as pl
 
 from certree.ingest import engine, sources
 from certree.ingest.kinds import check_kind, in_unit, machine, time_unit
-from certree.schema import Column
+from certree.schema import Column, MissingUnseen
+
+
+#: What one test reads: a column, and of it whether it is a value of a category, whether it is
+#: missing (None), or its values (True).
+Slot = tuple[int, Union[str, bool, None]]
+
+
+class Slots(NamedTuple):
+    """What a finished tree reads of some rows."""
+
+    #: One array for each slot, in one piece.
+    arrays: list[np.ndarray]
+    #: By slot: which of its values are missing, if any are.
+    missing: list[np.ndarray | None]
+    n_rows: int
 
 
 def slot_arrays(
-    X: Any, columns: Sequence[Column], slots: Sequence[tuple[int, str | None]]
-) -> tuple[list[np.ndarray], int]:
-    """One contiguous array for each slot, and the number of rows.
+    X: Any, columns: Sequence[Column], slots: Sequence[Slot], unseen: MissingUnseen = "larger"
+) -> Slots:
+    """The values of each slot.
 
-    A slot is a fitted column's index, and the category that is asked for or None. Frames are
-    matched to the fitted columns by name, in any order; other columns are ignored. Arrays are
-    matched by position. Only columns that some slot reads are looked into: a missing value there is
-    a ValueError.
+    Frames are matched to the fitted columns by name, in any order; other columns are ignored.
+    Arrays are matched by position. Only columns that some slot reads are looked into. With
+    ``unseen="refuse"`` a missing value there is a ValueError, if the column had none in training.
 
     Numbers come in their own type, without a copy where polars has them in one piece; dates as
-    integers in the fitted unit; Booleans and "is value" slots as Boolean arrays. A category that
-    was never seen is not equal to any value.
+    integers in the fitted unit; Booleans, "is value" and "is missing" slots as Boolean arrays. A
+    category that was never seen is not equal to any value.
     """
     source = sources.read(X)
     places = match(source, columns)
     used = sorted({column for column, _ in slots})
     if not used:
-        return [], sources.height(source)
+        return Slots([], [], sources.height(source))
     frame = source.frame([places[column] for column in used])
     series = dict(zip(used, map(engine.unnamed, frame.get_columns())))
-    for index in used:
-        check_kind(columns[index], series[index].dtype)
-    _refuse_missing([(columns[index], series[index]) for index in used])
-    arrays = []
-    for index, value in slots:
-        column = columns[index]
-        if value is None:
-            arrays.append(values_of(column, series[index]))
-        else:
-            arrays.append(is_value(series[index], value))
-    return arrays, frame.height
+    missing = {index: where_missing(series[index]) for index in used}
+    if unseen == "refuse":
+        _refuse_unseen([(columns[index], missing[index]) for index in used])
+    arrays = [
+        _array(columns[index], series[index], missing[index], asked) for index, asked in slots
+    ]
+    masks = [None if asked is None else missing[index] for index, asked in slots]
+    return Slots(arrays, masks, frame.height)
+
+
+def _array(
+    column: Column, series: pl.Series, missing: np.ndarray | None, asked: str | bool | None
+) -> np.ndarray:
+    """What one slot reads; where a value is missing, anything."""
+    if asked is None:
+        return np.zeros(len(series), dtype=bool) if missing is None else missing
+    if missing is not None and missing.all():
+        # A column without any value may have any type.
+        return no_values(column, len(series))
+    check_kind(column, series.dtype)
+    if missing is not None:
+        series = filled_in(series, missing)
+    return is_value(series, asked) if isinstance(asked, str) else values_of(column, series)
+
+
+def no_values(column: Column, n_rows: int) -> np.ndarray:
+    """What stands in an array of a column whose values are all missing."""
+    flags = column.kind in ("boolean", "category")
+    return np.zeros(n_rows, dtype=bool if flags else np.int64)
+
+
+def where_missing(series: pl.Series) -> np.ndarray | None:
+    """Which values are missing; None if none are."""
+    if series.dtype == pl.Null:
+        return np.ones(len(series), dtype=bool) if len(series) else None
+    missing = series.is_null() if series.null_count() else None
+    if series.dtype.is_float() and np.isnan(float(series.sum() or 0.0)):
+        # A sum that is a number means that every value is one. It is none of infinities, too.
+        nan = series.is_nan().fill_null(True)
+        missing = nan if missing is None else missing | nan
+    if missing is None or not missing.any():
+        return None
+    return _contiguous(missing)
+
+
+def filled_in(series: pl.Series, missing: np.ndarray) -> pl.Series:
+    """The series with some value of it in place of missing ones. It has one."""
+    rows = np.arange(len(series))
+    rows[missing] = np.flatnonzero(~missing)[0]
+    return series.gather(rows)
 
 
 def match(source: sources.Source, columns: Sequence[Column]) -> list[int]:
@@ -76,7 +129,7 @@ def listed(names: Sequence[str], most: int = 10) -> str:
 
 
 def values_of(column: Column, series: pl.Series) -> np.ndarray:
-    """A column's values as the router compares them."""
+    """A column's values, none of which is missing, as the router compares them."""
     dtype = series.dtype
     if column.kind == "boolean":
         return _booleans(column, series)
@@ -113,20 +166,15 @@ def _booleans(column: Column, series: pl.Series) -> np.ndarray:
     return _contiguous(series == 1)
 
 
-def _refuse_missing(pairs: list[tuple[Column, pl.Series]]) -> None:
-    found = []
-    for column, series in pairs:
-        missing = series.null_count()
-        infinite = 0
-        # A finite sum means that every value is finite; otherwise they are counted.
-        if series.dtype.is_float() and not np.isfinite(float(series.sum())):
-            missing += int(series.is_nan().sum())
-            infinite = int(series.is_infinite().sum())
-        if missing:
-            found.append(f"{column.name!r} has {missing} missing values (null or NaN)")
-        if infinite:
-            found.append(f"{column.name!r} has {infinite} infinite values (inf)")
+def _refuse_unseen(pairs: Sequence[tuple[Column, np.ndarray | None]]) -> None:
+    found = [
+        f"{column.name!r} has {int(missing.sum())} missing values (null or NaN)"
+        for column, missing in pairs
+        if missing is not None and not column.missing
+    ]
     if found:
         raise ValueError(
-            f"columns that the tree tests must be complete: {', '.join(found)}; fill them first"
+            "columns that the tree tests must be complete if they were in training, where "
+            f"missing values are refused: {', '.join(found)}; fill them first, or fit with "
+            "missing_unseen='larger'"
         )

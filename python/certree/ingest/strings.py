@@ -13,11 +13,12 @@ FEW = 16
 
 
 def numbered(series: pl.Series) -> tuple[pl.Series, np.ndarray]:
-    """The distinct strings in order, and the number of each row's; there are no missing ones."""
+    """The distinct strings in order, and the number of each row's: beyond the last one, if it is
+    missing."""
     engine.check_threads()
     series = engine.unnamed(series)
     budget.require(bytes_for(series), f"telling {len(series)} strings apart")
-    distinct = series.unique().sort()
+    distinct = series.drop_nulls().unique().sort()
     return distinct, numbers(series, distinct)
 
 
@@ -33,8 +34,11 @@ def numbers(series: pl.Series, distinct: pl.Series) -> np.ndarray:
     series = engine.unnamed(series)
     if len(distinct) > FEW:
         places = pl.Series(range(len(distinct)), dtype=pl.UInt32)
-        return series.replace_strict(distinct, places, return_dtype=pl.UInt32).to_numpy()
-    found = np.zeros(len(series), dtype=np.uint32)
+        found = series.replace_strict(distinct, places, default=None, return_dtype=pl.UInt32)
+        return found.fill_null(len(distinct)).to_numpy()
+    numbered = np.zeros(len(series), dtype=np.uint32)
     for place, value in enumerate(distinct.to_list()[1:], 1):
-        found[(series == value).to_numpy()] = place
-    return found
+        numbered[(series == value).fill_null(False).to_numpy()] = place
+    if series.null_count():
+        numbered[series.is_null().to_numpy()] = len(distinct)
+    return numbered

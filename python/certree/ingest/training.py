@@ -7,14 +7,14 @@ is too large to be copied, stays one lazy frame.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from certree.ingest import engine, sources, target, weights
-from certree.ingest.checks import check_complete, check_same_length
+from certree.ingest.checks import check_same_length, count_missing
 from certree.ingest.kinds import kind_of
 from certree.ingest.slots import listed
 from certree.schema import Column
@@ -135,6 +135,7 @@ def read_streamed(roles: Roles) -> Streamed:
         shown = roles.shown("sample_weight")
         unit = weights.measure(lazy.select(raw.alias(shown)), shown)
         lazy = lazy.filter(raw > 0)
+        columns = _missing_in(lazy, columns)
         amount = raw.cast(pl.Float64)
         weight_columns.append(names["sample_weight"])
         for part in range(1, unit.n_parts):
@@ -157,8 +158,22 @@ def read_streamed(roles: Roles) -> Streamed:
 def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[Column], int]:
     frame = lazy.select(engine.columns(names))
     schema = engine.schema(frame)
-    columns = [Column(name, kind_of(name, schema[name]), str(schema[name])) for name in names]
-    return frame, columns, check_complete(frame, names)
+    n_rows, missing = count_missing(frame, names)
+    columns = [
+        Column(name, kind_of(name, schema[name]), str(schema[name]), missing=count > 0)
+        for name, count in zip(names, missing)
+    ]
+    return frame, columns, n_rows
+
+
+def _missing_in(lazy: pl.LazyFrame, columns: list[Column]) -> list[Column]:
+    """The columns, with what is missing in these rows alone."""
+    some = [column.name for column in columns if column.missing]
+    if not some:
+        return columns
+    _, counts = count_missing(lazy, some)
+    gone = dict(zip(some, counts))
+    return [replace(column, missing=gone.get(column.name, 0) > 0) for column in columns]
 
 
 def check_some(source: sources.Source, features: Sequence[str]) -> None:

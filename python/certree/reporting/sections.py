@@ -164,10 +164,21 @@ def data_section(model: Any) -> str:
     chart = charts.bars(named, "Importance of columns") if named else ""
     words = (
         f"{certificate.n_rows:,} rows of training in {certificate.n_points:,} groups that no split"
-        " can tell apart. Training rows have no missing values, because fit refuses them."
+        f" can tell apart. {_gaps(tree)}"
     )
     head = ("column", "type", "categories", "splits offered", "used", "importance")
     return paragraph(words) + chart + table(head, rows, 3)
+
+
+def _gaps(tree: Tree) -> str:
+    names = [plain(column.name) for column in tree.columns if column.missing]
+    if not names:
+        return "No value was missing."
+    more = f" and {len(names) - 10:,} more columns" if len(names) > 10 else ""
+    return (
+        f"Values were missing in {', '.join(names[:10])}{more}: each split sends them left or"
+        " right, whichever is better."
+    )
 
 
 def constraints_section(certificate: Certificate) -> str:

@@ -5,6 +5,7 @@ use super::pair_sums::{self, PairSums, Row};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Ask, Halt, Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
+use crate::task::paid;
 use crate::view::Offer;
 
 /// Pairs of splits that are evaluated at a time: their costs stay in registers.
@@ -58,7 +59,7 @@ impl BitKernel for RowCostSums {
 }
 
 /// One look at a view. An entry's statistics are its costs by label, its worst cost, its rows if
-/// they matter, and its mass if questions cost something.
+/// they matter, and its masses if questions cost something.
 struct Costs<'a> {
     sums: PairSums<'a>,
     n_labels: usize,
@@ -119,9 +120,15 @@ impl Costs<'_> {
         }
     }
 
-    /// Where an entry's mass stands among its statistics.
+    /// Where an entry's masses begin among its statistics.
     fn mass_at(&self) -> usize {
         self.n_labels + 2
+    }
+
+    /// What rows with these masses pay for a price.
+    #[inline(always)]
+    fn paid(&self, price: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+        paid(self.sums.width - self.mass_at(), price, mass)
     }
 
     #[inline(always)]
@@ -141,13 +148,19 @@ impl Costs<'_> {
         }
         if let Some(offer) = self.offer.filter(|offer| offer.has_prices) {
             let mass = self.mass_at();
-            out.least_price = totals[mass] * offer.least;
+            out.least_price = self.paid(offer.least, |at| totals[mass + at]);
             out.prices.extend((0..out.sides.len()).map(|column| {
-                let one = ones[column / LANES * self.sums.width + mass][column % LANES];
-                let masses = [totals[mass] - one, one];
+                let ones = &ones[column / LANES * self.sums.width + mass..];
                 [0, 1].map(|side| {
-                    let mass = masses[side ^ self.sums.turned(column)];
-                    SplitPrice { this: mass * offer.now[column], next: mass * offer.next[column] }
+                    let turned = side ^ self.sums.turned(column);
+                    let mass = |at: usize| {
+                        let one = ones[at][column % LANES];
+                        if turned == 1 { one } else { totals[mass + at] - one }
+                    };
+                    SplitPrice {
+                        this: self.paid(offer.now[column], mass),
+                        next: self.paid(offer.next[column], mass),
+                    }
                 })
             }));
         }
@@ -288,18 +301,19 @@ impl Costs<'_> {
     #[inline(always)]
     fn all_prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
         let mass = self.mass_at();
-        let total = self.sums.scratch.totals[mass];
-        let one = |column: usize| {
-            self.sums.scratch.ones[column / LANES * self.sums.width + mass][column % LANES]
+        let scratch = &*self.sums.scratch;
+        let one = |column: usize, at: usize| {
+            scratch.ones[column / LANES * self.sums.width + mass + at][column % LANES]
         };
+        let zero = |column: usize, at: usize| scratch.totals[mass + at] - one(column, at);
         let mut prices = [[0; PAIRS]; 4];
         for l in 0..PAIRS {
             let other = others + l;
             let (then, before) = (offer.after(column, other), offer.after(other, column));
-            prices[0][l] = (total - one(column)) * then;
-            prices[1][l] = one(column) * then;
-            prices[2][l] = (total - one(other)) * before;
-            prices[3][l] = one(other) * before;
+            prices[0][l] = self.paid(then, |at| zero(column, at));
+            prices[1][l] = self.paid(then, |at| one(column, at));
+            prices[2][l] = self.paid(before, |at| zero(other, at));
+            prices[3][l] = self.paid(before, |at| one(other, at));
         }
         prices
     }

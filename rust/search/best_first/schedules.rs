@@ -23,8 +23,9 @@ use crate::view::BitView;
 
 /// Every point of four Boolean columns, with classes that no small tree gets right.
 fn problem(seed: u64, max_depth: Option<u32>, max_leaves: Option<u32>) -> Problem {
-    let columns: Vec<Column> =
-        (0..4).map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean }).collect();
+    let columns: Vec<Column> = (0..4)
+        .map(|c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false })
+        .collect();
     let codes = (0..4).map(|c| (0..16).map(|point| point >> c & 1).collect()).collect();
     let points = Points::new(&columns, codes, vec![1; 16]).unwrap();
     let class = |point: u64| (seed >> point & 1) as usize;

@@ -5,12 +5,13 @@ use super::open_intervals::{OpenIntervals, Try};
 use crate::bounds::neighbouring_cuts::Edge;
 use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, scope};
 use crate::cost::Cost;
+use crate::ids::Side;
 use crate::kernel::ranks::RankKernel;
 use crate::run::{Counted, Held, Run, Status};
 use crate::search::common::Found;
 use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, lock};
 use crate::tree::Plan;
-use crate::view::{Part, RankNode, RankView, Side};
+use crate::view::{Part, RankNode, RankView};
 
 /// What all workers share.
 pub struct Shared<'a, 'run, K> {

@@ -197,11 +197,8 @@ impl<'a> Grower<'a> {
             sorted.clear();
             sorted.extend(groups.iter().map(|&group| (self.code(column, group), group)));
             sorted.sort_unstable();
-            let values = match &self.problem.columns[column].kind {
-                ColumnKind::Category(values) => Some(values.len()),
-                _ => None,
-            };
-            let category = values.is_some();
+            let of = &self.problem.columns[column];
+            let category = matches!(of.kind, ColumnKind::Category(_));
             sums.clear();
             let (mut start, n) = (0, sorted.len());
             while start < n {
@@ -213,12 +210,13 @@ impl<'a> Grower<'a> {
                 // Those up to this code, or, of a category, those with it.
                 let taken = if category { end - start } else { end };
                 // No question takes out the values that are not asked for.
-                if taken < n && values.is_none_or(|values| (code as usize) < values) {
+                let place = if category { of.place_of_code(code) } else { Some(0) };
+                if let Some(place) = place.filter(|_| taken < n) {
                     let evenness = if even { taken.min(n - taken) } else { 0 };
                     let score = (evenness, sums.score());
                     if best.as_ref().is_none_or(|(known, _)| score > *known) {
                         let (feature, cut, value) = match category {
-                            true => (first + code as usize, 0, Some(code)),
+                            true => (first + place as usize, 0, Some(code)),
                             false => (first, code + (sorted[end].0 - code - 1) / 2, None),
                         };
                         let feature = FeatureId::from(feature);

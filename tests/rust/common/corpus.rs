@@ -143,7 +143,7 @@ fn column(text: &str) -> Column {
         Some(cuts) => ColumnKind::Ordered(cuts),
         None => ColumnKind::Category(kind.split('|').map(str::to_owned).collect()),
     };
-    Column { name: name.into(), kind }
+    Column { name: name.into(), kind, missing: false }
 }
 
 fn numbers(text: &str) -> Vec<f64> {

@@ -14,7 +14,7 @@ pub fn noise(n: usize, columns: usize, cuts: usize, n_classes: usize, seed: u64)
     let codes: Vec<Vec<u32>> =
         (0..columns).map(|_| (0..n).map(|_| rng.below(cuts + 1) as u32).collect()).collect();
     let columns = (0..columns)
-        .map(|index| Column { name: format!("c{index}"), kind: kind.clone() })
+        .map(|index| Column { name: format!("c{index}"), kind: kind.clone(), missing: false })
         .collect();
     let mut weights = vec![0.0; n * n_classes];
     for row in 0..n {

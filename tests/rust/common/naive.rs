@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use certree::data::ColumnKind;
+use certree::ids::Side;
 use certree::task::{ClassInput, FeatureCostList};
 use certree::tree::{Test, Tree};
 
@@ -24,7 +25,13 @@ fn way_of(case: &Case, tree: &Tree, point: usize) -> (usize, Vec<usize>) {
         path.push(split.column.index());
         let column = split.column.index();
         let code = case.codes[column][point] as usize;
+        if case.columns[column].missing_code() == Some(code as u32) {
+            let side = split.missing.expect("a tree says where missing values go");
+            at = if side == Side::Left { split.left } else { split.right }.index();
+            continue;
+        }
         let left = match (&split.test, &case.columns[column].kind) {
+            (Test::IsMissing, _) => true,
             (Test::AtMost(threshold), ColumnKind::Ordered(cuts)) => {
                 let cut = cuts.iter().position(|cut| cut == threshold);
                 code <= cut.expect("a tree splits at a cut of the column")

@@ -80,7 +80,7 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
     let mut codes: Vec<Vec<u32>> = Vec::new();
     for index in 0..n_columns {
         let (kind, column_codes) = random_column(rng, n, options.columns, &columns, &codes);
-        columns.push(Column { name: format!("c{index}"), kind });
+        columns.push(Column { name: format!("c{index}"), kind, missing: false });
         codes.push(column_codes);
     }
     if rng.chance(0.3) {
@@ -112,6 +112,8 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
         prices = random_prices(rng, columns.len(), &loss);
     }
     let paths = random_rules(rng, options.paths, columns.len());
+    // Drawn apart, so that all else is the same with missing values and without.
+    lose_values(&mut Random::new(!seed), &mut columns, &mut codes);
     Case { columns, codes, rows, loss, shape, prices, paths }
 }
 
@@ -181,6 +183,25 @@ fn random_column(
         _ => (0..n).map(|_| rng.below(n_codes) as u32).collect(),
     };
     (kind, codes)
+}
+
+/// In half the cases some values of some columns go missing: a share of them, or all.
+fn lose_values(rng: &mut Random, columns: &mut [Column], codes: &mut [Vec<u32>]) {
+    if rng.chance(0.5) {
+        return;
+    }
+    for (column, codes) in columns.iter_mut().zip(codes) {
+        if rng.chance(0.5) {
+            continue;
+        }
+        column.missing = true;
+        let share = rng.pick(&[0.0, 0.1, 0.3, 0.5, 0.9, 1.0]);
+        for code in codes.iter_mut() {
+            if rng.chance(share) {
+                *code = column.n_codes() as u32 - 1;
+            }
+        }
+    }
 }
 
 /// An earlier column again: the same, reversed, or with one point changed.

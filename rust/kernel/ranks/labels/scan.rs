@@ -6,8 +6,9 @@ use super::sweep::{Range, Swept, lay_out};
 use super::unit::Unit;
 use crate::bits::Level;
 use crate::cost::Cost;
+use crate::ids::Side;
 use crate::kernel::ranks::rank_kernel::Cut;
-use crate::view::{Axis, Part, RankNode, Side};
+use crate::view::{Axis, Part, RankNode};
 
 /// The rows of a part in the order of one axis.
 #[derive(Default)]
