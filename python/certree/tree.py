@@ -348,15 +348,7 @@ class Tree:
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is
         wrong."""
-        read = to_json.from_json(text)
-        return cls(
-            _core.Tree(read.parts),
-            read.columns,
-            read.labels,
-            read.task,
-            read.classes,
-            missing_unseen=read.missing_unseen,
-        )
+        return cls._of(to_json.from_json(text))
 
     @classmethod
     def from_sklearn(cls, model: Any, columns: Sequence[str] | None = None) -> Tree:
@@ -364,7 +356,8 @@ class Tree:
         export it.
 
         It sends every row of numbers the way that ``model`` does, which rounds values to 32-bit
-        floats before it compares them: thresholds become the middles between two of these. Nodes
+        floats before it compares them: thresholds become the middles between two of these. Missing
+        values go where ``model`` sends them, and are refused where it refuses them. Nodes
         are numbered from the left, as in all trees here; scikit-learn has another order where
         ``max_leaf_nodes`` limits the tree.
 
@@ -394,8 +387,18 @@ class Tree:
             ├── width <= 1.75   → 1  54 rows  0:     0%, 1:  90.7%, 2:   9.3%
             └── width > 1.75    → 2  46 rows  0:     0%, 1:   2.2%, 2:  97.8%
         """
-        read = from_sklearn.from_sklearn(model, columns)
-        return cls(_core.Tree(read.parts), read.columns, read.labels, read.task, read.classes)
+        return cls._of(from_sklearn.from_sklearn(model, columns))
+
+    @classmethod
+    def _of(cls, read: to_json.Read | from_sklearn.Read) -> Tree:
+        return cls(
+            _core.Tree(read.parts),
+            read.columns,
+            read.labels,
+            read.task,
+            read.classes,
+            missing_unseen=read.missing_unseen,
+        )
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language: ``dot -Tsvg tree.dot -o tree.svg`` draws it."""
@@ -595,10 +598,11 @@ class Tree:
     def encode(self, X: Any) -> NDArray[np.float32]:
         """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,
         date (as a number in its unit since 1970) and Boolean (0 or 1) that the tree tests, and one
-        with 0 and 1 for each value of a category that it asks for; ``encoded_names`` names them.
+        with 0 and 1 for each value of a category that it asks for, and for each column of which it
+        asks whether it is missing; ``encoded_names`` names them.
 
-        Numbers are the 32-bit floats nearest to them that are on their side of every threshold. A
-        tree of a single leaf has one column of zeros.
+        Numbers are the 32-bit floats nearest to them that are on their side of every threshold,
+        and missing values NaN. A tree of a single leaf has one column of zeros.
 
         Examples
         --------

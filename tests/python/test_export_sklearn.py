@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -30,9 +31,36 @@ def twin_of(tree, **arguments):
 
 def agree(tree, twin, frame):
     matrix = tree.encode(frame)
-    assert matrix.dtype == np.float32 and np.isfinite(matrix).all()
+    assert matrix.dtype == np.float32 and not np.isinf(matrix).any()
     assert twin.apply(matrix).tolist() == tree.apply(frame).tolist()
     assert twin.predict(matrix).tolist() == tree.predict(frame).tolist()
+
+
+def with_gaps(frame, seed):
+    """The frame with a tenth of all values missing."""
+    rng = np.random.default_rng(seed)
+    gaps = [pl.Series(rng.random(frame.height) < 0.1) for _ in frame.columns]
+    return frame.with_columns(
+        pl.when(gap).then(None).otherwise(pl.col(name)).alias(name)
+        for name, gap in zip(frame.columns, gaps)
+    )
+
+
+def routing(tree, seed):
+    """The tree with a way for missing values at each split of half of the columns, some of which
+    ask whether they are missing."""
+    rng = np.random.default_rng(seed)
+    missing = rng.random(len(tree.columns)) < 0.5
+    columns = [replace(c, missing=bool(m)) for c, m in zip(tree.columns, missing)]
+    parts = []
+    for split, *rest in tree._core.parts():
+        if split is not None and missing[split[0]]:
+            column, test, left, right, _ = split
+            asks = rng.random() < 0.2
+            side = "right" if asks else str(rng.choice(["left", "right"]))
+            split = (column, None if asks else test, left, right, side)
+        parts.append((split, *rest))
+    return tree._with(core=_core.Tree(parts), columns=columns)
 
 
 @pytest.mark.parametrize("name", FRAME.columns)
@@ -75,13 +103,14 @@ def one_column_tree(thresholds, dtype="Float64"):
 @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8, unique=True),
+    st.lists(st.floats(allow_nan=False, max_value=1e308), min_size=1, max_size=8, unique=True),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20),
 )
 def test_rounding_moves_no_row_of_floats(thresholds, values):
     thresholds = sorted({t + 0.0 for t in thresholds})
+    values = [*values, math.inf, -math.inf]
     near = [math.nextafter(t, side) for t in thresholds for side in (-math.inf, math.inf)]
-    values = [v for v in [*values, *thresholds, *near] if math.isfinite(v)]
+    values = [*values, *thresholds, *near]
     tree = one_column_tree(thresholds)
     agree(tree, twin_of(tree), pl.DataFrame({"x": values}))
 
@@ -233,8 +262,36 @@ def test_a_category_that_was_not_there_in_training_is_another_one():
     tree = patients()
     frame = pl.DataFrame({"age": [50, 50], "sex": ["diverse", "female"], "smoker": [True, False]})
     agree(tree, tree.to_sklearn(), frame)
-    with pytest.raises(ValueError, match="'age' has 1 missing"):
-        tree.encode(frame.with_columns(age=pl.Series([None, 1])))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_missing_values_go_where_predict_sends_them(seed):
+    tree = routing(random_tree(FRAME, depth=7, seed=seed), seed)
+    twin = twin_of(tree)
+    for frame in (with_gaps(FRAME, seed), with_gaps(OTHERS, seed + 1), FRAME):
+        agree(tree, twin, frame)
+        assert np.isnan(tree.encode(frame)).any() == (frame is not FRAME and tree.n_leaves > 1)
+    refusing = tree._with(missing_unseen="refuse")
+    agree(refusing, twin_of(refusing), FRAME)
+    if not all(node.split.column.missing for node in tree.nodes if node.split):
+        with pytest.raises(ValueError, match="missing values"):
+            refusing.encode(with_gaps(FRAME, seed))
+
+
+def test_fitted_trees_route_missing_and_infinite_values():
+    frame = pl.DataFrame(
+        {
+            "age": [20.0, float("nan"), None, 40.0, -np.inf, np.inf, 50.0, 60.0],
+            "sex": ["f", None, "m", "m", "f", "d", "f", "m"],
+            "ill": ["no", "no", "maybe", "yes", "yes", "no", "maybe", "yes"],
+        }
+    )
+    tree = OptimalTreeClassifier(max_depth=3, leaf_penalty=0.0).fit(frame, "ill").tree_
+    assert any("missing" in str(rule) for rule in tree.rules())
+    agree(tree, twin_of(tree), frame)
+    asks = stump([Column("age", "number", "Float64", missing=True)], 0, None)
+    assert asks.encoded_names == ["age is missing"]
+    agree(asks, asks.to_sklearn(), frame)
 
 
 def test_trees_of_other_numbers_are_regressors():

@@ -70,6 +70,37 @@ def test_random_classifiers_agree_on_all_rows(seed):
     assert Tree.from_json(tree.to_json()) == tree
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_missing_values_go_where_scikit_learn_sends_them(seed):
+    rng = np.random.default_rng(seed)
+    gaps = rng.random((300, 3)) < (0.0 if seed < 2 else 0.15)
+    X = np.where(gaps, np.nan, rng.integers(0, 9, (300, 3)) / 4)
+    y = rng.integers(0, 2, 300) ^ gaps[:, 0]
+    model = [DecisionTreeClassifier, ExtraTreeClassifier][seed % 2](max_depth=6, random_state=0)
+    tree = Tree.from_sklearn(model.fit(X, y))
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    for rows in (X, holes, np.full((1, 3), np.nan)):
+        agree(model, tree, rows)
+    again = Tree.from_json(tree.to_json())
+    assert again == tree
+    agree(model, again, holes)
+
+
+def test_the_question_whether_a_value_is_missing_and_its_refusal():
+    X = np.where(np.arange(40)[:, None] % 3 == 0, np.nan, np.arange(40.0)[:, None])
+    model = DecisionTreeClassifier(random_state=0).fit(X, np.isnan(X[:, 0]))
+    tree = Tree.from_sklearn(model, ["age"])
+    assert model.tree_.threshold[0] == np.inf and tree.nodes[0].test == "age is missing"
+    agree(model, tree, X)
+    assert Tree.from_json(tree.to_json()) == tree
+    whole = np.arange(40.0)[:, None]
+    model = ExtraTreeClassifier(splitter="best", max_depth=2).fit(whole, whole[:, 0] > 20)
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="missing values"):
+        Tree.from_sklearn(model).predict(X)
+
+
 def test_integers_round_as_scikit_learn_rounds_them():
     base = 2**24
     X = np.arange(base, base + 64)[:, None]

@@ -2,7 +2,8 @@
 
 A value goes left at a threshold if it is at most the threshold. Each column's thresholds become
 32-bit floats that ascend as they do, and a value the nearest 32-bit float that lies between the
-same two of them. So every row goes the way that it goes in the tree, whatever rounding does.
+same two of them. So every row goes the way that it goes in the tree, whatever rounding does. A
+missing value is NaN.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.conditions import float32_at_most, float_at_most, plain, question
-from certree.ingest import slot_arrays
+from certree.ingest import Slot, slot_arrays
 from certree.ingest.kinds import time_unit
 from certree.ingest.midpoints import rounded_down
 from certree.schema import Column
@@ -35,14 +36,14 @@ class Feature:
     """One column of the matrix."""
 
     column: Column
-    slot: tuple[int, Any]
-    #: The thresholds of the tree's splits on it, ascending; none of Booleans and categories.
+    slot: Slot
+    #: The thresholds of the tree's splits on it, ascending; none of other questions.
     thresholds: tuple[int | float, ...]
 
     @property
     def name(self) -> str:
         """The name of the column, or the question whose answer is 1 for "yes"."""
-        if self.column.kind == "category":
+        if self.slot[1] is not True:
             return question(self.column, self.slot[1])
         name = plain(self.column.name)
         if self.column.kind == "date":
@@ -96,35 +97,48 @@ class Feature:
 
 
 def features(tree: Tree) -> list[Feature]:
-    """The columns of the matrix: one for each number, date or Boolean that is tested, and one for
-    each value of a category that is asked for."""
-    found: dict[tuple[int, Any], tuple[Column, set[int | float]]] = {}
+    """The columns of the matrix: one for each number, date or Boolean that is tested, one for each
+    value of a category that is asked for, and one for each column that is asked whether it is
+    missing."""
+    found: dict[Slot, tuple[Column, set[int | float]]] = {}
     for node in tree.nodes:
         if node.split is None:
             continue
         _, thresholds = found.setdefault(node.split.slot, (node.split.column, set()))
-        if not isinstance(node.split.test, (bool, str)):
+        if node.split.test is not None and not isinstance(node.split.test, (bool, str)):
             thresholds.add(node.split.test)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], str(item[0][1])))
     return [Feature(column, slot, tuple(sorted(known))) for slot, (column, known) in ordered]
 
 
-def place(split: Split, known: Sequence[Feature]) -> tuple[int, float]:
-    """The column of the matrix that a split reads, and the 32-bit float that it compares with: at
-    most that goes left."""
+class Place(NamedTuple):
+    """How a split reads the matrix."""
+
+    feature: int
+    #: A 32-bit float: at most that goes left.
+    threshold: float
+    missing_goes_left: bool
+
+
+def place(tree: Tree, split: Split, known: Sequence[Feature]) -> Place:
     at = [feature.slot for feature in known].index(split.slot)
-    if isinstance(split.test, (bool, str)):
-        return at, 0.5
-    return at, float(known[at].rounded[known[at].thresholds.index(split.test)])
+    missing_goes_left = tree.way_of_missing(split) == "left"
+    if split.test is None or isinstance(split.test, (bool, str)):
+        return Place(at, 0.5, missing_goes_left)
+    threshold = float(known[at].rounded[known[at].thresholds.index(split.test)])
+    return Place(at, threshold, missing_goes_left)
 
 
 def encode(tree: Tree, X: Any) -> Floats:
     known = features(tree)
-    arrays, n_rows = slot_arrays(X, tree.columns, [feature.slot for feature in known])
+    slots = [feature.slot for feature in known]
+    found = slot_arrays(X, tree.columns, slots, tree.missing_unseen)
     # scikit-learn takes no matrix without columns.
-    matrix = np.zeros((n_rows, max(len(known), 1)), dtype=np.float32)
-    for at, (feature, values) in enumerate(zip(known, arrays)):
+    matrix = np.zeros((found.n_rows, max(len(known), 1)), dtype=np.float32)
+    for at, (feature, values, gone) in enumerate(zip(known, found.arrays, found.missing)):
         matrix[:, at] = feature.encode(values)
+        if gone is not None:
+            matrix[gone, at] = np.nan
     return matrix
 
 
@@ -137,7 +151,8 @@ def _count_below(values: NDArray[Any], thresholds: Sequence[int | float]) -> NDA
     if values.dtype.kind == "f":
         bounds = rounded_down([float_at_most(t) for t in thresholds], values.dtype)
         return np.searchsorted(bounds, values, side="left")
-    whole = [math.floor(t) for t in thresholds]
+    # A threshold may be infinite, and an integer is within these.
+    whole = [math.floor(min(max(t, -(2**64)), 2**64)) for t in thresholds]
     least = np.iinfo(values.dtype).min
     # Below all values of the type, so that none is at most the threshold.
     too_low = sum(t < least for t in whole)

@@ -3,6 +3,9 @@
 scikit-learn rounds each value to the nearest 32-bit float, ties to the even one, and sends it left
 if that is at most the threshold. The values that go left are therefore all those up to a middle
 between two 32-bit floats, which is a 64-bit float: the threshold of a tree that rounds nothing.
+
+Each node says where missing values go, whether there were any in training or not. If there were
+none, they go the way of the larger child, which trees do by themselves.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 
 from certree.conditions import float32_at_most
 from certree.ingest.sources import check_unique, numbered
-from certree.schema import Column, Task
+from certree.schema import Column, MissingUnseen, Side, Task
 
 TASKS: dict[str, Task] = {"absolute_error": "quantiles", "poisson": "rates"}
 """What numbers are by criterion, where they are not means."""
@@ -30,6 +33,7 @@ class Read(NamedTuple):
     labels: NDArray[Any]
     task: Task
     classes: list[NDArray[Any]]
+    missing_unseen: MissingUnseen
 
 
 def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
@@ -39,7 +43,9 @@ def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
             f"{type(model).__name__} is no fitted decision tree of scikit-learn's; of an ensemble "
             "give one of its estimators_"
         )
-    known = [Column(name, "number", "Float32") for name in _names(model, columns)]
+    routed = _routed(tree)
+    names = _names(model, columns)
+    known = [Column(name, "number", "Float32", (), at in routed) for at, name in enumerate(names)]
     # By node and output, the shares of its classes, or its number.
     values = tree.value
     weights = tree.weighted_n_node_samples
@@ -47,11 +53,11 @@ def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
     if not hasattr(model, "classes_"):
         held, losses = values[:, :, 0], weights * tree.impurity
         task = TASKS.get(model.criterion, "regression")
-        names = ["y"] if held.shape[1] == 1 else [f"y{k}" for k in range(held.shape[1])]
+        targets = ["y"] if held.shape[1] == 1 else [f"y{k}" for k in range(held.shape[1])]
         # Of the root's, as a tree that explains nothing has 1.
         losses = losses / losses[0] if losses[0] > 0 else np.zeros(len(losses))
         answers = np.zeros(len(held), dtype=np.int64)
-        labels, classes = np.array(names), []
+        labels, classes = np.array(targets), []
     else:
         own = model.classes_ if model.n_outputs_ > 1 else [model.classes_]
         each = [values[:, k, : len(c)] * weights[:, None] for k, c in enumerate(own)]
@@ -71,7 +77,10 @@ def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
         split = _split(tree, node, places, known)
         rows = int(tree.n_node_samples[node])
         parts.append((split, int(answers[node]), rows, held[node].tolist(), float(losses[node])))
-    return Read(parts, known, labels, task, classes)
+    from sklearn.utils import get_tags
+
+    unseen: MissingUnseen = "larger" if get_tags(model).input_tags.allow_nan else "refuse"
+    return Read(parts, known, labels, task, classes, unseen)
 
 
 def _names(model: Any, columns: Sequence[str] | None) -> list[str]:
@@ -92,11 +101,29 @@ def _split(
     if left < 0:
         return None
     index, threshold = int(tree.feature[node]), float(tree.threshold[node])
-    if math.isinf(threshold):
-        raise ValueError(
-            f"the tree asks whether {columns[index].name!r} is missing, which certree's do not"
-        )
-    return index, unrounded(threshold), places[left], places[right]
+    side = _side(tree, node)
+    ways = places[left], places[right]
+    if threshold == math.inf and side == "right":
+        # It sends missing values alone to the right.
+        return index, None, *ways, side
+    return index, unrounded(threshold), *ways, side if columns[index].missing else None
+
+
+def _side(tree: Any, node: int) -> Side:
+    """Where a node sends missing values."""
+    return "left" if tree.missing_go_to_left[node] else "right"
+
+
+def _routed(tree: Any) -> set[int]:
+    """The columns of which some node asks whether they are missing, or sends missing values another
+    way than that of its larger child."""
+    found = set()
+    for node in np.flatnonzero(tree.children_left >= 0).tolist():
+        left, right = tree.children_left[node], tree.children_right[node]
+        larger = "right" if tree.n_node_samples[left] < tree.n_node_samples[right] else "left"
+        if larger != _side(tree, node) or tree.threshold[node] == math.inf:
+            found.add(int(tree.feature[node]))
+    return found
 
 
 def unrounded(threshold: float) -> float:
@@ -107,8 +134,8 @@ def unrounded(threshold: float) -> float:
     """
     below = float32_at_most(threshold)
     if math.isinf(below):
-        # No finite 32-bit float goes left.
-        return -np.finfo(np.float64).max
+        # All finite 32-bit floats go left, or none does.
+        return math.copysign(np.finfo(np.float64).max, below)
     with np.errstate(over="ignore"):
         above = float(np.nextafter(below, np.float32(np.inf)))
     # What would be the next one, were there no infinity.

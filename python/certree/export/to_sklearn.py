@@ -151,11 +151,12 @@ def _exchange(
     nodes["weighted_n_node_samples"] = weights
     for node in tree.nodes:
         if node.split is not None:
-            feature, threshold = place(node.split, known)
+            read = place(tree, node.split, known)
             nodes["left_child"][node.id] = node.split.left
             nodes["right_child"][node.id] = node.split.right
-            nodes["feature"][node.id] = feature
-            nodes["threshold"][node.id] = threshold
+            nodes["feature"][node.id] = read.feature
+            nodes["threshold"][node.id] = read.threshold
+            nodes["missing_go_to_left"][node.id] = read.missing_goes_left
     model.tree_ = maker(*arguments)
     state.update(
         max_depth=tree.depth,
