@@ -18,6 +18,7 @@ from certree.export import (
     to_dot,
     to_json,
     to_matplotlib,
+    to_onnx,
     to_polars,
     to_python,
     to_sklearn,
@@ -33,7 +34,11 @@ from certree.schema import NUMBERS, Column, MissingUnseen, Side, Task
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
+    from onnx import ModelProto
     from scipy.sparse import csr_matrix
+
+    from certree.export.from_sklearn import Read as ReadModel
+    from certree.export.to_json import Read as ReadDocument
 
 Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 """By leaf, times and what share of its rows is without an event then."""
@@ -390,7 +395,8 @@ class Tree:
         return cls._of(from_sklearn.from_sklearn(model, columns))
 
     @classmethod
-    def _of(cls, read: to_json.Read | from_sklearn.Read) -> Tree:
+    def _of(cls, read: ReadDocument | ReadModel) -> Tree:
+        """What a reader has found, as a tree."""
         return cls(
             _core.Tree(read.parts),
             read.columns,
@@ -594,6 +600,45 @@ class Tree:
         <BLANKLINE>
         """
         return to_sklearn.to_sklearn(self, output)
+
+    def to_onnx(self, missing: str = "") -> ModelProto:
+        """The tree as an ONNX model, which answers exactly what :meth:`predict` does.
+
+        It has an input for each column that the tree tests, named like it, of any number of rows:
+        strings for a category, 64-bit integers for a date (days since 1970, or the unit of its
+        type) and for integers with thresholds beyond 2^53, and 64-bit floats for all other numbers
+        and for Booleans (0 and 1). NaN is a missing number or Boolean, -2^63 (numpy's "not a time")
+        a missing date, and ``missing`` a missing string, unless it was a value in training. A model
+        cannot refuse missing values: those that the tree refuses go the way of the larger child.
+
+        Outputs are ``leaf`` (node ids), ``label`` (``label_<name>`` for each of several numbers or
+        targets) and of classes ``proba``, rows × classes (``proba_<name>`` for each target).
+
+        It needs onnx (``pip install 'certree[onnx]'``); onnxruntime runs the model.
+
+        Parameters
+        ----------
+        missing : str, default=""
+            The string that stands for a missing value of a category.
+
+        Returns
+        -------
+        onnx.ModelProto
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import numpy as np
+        >>> import onnxruntime
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> model = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_onnx()
+        >>> session = onnxruntime.InferenceSession(model.SerializeToString())
+        >>> leaf, label, proba = session.run(None, {"age": np.array([25.0, 61.0])})
+        >>> label.tolist(), proba.tolist()
+        (['no', 'yes'], [[1.0, 0.0], [0.0, 1.0]])
+        """
+        return to_onnx.to_onnx(self, missing)
 
     def encode(self, X: Any) -> NDArray[np.float32]:
         """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,

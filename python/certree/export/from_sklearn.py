@@ -36,8 +36,21 @@ class Read(NamedTuple):
     missing_unseen: MissingUnseen
 
 
+class Held(NamedTuple):
+    """What nodes hold, by their ids in scikit-learn."""
+
+    task: Task
+    #: The numbers, or the row weights by class of each target in turn.
+    values: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    #: The class that a node answers.
+    answers: NDArray[np.int64]
+    labels: NDArray[Any]
+    classes: list[NDArray[Any]]
+
+
 def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
-    tree = getattr(model, "tree_", None)
+    tree: Any = getattr(model, "tree_", None)
     if not hasattr(tree, "children_left"):
         raise ValueError(
             f"{type(model).__name__} is no fitted decision tree of scikit-learn's; of an ensemble "
@@ -46,41 +59,53 @@ def from_sklearn(model: Any, columns: Sequence[str] | None = None) -> Read:
     routed = _routed(tree)
     names = _names(model, columns)
     known = [Column(name, "number", "Float32", (), at in routed) for at, name in enumerate(names)]
-    # By node and output, the shares of its classes, or its number.
-    values = tree.value
-    weights = tree.weighted_n_node_samples
-    task: Task
-    if not hasattr(model, "classes_"):
-        held, losses = values[:, :, 0], weights * tree.impurity
-        task = TASKS.get(model.criterion, "regression")
-        targets = ["y"] if held.shape[1] == 1 else [f"y{k}" for k in range(held.shape[1])]
-        # Of the root's, as a tree that explains nothing has 1.
-        losses = losses / losses[0] if losses[0] > 0 else np.zeros(len(losses))
-        answers = np.zeros(len(held), dtype=np.int64)
-        labels, classes = np.array(targets), []
-    else:
-        own = model.classes_ if model.n_outputs_ > 1 else [model.classes_]
-        each = [values[:, k, : len(c)] * weights[:, None] for k, c in enumerate(own)]
-        held = np.hstack(each)
-        missed = [weights - found.max(axis=1) for found in each]
-        losses = np.maximum(np.mean(missed, axis=0), 0.0) / weights[0]
-        if model.n_outputs_ > 1:
-            task, answers = "targets", np.zeros(len(held), dtype=np.int64)
-            labels, classes = np.array([f"y{k}" for k in range(len(own))]), list(own)
-        else:
-            task, answers = "classification", values[:, 0].argmax(axis=1)
-            labels, classes = own[0], []
-    parts = []
+    held = _classes(model, tree) if hasattr(model, "classes_") else _numbers(model, tree)
     order = _preorder(tree)
     places = {node: at for at, node in enumerate(order)}
-    for node in order:
-        split = _split(tree, node, places, known)
-        rows = int(tree.n_node_samples[node])
-        parts.append((split, int(answers[node]), rows, held[node].tolist(), float(losses[node])))
+    parts = [
+        (
+            _split(tree, node, places, known),
+            int(held.answers[node]),
+            int(tree.n_node_samples[node]),
+            held.values[node].tolist(),
+            float(held.losses[node]),
+        )
+        for node in order
+    ]
+    return Read(parts, known, held.labels, held.task, held.classes, _unseen(model))
+
+
+def _numbers(model: Any, tree: Any) -> Held:
+    values = tree.value[:, :, 0]
+    several = values.shape[1] > 1
+    names = [f"y{k}" for k in range(values.shape[1])] if several else ["y"]
+    losses = tree.weighted_n_node_samples * tree.impurity
+    # Of the root's, as a tree that explains nothing has 1.
+    losses = losses / losses[0] if losses[0] > 0 else np.zeros(len(losses))
+    none = np.zeros(len(values), dtype=np.int64)
+    task = TASKS.get(model.criterion, "regression")
+    return Held(task, values, losses, none, np.array(names), [])
+
+
+def _classes(model: Any, tree: Any) -> Held:
+    several = model.n_outputs_ > 1
+    own = list(model.classes_) if several else [model.classes_]
+    weights = tree.weighted_n_node_samples
+    # scikit-learn keeps shares.
+    by_target = [tree.value[:, k, : len(c)] * weights[:, None] for k, c in enumerate(own)]
+    values = np.hstack(by_target)
+    missed = [weights - found.max(axis=1) for found in by_target]
+    losses = np.maximum(np.mean(missed, axis=0), 0.0) / weights[0]
+    if several:
+        names = np.array([f"y{k}" for k in range(len(own))])
+        return Held("targets", values, losses, np.zeros(len(values), dtype=np.int64), names, own)
+    return Held("classification", values, losses, tree.value[:, 0].argmax(axis=1), own[0], [])
+
+
+def _unseen(model: Any) -> MissingUnseen:
     from sklearn.utils import get_tags
 
-    unseen: MissingUnseen = "larger" if get_tags(model).input_tags.allow_nan else "refuse"
-    return Read(parts, known, labels, task, classes, unseen)
+    return "larger" if get_tags(model).input_tags.allow_nan else "refuse"
 
 
 def _names(model: Any, columns: Sequence[str] | None) -> list[str]:
