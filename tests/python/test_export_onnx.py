@@ -137,7 +137,7 @@ def test_names_that_need_care():
     session = onnxruntime.InferenceSession(tree.to_onnx("?").SerializeToString())
     names = [each.name for each in session.get_inputs()]
     assert names == [column.name for column in tree.columns]
-    for name in ("label", "leaf", "proba", ""):
+    for name in ("label", "leaf", "proba", "", "a\0b", "certree:1"):
         with pytest.raises(ValueError, match="cannot be an input of an ONNX model"):
             stump([Column(name, "number", "Float64")], 0, 1.0).to_onnx()
     with pytest.raises(ValueError, match="single leaf"):

@@ -9,7 +9,8 @@ missing value is NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,8 @@ MOST = np.finfo(np.float32).max
 class Feature:
     """One column of the matrix."""
 
+    #: Where in the matrix.
+    place: int
     column: Column
     slot: Slot
     #: The thresholds of the tree's splits on it, ascending; none of other questions.
@@ -96,7 +99,7 @@ class Feature:
         return np.clip(near, below[between], above[between])
 
 
-def features(tree: Tree) -> list[Feature]:
+def features(tree: Tree) -> dict[Slot, Feature]:
     """The columns of the matrix: one for each number, date or Boolean that is tested, one for each
     value of a category that is asked for, and one for each column that is asked whether it is
     missing."""
@@ -108,7 +111,10 @@ def features(tree: Tree) -> list[Feature]:
         if node.split.test is not None and not isinstance(node.split.test, (bool, str)):
             thresholds.add(node.split.test)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], str(item[0][1])))
-    return [Feature(column, slot, tuple(sorted(known))) for slot, (column, known) in ordered]
+    return {
+        slot: Feature(at, column, slot, tuple(sorted(thresholds)))
+        for at, (slot, (column, thresholds)) in enumerate(ordered)
+    }
 
 
 class Place(NamedTuple):
@@ -120,30 +126,29 @@ class Place(NamedTuple):
     missing_goes_left: bool
 
 
-def place(tree: Tree, split: Split, known: Sequence[Feature]) -> Place:
-    at = [feature.slot for feature in known].index(split.slot)
+def place(tree: Tree, split: Split, known: Mapping[Slot, Feature]) -> Place:
+    feature = known[split.slot]
     missing_goes_left = tree.way_of_missing(split) == "left"
     if split.test is None or isinstance(split.test, (bool, str)):
-        return Place(at, 0.5, missing_goes_left)
-    threshold = float(known[at].rounded[known[at].thresholds.index(split.test)])
-    return Place(at, threshold, missing_goes_left)
+        return Place(feature.place, 0.5, missing_goes_left)
+    threshold = float(feature.rounded[bisect_left(feature.thresholds, split.test)])
+    return Place(feature.place, threshold, missing_goes_left)
 
 
 def encode(tree: Tree, X: Any) -> Floats:
     known = features(tree)
-    slots = [feature.slot for feature in known]
-    found = slot_arrays(X, tree.columns, slots, tree.missing_unseen)
+    found = slot_arrays(X, tree.columns, list(known), tree.missing_unseen)
     # scikit-learn takes no matrix without columns.
     matrix = np.zeros((found.n_rows, max(len(known), 1)), dtype=np.float32)
-    for at, (feature, values, gone) in enumerate(zip(known, found.arrays, found.missing)):
-        matrix[:, at] = feature.encode(values)
+    for feature, values, gone in zip(known.values(), found.arrays, found.missing):
+        matrix[:, feature.place] = feature.encode(values)
         if gone is not None:
-            matrix[gone, at] = np.nan
+            matrix[gone, feature.place] = np.nan
     return matrix
 
 
 def names(tree: Tree) -> list[str]:
-    return [feature.name for feature in features(tree)] or ["nothing"]
+    return [feature.name for feature in features(tree).values()] or ["nothing"]
 
 
 def _count_below(values: NDArray[Any], thresholds: Sequence[int | float]) -> NDArray[np.int64]:

@@ -29,6 +29,9 @@ OPSET, ML_OPSET, IR = 19, 3, 9
 NO_TIME = -(2**63)
 """What numpy's "not a time" is as an integer."""
 
+OWN = "certree:"
+"""How names begin of what is neither input nor output."""
+
 MOST_NODES = 2**24
 """Node ids up to here are 32-bit floats."""
 
@@ -50,15 +53,11 @@ def to_onnx(tree: Tree, missing: str = "") -> Any:
     graph = Graph(onnx)
     asked = _asked(tree)
     parts = [part for each in asked for part in _column(graph, each, missing)]
-    graph.add("Concat", parts, axis=1, out="certree:answers")
+    graph.add("Concat", parts, axis=1, out=f"{OWN}answers")
     _ensemble(graph, tree, asked)
     tables = _tables(tree)
     for each in asked:
-        if each.column.name in ("", "leaf", *tables):
-            raise ValueError(
-                f"a column that is named {each.column.name!r} cannot be an input of an ONNX model "
-                "whose outputs are leaf, label and proba; rename it"
-            )
+        _check_name(each.column.name, ["leaf", *tables])
     outputs = [graph.value("leaf", np.dtype(np.int64), 1)]
     for name, table in tables.items():
         graph.add("Gather", [graph.constant(table), "leaf"], axis=0, out=name)
@@ -79,6 +78,15 @@ def _asked(tree: Tree) -> list[Asked]:
             "its answer is always the same"
         )
     return list(found.values())
+
+
+def _check_name(name: str, outputs: Sequence[str]) -> None:
+    """A value has one name in a model, and runtimes written in C end it at a zero character."""
+    if not name or "\0" in name or name.startswith(OWN) or name in outputs:
+        raise ValueError(
+            f"a column that is named {name!r} cannot be an input of an ONNX model whose outputs are "
+            f"{', '.join(outputs)}; rename it"
+        )
 
 
 # ---- questions
@@ -177,8 +185,8 @@ def _ensemble(graph: Graph, tree: Tree, asked: Sequence[Asked]) -> None:
     splits = [node.split for node in nodes]
     graph.add(
         "TreeEnsembleRegressor",
-        ["certree:answers"],
-        out="certree:leaf",
+        [f"{OWN}answers"],
+        out=f"{OWN}leaf",
         domain="ai.onnx.ml",
         n_targets=1,
         nodes_treeids=[0] * len(nodes),
@@ -196,7 +204,7 @@ def _ensemble(graph: Graph, tree: Tree, asked: Sequence[Asked]) -> None:
         target_ids=[0] * tree.n_leaves,
         target_weights=[float(leaf.id) for leaf in tree.leaves],
     )
-    flat = graph.add("Reshape", ["certree:leaf", graph.constant(np.array([-1]))])
+    flat = graph.add("Reshape", [f"{OWN}leaf", graph.constant(np.array([-1]))])
     graph.add("Cast", [flat], to=graph.int64, out="leaf")
 
 
@@ -249,12 +257,12 @@ class Graph:
 
     def add(self, kind: str, inputs: Sequence[str], out: str = "", **attributes: Any) -> str:
         """A node, and the name of what it makes."""
-        name = out or f"certree:{len(self.nodes)}"
+        name = out or f"{OWN}{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
         return name
 
     def constant(self, values: NDArray[Any]) -> str:
-        name = f"certree:constant {len(self.constants)}"
+        name = f"{OWN}constant {len(self.constants)}"
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 

@@ -7,6 +7,7 @@ nodes are exchanged by the protocol by which it is pickled.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from certree.conditions import plain
 from certree.export.encode import Feature, features, place
 from certree.export.variances import variances
+from certree.ingest import Slot
 from certree.scalars import shown
 from certree.schema import NUMBERS
 
@@ -34,7 +36,7 @@ def to_sklearn(tree: Tree, output: str = "proba") -> Any:
     return model
 
 
-def _classifier(tree: Tree, known: list[Feature], output: str) -> Any:
+def _classifier(tree: Tree, known: Mapping[Slot, Feature], output: str) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     classes = _classes(tree)
@@ -111,7 +113,7 @@ def _check_answers(
                 )
 
 
-def _regressor(tree: Tree, known: list[Feature]) -> Any:
+def _regressor(tree: Tree, known: Mapping[Slot, Feature]) -> Any:
     from sklearn.tree import DecisionTreeRegressor
 
     values = np.array([node.value for node in tree.nodes])
@@ -129,14 +131,14 @@ def _impurities(tree: Tree) -> NDArray[np.float64]:
     return known / len(tree.labels)
 
 
-def _no_values(known: list[Feature], n_rows: int) -> NDArray[np.float32]:
+def _no_values(known: Mapping[Slot, Feature], n_rows: int) -> NDArray[np.float32]:
     return np.zeros((n_rows, max(len(known), 1)), dtype=np.float32)
 
 
 def _exchange(
     model: Any,
     tree: Tree,
-    known: list[Feature],
+    known: Mapping[Slot, Feature],
     values: NDArray[np.float64],
     impurity: NDArray[np.float64],
     weights: Any,
@@ -168,8 +170,8 @@ def _exchange(
     return model
 
 
-def _warn_of_moved(known: list[Feature]) -> None:
-    for feature in known:
+def _warn_of_moved(known: Mapping[Slot, Feature]) -> None:
+    for feature in known.values():
         if moved := feature.moved:
             warnings.warn(
                 f"scikit-learn compares 32-bit floats, and has none for {len(moved)} thresholds of "
