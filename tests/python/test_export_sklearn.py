@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 from trees import AGE, columns_of, every_type, gallery, patients, random_tree, splits_of, stump
 
-from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor, _core
+from certree import (
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    _core,
+)
 from certree.export.encode import MOST
 from certree.schema import Column
 from certree.tree import Tree
@@ -198,6 +204,10 @@ def test_single_leaves_and_several_targets():
     leaf = Tree(_core.Tree([(None, 1, 3, [1.0, 2.0], 0.3)]), [AGE], ["no", "yes"])
     agree(leaf, leaf.to_sklearn(), pl.DataFrame({"age": [1, 2]}))
     assert leaf.encoded_names == ["nothing"]
+    split = ((0, 38.5, 1, 2), 0, 2, [2.0], 0.0)
+    parts = [split, (None, 0, 1, [1.0], 0.0), (None, 0, 1, [1.0], 0.0)]
+    alike = Tree(_core.Tree(parts), [AGE], ["the only one"])
+    agree(alike, alike.to_sklearn(), pl.DataFrame({"age": [1, 50]}))
     X = np.arange(12.0)[:, None]
     y = np.column_stack([np.repeat(["a", "b"], 6), np.repeat(["long", "x", "a"], 4)])
     tree = OptimalTreeClassifier(max_depth=2, leaf_penalty=0.0).fit(X, y).tree_
@@ -218,6 +228,8 @@ def test_trees_without_shares_keep_their_labels():
     with pytest.raises(ValueError, match="hold costs.*output='label'"):
         costly.to_sklearn()
     agree(costly, costly.to_sklearn("label"), X)
+    better = OptimalPolicyTree(max_depth=2).fit(X, rewards=rng.random((80, 3))).tree_
+    agree(better, better.to_sklearn("label"), X)
     y = (rng.random(80) < 0.3).astype(int)
     weights = {0: 1, 1: 5}
     heavy = OptimalTreeClassifier(max_depth=1, leaf_penalty=0.0, class_weight=weights)

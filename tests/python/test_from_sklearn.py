@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from sklearn.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -134,6 +139,15 @@ def test_trees_of_numbers_agree(criterion):
     expected = {"poisson": "rates", "absolute_error": "quantiles"}.get(criterion, "regression")
     assert tree.task == expected
     assert str(tree) and tree.to_svg() and tree.to_sql() and tree.to_dot()
+
+
+@pytest.mark.parametrize(
+    "ensemble", [ExtraTreesRegressor, GradientBoostingRegressor, IsolationForest]
+)
+def test_members_of_ensembles_agree(ensemble):
+    X, y = load_diabetes(return_X_y=True)
+    member = np.ravel(ensemble(n_estimators=2, random_state=0).fit(X, y).estimators_)[0]
+    agree(member, Tree.from_sklearn(member), near_thresholds(member, np.random.default_rng(1)))
 
 
 def test_several_targets_agree():
