@@ -1,5 +1,4 @@
-"""Do limits hold? Some forty combinations of shape, task and limit, each fitted in a process of its
-own.
+"""Do limits hold? Some forty combinations of shape, task and limit, each in its own process.
 
     python benches/limits.py [--only WORDS] [--times 1] [--json FILE]
 

@@ -169,9 +169,11 @@ impl Constrained {
 
 /// A number of six digits that is no less.
 fn rounded_up(x: f64) -> f64 {
-    let digits = |x: f64| format!("{x:.5e}").parse().unwrap_or(x);
-    let near = digits(x);
-    if near >= x { near } else { digits(x * (1.0 + 1e-5)) }
+    let text = format!("{x:.5e}");
+    let (near, exponent) = (text.parse().unwrap_or(x), text.split('e').nth(1));
+    let exponent: i32 = exponent.and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    let step = 10f64.powi(exponent - 5);
+    if near >= x { near } else { format!("{:.5e}", x + step / 2.0).parse().unwrap_or(x) }
 }
 
 #[cfg(test)]

@@ -178,8 +178,10 @@ impl RowCosts {
         // Sums of costs above 0 that are 0 were never rounded.
         let brought = if size > 0.0 || costs.iter().any(|&cost| cost < 0.0) { error } else { 0.0 };
         let offset = shared * up - size * up * f64::EPSILON * 4.0 - brought;
-        // What a tree may cost, in the caller's own numbers.
-        let largest = 4.0 * ((size + total) / normalizer).max(leaf_penalty);
+        // No tree that is found costs more than a leaf of one label, in the caller's own numbers.
+        let of_label = |label| sum(costs.iter().copied().skip(label).step_by(n_labels)).abs();
+        let least = (0..n_labels).map(of_label).fold(f64::INFINITY, f64::min);
+        let largest = 4.0 * (least.max(shared.abs()) / normalizer).max(leaf_penalty);
         let fits = units.is_normal() && leaf_cost <= MAX_TOTAL as f64 && largest.is_finite();
         let error = error + in_units.as_ref().map_or(0.0, |own| own.error);
         if !(fits && offset.abs() < FARTHEST && error < MAX_TOTAL as f64) {

@@ -202,6 +202,9 @@ class Fits:
     def certify(self, model: Any, data: tuple[Any, ...], rng: random.Random) -> str:
         limit = model.time_limit
         model.set_params(time_limit=1e-9).fit(*data).set_params(time_limit=limit)
+        if not model._fitted.adds_up:
+            # There was no time to guess any cut, so that there is nothing to go on with.
+            return "certify: no cuts"
         before = model.objective_, model.lower_bound_
         found = Signal(moment(rng, self.seconds))
         found.run(model.certify)

@@ -163,7 +163,7 @@ def test_the_certificate_names_the_metric():
             "the least violation reachable is 0.1",
         ),
         ({"beta": 0}, list("abab"), "beta=0 is not valid"),
-        ({"beta": 1e-9}, list("abab"), "fewer decimals"),
+        ({"beta": 1e-9}, list("abab"), "beta=1e-9 is too far from 1"),
         ({"class_weight": {"b": 0}}, list("abab"), "no row of the positive class weighs anything"),
         ({"class_weight": {"a": 0}}, list("abab"), "no row of the negative class weighs anything"),
     ],

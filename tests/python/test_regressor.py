@@ -73,8 +73,8 @@ def test_no_stump_is_better(seed):
     assert model.objective_ == pytest.approx(best_stump(X, y, weights, 0.02), rel=1e-13)
     assert model.status_ == "optimal" and model.lower_bound_ <= model.objective_
     # Sums of long targets are rounded to a grid of 2⁻⁶¹, and products with weights that are no
-    # short decimals by some steps of a float. Both are charged, relative to the range of the targets
-    # squared, which is up to a hundred times their variance here.
+    # short decimals by some steps of a float. Both are charged, relative to the range of the
+    # targets squared, which is up to a hundred times their variance here.
     assert model.gap_ <= (1e-12 if seed % 2 else 1e-15)
 
 

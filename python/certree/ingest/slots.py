@@ -95,8 +95,11 @@ def where_missing(series: pl.Series) -> np.ndarray | None:
 
 def filled_in(series: pl.Series, missing: np.ndarray) -> pl.Series:
     """The series with some value of it in place of missing ones. It has one."""
+    first = int(np.argmin(missing))
+    if series.dtype.is_integer() or series.dtype == pl.Boolean:
+        return series.fill_null(series[first])
     rows = np.arange(len(series))
-    rows[missing] = np.flatnonzero(~missing)[0]
+    rows[missing] = first
     return series.gather(rows)
 
 
