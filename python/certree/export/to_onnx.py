@@ -84,8 +84,8 @@ def _check_name(name: str, outputs: Sequence[str]) -> None:
     """A value has one name in a model, and runtimes written in C end it at a zero character."""
     if not name or "\0" in name or name.startswith(OWN) or name in outputs:
         raise ValueError(
-            f"a column that is named {name!r} cannot be an input of an ONNX model whose outputs are "
-            f"{', '.join(outputs)}; rename it"
+            f"a column that is named {name!r} cannot be an input of an ONNX model whose outputs "
+            f"are {', '.join(outputs)}; rename it"
         )
 
 
