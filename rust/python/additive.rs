@@ -282,6 +282,11 @@ impl Formula for CustomFormula {
         self.counts
     }
 
+    /// A call to Python is worth thousands of leaves.
+    fn leaves_at_once(&self) -> usize {
+        1 << 12
+    }
+
     fn losses(&self, sums: &[i64], losses: &mut [f64]) {
         losses.fill(0.0);
         if losses.is_empty() || self.failed.get().is_some() {

@@ -28,6 +28,11 @@ pub trait Formula: Send + Sync {
     /// losses.len() + k]`.
     fn losses(&self, sums: &[i64], losses: &mut [f64]);
 
+    /// About how many leaves to ask about at once.
+    fn leaves_at_once(&self) -> usize {
+        1 << 10
+    }
+
     /// Whether leaves that hold nothing have a loss of 0, too.
     fn takes_empty_leaves(&self) -> bool {
         false
@@ -197,6 +202,10 @@ impl Task for FormulaTask {
         if !within {
             losses.iter().for_each(|&loss| _ = self.units_of(loss));
         }
+    }
+
+    fn leaves_at_once(&self) -> usize {
+        self.formula.leaves_at_once()
     }
 
     fn takes_empty_leaves(&self) -> bool {

@@ -263,6 +263,10 @@ impl Task for Summed {
         }
     }
 
+    fn leaves_at_once(&self) -> usize {
+        self.inner.leaves_at_once()
+    }
+
     fn least(&self, point: usize) -> Cost {
         self.least[point]
     }

@@ -12,9 +12,6 @@ use crate::kernel::look::vec_bytes;
 use crate::task::Task;
 use crate::view::Bans;
 
-/// About so many cells are costed in one call.
-pub const MANY: usize = 1 << 10;
-
 /// What 32 columns and one statistic have.
 pub type Row = [i64; LANES];
 
@@ -58,9 +55,9 @@ impl Cells {
         self.rows.resize(if count_rows { self.n } else { 0 }, 0);
     }
 
-    /// How many columns, each against `blocks` blocks, make a batch.
-    pub fn columns_at_once(blocks: usize) -> usize {
-        (MANY / (4 * LANES * blocks.max(1))).max(1)
+    /// How many columns, each against `blocks` blocks, make a batch for a task.
+    pub fn columns_at_once(task: &dyn Task, blocks: usize) -> usize {
+        (task.leaves_at_once() / (4 * LANES * blocks.max(1))).max(1)
     }
 
     /// One statistic of column i against the lanes at `place`: of the rows with i, of those

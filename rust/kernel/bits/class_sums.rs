@@ -105,7 +105,7 @@ impl<'a> ClassSums<'a> {
         let mut from = 0;
         while from < n {
             let blocks = n.div_ceil(LANES) - from / LANES;
-            let columns = Cells::columns_at_once(blocks).next_multiple_of(4);
+            let columns = Cells::columns_at_once(self.task, blocks).next_multiple_of(4);
             // Columns of one block have as many blocks before them.
             let to = (from + columns).min(n).min((from / LANES + 1) * LANES);
             self.evaluate(look, tally, (from, to))?;

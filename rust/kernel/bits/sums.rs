@@ -106,7 +106,7 @@ impl<'a> NumberSums<'a> {
             }
             for (i, j) in pair_sums::blocks(tiles.clone()) {
                 let columns: Vec<usize> = (i * LANES..n.min((i + 1) * LANES)).collect();
-                for columns in columns.chunks(Cells::columns_at_once(1)) {
+                for columns in columns.chunks(Cells::columns_at_once(self.task, 1)) {
                     if (look.halt)() {
                         return Err(Unfinished::Stopped);
                     }
