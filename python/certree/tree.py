@@ -13,11 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from certree import _core, conditions
 from certree.conditions import Test
 from certree.export import (
+    encode,
+    from_sklearn,
     to_dot,
     to_json,
     to_matplotlib,
+    to_onnx,
     to_polars,
     to_python,
+    to_sklearn,
     to_sql,
     to_svg,
     to_text,
@@ -30,7 +34,11 @@ from certree.schema import NUMBERS, Column, MissingUnseen, Side, Task
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
+    from onnx import ModelProto
     from scipy.sparse import csr_matrix
+
+    from certree.export.from_sklearn import Read as ReadModel
+    from certree.export.to_json import Read as ReadDocument
 
 Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 """By leaf, times and what share of its rows is without an event then."""
@@ -345,7 +353,50 @@ class Tree:
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is
         wrong."""
-        read = to_json.from_json(text)
+        return cls._of(to_json.from_json(text))
+
+    @classmethod
+    def from_sklearn(cls, model: Any, columns: Sequence[str] | None = None) -> Tree:
+        """A fitted decision tree of scikit-learn's as a certree ``Tree``, to compare, draw and
+        export it.
+
+        It sends every row of numbers the way that ``model`` does, which rounds values to 32-bit
+        floats before it compares them: thresholds become the middles between two of these. Missing
+        values go where ``model`` sends them, and are refused where it refuses them. Nodes
+        are numbered from the left, as in all trees here; scikit-learn has another order where
+        ``max_leaf_nodes`` limits the tree.
+
+        Parameters
+        ----------
+        model : DecisionTreeClassifier, DecisionTreeRegressor or one of ExtraTrees'
+            Also one of the ``estimators_`` of a forest.
+        columns : sequence of str, default=None
+            Names of the columns; without them those that ``model`` knows, or ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        Tree
+
+        Examples
+        --------
+        >>> from certree import Tree
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> cart = DecisionTreeClassifier(max_leaf_nodes=3, random_state=3).fit(X, y)
+        >>> names = ["sepal length", "sepal width", "length", "width"]
+        >>> print(Tree.from_sklearn(cart, names))
+        150 rows  0: 33.3%, 1: 33.3%, 2: 33.3%
+        ├── width <= 0.80000004 → 0  50 rows  0:   100%, 1:     0%, 2:     0%
+        └── width > 0.80000004
+            ├── width <= 1.75   → 1  54 rows  0:     0%, 1:  90.7%, 2:   9.3%
+            └── width > 1.75    → 2  46 rows  0:     0%, 1:   2.2%, 2:  97.8%
+        """
+        return cls._of(from_sklearn.from_sklearn(model, columns))
+
+    @classmethod
+    def _of(cls, read: ReadDocument | ReadModel) -> Tree:
+        """What a reader has found, as a tree."""
         return cls(
             _core.Tree(read.parts),
             read.columns,
@@ -500,6 +551,121 @@ class Tree:
         'yes'
         """
         return to_python.to_python(self, output, name)
+
+    def to_sklearn(self, output: Literal["proba", "label"] = "proba") -> Any:
+        """The tree as a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, for
+        ``plot_tree``, ``export_text`` and whatever else reads scikit-learn's trees.
+
+        Its rows are those of :meth:`encode`, on which ``predict``, ``predict_proba`` and ``apply``
+        answer what this tree does. A tree that answers costs, rewards or labels of a task of the
+        user's own has no class shares; nor does one say by its shares what it answers that was
+        fitted with class weights, costs or constraints. Both are a ``ValueError`` that says so,
+        and ``output="label"`` makes a tree whose shares are 1 for the label and 0 for others.
+
+        Impurities are Gini's, and mean squared errors. Nodes of trees that answer numbers know no
+        weights, so that rows count once each, and their impurities are NaN where nodes do not know
+        them: of other losses than squared errors, and if rows have several weights, if rows that
+        are equal in all columns have several answers, or if all leaves answer the same.
+
+        Parameters
+        ----------
+        output : {"proba", "label"}, default="proba"
+            What a node's ``value`` holds; trees that answer numbers hold these either way.
+
+        Returns
+        -------
+        DecisionTreeClassifier or DecisionTreeRegressor
+
+        Warns
+        -----
+        UserWarning
+            Where thresholds of one column are the same as 32-bit floats, or beyond them: only the
+            matrix of :meth:`encode` tells their rows apart.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.tree import export_text
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> tree = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> twin = tree.to_sklearn()
+        >>> twin.predict(tree.encode(people))
+        array(['no', 'no', 'yes', 'yes'], dtype=object)
+        >>> print(export_text(twin, feature_names=tree.encoded_names))
+        |--- age <= 40.00
+        |   |--- class: no
+        |--- age >  40.00
+        |   |--- class: yes
+        <BLANKLINE>
+        """
+        return to_sklearn.to_sklearn(self, output)
+
+    def to_onnx(self, missing: str = "") -> ModelProto:
+        """The tree as an ONNX model, which answers exactly what :meth:`predict` does.
+
+        It has an input for each column that the tree tests, named like it, of any number of rows:
+        strings for a category, 64-bit integers for a date (days since 1970, or the unit of its
+        type) and for integers with thresholds beyond 2^53, and 64-bit floats for all other numbers
+        and for Booleans (0 and 1). NaN is a missing number or Boolean, -2^63 (numpy's "not a time")
+        a missing date, and ``missing`` a missing string, unless it was a value in training. A model
+        cannot refuse missing values: those that the tree refuses go the way of the larger child.
+
+        Outputs are ``leaf`` (node ids), ``label`` (``label_<name>`` for each of several numbers or
+        targets) and of classes ``proba``, rows × classes (``proba_<name>`` for each target).
+
+        It needs onnx (``pip install 'certree[onnx]'``); onnxruntime runs the model.
+
+        Parameters
+        ----------
+        missing : str, default=""
+            The string that stands for a missing value of a category.
+
+        Returns
+        -------
+        onnx.ModelProto
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import numpy as np
+        >>> import onnxruntime
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> model = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_onnx()
+        >>> session = onnxruntime.InferenceSession(model.SerializeToString())
+        >>> leaf, label, proba = session.run(None, {"age": np.array([25.0, 61.0])})
+        >>> label.tolist(), proba.tolist()
+        (['no', 'yes'], [[1.0, 0.0], [0.0, 1.0]])
+        """
+        return to_onnx.to_onnx(self, missing)
+
+    def encode(self, X: Any) -> NDArray[np.float32]:
+        """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,
+        date (as a number in its unit since 1970) and Boolean (0 or 1) that the tree tests, and one
+        with 0 and 1 for each value of a category that it asks for, and for each column of which it
+        asks whether it is missing; ``encoded_names`` names them.
+
+        Numbers are the 32-bit floats nearest to them that are on their side of every threshold,
+        and missing values NaN. A tree of a single leaf has one column of zeros.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"sex": ["f", "m", "f"], "ill": ["no", "yes", "no"]})
+        >>> tree = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> tree.encoded_names
+        ['sex = f']
+        >>> tree.encode(people).tolist()
+        [[1.0], [0.0], [1.0]]
+        """
+        return encode.encode(self, X)
+
+    @property
+    def encoded_names(self) -> list[str]:
+        """The names of the columns of :meth:`encode`."""
+        return encode.names(self)
 
     @cached_property
     def _parents(self) -> list[int]:

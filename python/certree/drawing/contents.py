@@ -16,6 +16,7 @@ import numpy as np
 from certree.conditions import brief, plain
 from certree.drawing.measure import width_of
 from certree.export.node_words import answer_text, mean_texts, percent, rows_text, value_texts
+from certree.export.variances import variances
 from certree.schema import NUMBERS, Task
 
 if TYPE_CHECKING:
@@ -334,25 +335,9 @@ def _means(tree: Tree) -> list[Gauge | None]:
 
 
 def _spreads(tree: Tree) -> list[float] | None:
-    """The standard deviation of the target at each node.
-
-    A node holds its squared error as a share of the root's. How large that one is, the means tell:
-    the leaves' distances from the root's mean are the part of it that the tree explains. ``None``
-    where rows with equal features have other targets, because nodes do not hold what that adds,
-    where means are not those of equal rows, or where the tree explains too little to tell.
-    """
-    nodes = tree.nodes
-    if tree.task != "regression" or len(tree.labels) != 1 or abs(nodes[0].loss - 1) > 1e-9:
-        return None
-    mean, rows = nodes[0].value[0], nodes[0].rows
-    leaves = tree.leaves
-    average = sum(leaf.rows * leaf.value[0] for leaf in leaves) / max(rows, 1)
-    explained = sum(leaf.rows * (leaf.value[0] - mean) ** 2 for leaf in leaves)
-    left = sum(leaf.loss for leaf in leaves)
-    if left > 1 - 1e-6 or abs(average - mean) > 1e-6 * max(abs(mean), 1e-300):
-        return None
-    total = explained / (1 - left)
-    return [math.sqrt(max(total * node.loss / max(node.rows, 1), 0.0)) for node in nodes]
+    """The standard deviation of the target at each node; ``None`` where nodes do not tell."""
+    known = variances(tree) if len(tree.labels) == 1 else None
+    return None if known is None else [math.sqrt(each) for each in known.tolist()]
 
 
 def _strengths(tree: Tree) -> list[float]:

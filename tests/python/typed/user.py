@@ -66,6 +66,10 @@ model.tree_.to_svg(names=3)  # type: ignore[arg-type]
 query: str = model.tree_.to_sql("proba", dialect="postgres")
 model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
 code: str = model.tree_.to_python(output, name="score")
+cart = Tree.from_sklearn(model.tree_.to_sklearn("label"), columns=model.tree_.encoded_names)
+matrix: NDArray[np.float32] = model.tree_.encode(X)
+model.tree_.to_sklearn("leaf")  # type: ignore[arg-type]
+blob: bytes = cart.to_onnx(missing="?").SerializeToString()
 certree.report(model, X, y, sensitive="sex", path="report.html", dialect="sqlite").exists()
 certree.plot_frontier(frontier(model, X, y))
 certree.plot_anytime({"one": model, "other": model.certificate_}, log_time=True)
