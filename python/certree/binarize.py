@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import conditions, ingest
 from certree.estimators import parameters
-from certree.ingest.midpoints import rounded_down
+from certree.ingest.midpoints import n_below_all, rounded_down
 from certree.options import Thresholds
 from certree.schema import Column
 
@@ -106,7 +106,10 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
                 at += 1
             else:
                 places = [test for test in self._tests(column) if test is not None]
-                for bound in rounded_down(places, values.dtype):
+                n_false = n_below_all(places, values.dtype)
+                out[:, at : at + n_false] = False
+                at += n_false
+                for bound in rounded_down(places[n_false:], values.dtype):
                     np.less_equal(values, bound, out=out[:, at])
                     at += 1
             if missing is not None:

@@ -128,3 +128,15 @@ def test_a_tree_asks_only_for_values_that_it_may():
             assert model.score(frame, y) == right / 6
             tests = {node.split.test for node in model.tree_.nodes if node.split is not None}
             assert tests <= set(allowed)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64])
+def test_thresholds_below_all_that_a_type_has_separate_nothing(dtype):
+    least = int(np.iinfo(np.dtype(dtype.__name__.lower())).min)
+    frame = pl.DataFrame({"x": pl.Series([least, 5, 7] * 10, dtype=dtype)})
+    y = np.array([0, 0, 1] * 10)
+    for low in (least - 1, least - 200.0, -1e300):
+        model = OptimalTreeClassifier(max_depth=2, thresholds={"x": [low, 6]}).fit(frame, y)
+        assert model.certificate_.n_cuts == 1 and model.objective_ == pytest.approx(0.02)
+    fitted = ThresholdBinarizer().fit(pl.DataFrame({"x": [least - 300.5, least - 100.5, 6.0]}))
+    assert fitted.transform(frame).tolist() == [[False, x < 6] for x in frame["x"]]

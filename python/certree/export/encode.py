@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from certree.conditions import float32_at_most, float_at_most, plain, question
 from certree.ingest import Slot, slot_arrays
 from certree.ingest.kinds import time_unit
-from certree.ingest.midpoints import rounded_down
+from certree.ingest.midpoints import n_below_all, rounded_down
 from certree.schema import Column
 
 if TYPE_CHECKING:
@@ -158,8 +158,6 @@ def _count_below(values: NDArray[Any], thresholds: Sequence[int | float]) -> NDA
         return np.searchsorted(bounds, values, side="left")
     # A threshold may be infinite, and an integer is within these.
     whole = [math.floor(min(max(t, -(2**64)), 2**64)) for t in thresholds]
-    least = np.iinfo(values.dtype).min
-    # Below all values of the type, so that none is at most the threshold.
-    too_low = sum(t < least for t in whole)
+    too_low = n_below_all(whole, values.dtype)
     bounds = rounded_down(whole[too_low:], values.dtype)
     return np.searchsorted(bounds, values, side="left") + too_low

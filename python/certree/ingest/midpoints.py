@@ -145,6 +145,7 @@ def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
 def separating(values: np.ndarray, thresholds: list[float] | list[int]) -> list[float] | list[int]:
     """The thresholds that separate some of the values; the lowest of those that do so alike."""
     below = np.searchsorted(values, rounded_down(thresholds, values.dtype), side="right")
+    below[: n_below_all(thresholds, values.dtype)] = 0
     kept, last = [], 0
     for threshold, count in zip(thresholds, below.tolist()):
         if last < count < len(values):
@@ -164,6 +165,13 @@ def rounded_down(thresholds: Sequence[float] | Sequence[int], dtype: np.dtype) -
     with np.errstate(over="ignore"):
         below = np.nextafter(found, dtype.type(-np.inf))
     return np.where(found > exact, below, found)
+
+
+def n_below_all(thresholds: Sequence[float] | Sequence[int], dtype: np.dtype) -> int:
+    """How many of the ascending thresholds are below every value that a type has, so that rounding
+    them down saturates and no value is at most them."""
+    least = -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
+    return sum(threshold < least for threshold in thresholds)
 
 
 def unsigned_zero(values: np.ndarray) -> np.ndarray:
