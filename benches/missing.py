@@ -21,17 +21,9 @@ import numpy as np
 import polars as pl
 
 from certree import OptimalTreeClassifier
+from continuous import LEAST, read
 
-LEAST = 0.05
 SEED = 5
-
-
-def read(path: Path) -> tuple[pl.DataFrame, np.ndarray]:
-    frame = pl.read_parquet(path)
-    if "split" in frame.columns:
-        frame = frame.filter(pl.col("split") == "train").drop("split")
-    _, y = np.unique(frame["target"].to_numpy(), return_inverse=True)
-    return frame.drop("target"), y
 
 
 def with_gaps(X: pl.DataFrame, share: float) -> pl.DataFrame:

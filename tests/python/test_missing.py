@@ -294,23 +294,6 @@ def capacity_loss(leaves, y):
 LOSSES = {"f1": f1_loss, "auc": auc_loss, "capacity": capacity_loss}
 
 
-@pytest.mark.parametrize("kind", LOSSES)
-@pytest.mark.parametrize("seed", range(CASES))
-def test_no_tree_has_a_better_metric(kind, seed):
-    rng, frame = drawn(seed + 60_000, n=int(np.random.default_rng(seed).integers(3, 9)), columns=2)
-    y, (depth, penalty) = rng.integers(0, 2, frame.height), shape(rng)
-    y[:2] = 0, 1
-    given = {"objective": "accuracy", "constraints": (Capacity(1, 0.4),)}
-    if kind != "capacity":
-        given = {"objective": kind}
-    depth = min(depth, 2)
-    model = OptimalTreeClassifier(max_depth=depth, leaf_penalty=penalty, **given).fit(frame, y)
-    every = partitions(all_cuts(frame, None), frame.height, depth)
-    best = min(LOSSES[kind](leaves, y) + penalty * len(leaves) for leaves in every)
-    assert model.objective_ == pytest.approx(best, rel=1e-9, abs=1e-9)
-    assert model.status_ == "optimal"
-
-
 @pytest.mark.parametrize("seed", range(CASES))
 def test_both_orders_of_a_column_and_is_missing_are_paid_once(seed):
     rng, frame = drawn(seed + 70_000, n=int(np.random.default_rng(seed).integers(3, 9)), columns=2)
@@ -418,19 +401,23 @@ def partitions_with_own_branches(cuts, n, depth):
         yield [np.frombuffer(leaf, dtype=bool) for leaf in leaves]
 
 
+@pytest.mark.parametrize("how", ["route", "own_branch"])
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", range(CASES))
-def test_branches_of_their_own_go_with_metrics_and_constraints(kind, seed):
-    rng, frame = drawn(seed + 90_000, n=int(np.random.default_rng(seed).integers(3, 9)), columns=2)
+def test_no_tree_has_a_better_metric(kind, seed, how):
+    rng, frame = drawn(seed + 60_000, n=int(np.random.default_rng(seed).integers(3, 9)), columns=2)
     y, (depth, penalty) = rng.integers(0, 2, frame.height), shape(rng)
     y[:2] = 0, 1
+    depth = min(depth, 2)
     given = {"objective": "accuracy", "constraints": (Capacity(1, 0.4),)}
     if kind != "capacity":
         given = {"objective": kind}
-    model = OptimalTreeClassifier(
-        max_depth=depth, leaf_penalty=penalty, missing="own_branch", **given
-    ).fit(frame, y)
-    every = partitions_with_own_branches(own_branches(frame), frame.height, depth)
+    model = OptimalTreeClassifier(max_depth=depth, leaf_penalty=penalty, missing=how, **given)
+    model.fit(frame, y)
+    if how == "own_branch":
+        every = partitions_with_own_branches(own_branches(frame), frame.height, depth)
+    else:
+        every = partitions(all_cuts(frame, None), frame.height, depth)
     best = min(LOSSES[kind](leaves, y) + penalty * len(leaves) for leaves in every)
     assert model.objective_ == pytest.approx(best, rel=1e-9, abs=1e-9)
     assert model.status_ == "optimal"

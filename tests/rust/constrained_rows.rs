@@ -31,14 +31,7 @@ struct Counted {
 fn counted(seed: u64, paths: PathMix) -> Counted {
     let rng = &mut Random::new(seed ^ 0xca9);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
-    let options = Options {
-        min_points: 2,
-        max_points: 8,
-        max_columns: 4,
-        limits,
-        paths,
-        ..Options::default()
-    };
+    let options = Options::for_fronts(limits, paths);
     let mut case = random_problem(seed, &options);
     case.shape.max_depth = Some(rng.range(0, 3) as u32);
     let (n_labels, n_groups) = (rng.range(1, 4), rng.pick(&[1, 1, 2]));

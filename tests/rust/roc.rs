@@ -24,14 +24,7 @@ fn ranking(seed: u64, paths: PathMix) -> Ranking {
     let rng = &mut Random::new(seed ^ 0x70c);
     let limits =
         rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited]);
-    let options = Options {
-        min_points: 2,
-        max_points: 8,
-        max_columns: 4,
-        limits,
-        paths,
-        ..Options::default()
-    };
+    let options = Options::for_fronts(limits, paths);
     let mut case = random_problem(seed, &options);
     let penalty = rng.pick(&[0.0, 0.001, 0.01, 0.02, 0.05, 0.1]);
     if penalty == 0.0 || rng.chance(0.6) {

@@ -63,15 +63,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`. The reference that "guess" stands for learns the
         cheapest label of each row, weighted by what is at stake there.
-    missing : {"route", "own_branch", "refuse"}, default="route"
-        What missing values of features are: nulls, and NaN of floats. "route": values that each
-        split sends left or right, whichever is better, and that it may ask for ("age is missing").
-        All of that is a part of the search and of its proof. "own_branch": a column with missing
-        values is asked only below a split that asked whether they are missing. "refuse": an error
-        that names the columns, here and in prediction.
-    missing_unseen : {"larger", "refuse"}, default="larger"
-        Where a missing value goes in prediction that a split asks for, if its column had none in
-        training: the way of the larger child, or nowhere, which is an error.
+    missing, missing_unseen : str, default="route", "larger"
+        What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted

@@ -74,15 +74,8 @@ class OptimalTree(TreeEstimator):
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
-    missing : {"route", "own_branch", "refuse"}, default="route"
-        What missing values of features are: nulls, and NaN of floats. "route": values that each
-        split sends left or right, whichever is better, and that it may ask for ("age is missing").
-        All of that is a part of the search and of its proof. "own_branch": a column with missing
-        values is asked only below a split that asked whether they are missing. "refuse": an error
-        that names the columns, here and in prediction.
-    missing_unseen : {"larger", "refuse"}, default="larger"
-        Where a missing value goes in prediction that a split asks for, if its column had none in
-        training: the way of the larger child, or nowhere, which is an error.
+    missing, missing_unseen : str, default="route", "larger"
+        What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 

@@ -37,14 +37,7 @@ pub fn limited(seed: u64, most: usize, paths: PathMix) -> Limited {
 pub fn limited_of(seed: u64, most: usize, labels: Option<usize>, paths: PathMix) -> Limited {
     let rng = &mut Random::new(seed ^ 0xfa1);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
-    let options = Options {
-        min_points: 2,
-        max_points: 8,
-        max_columns: 4,
-        limits,
-        paths,
-        ..Options::default()
-    };
+    let options = Options::for_fronts(limits, paths);
     let mut case = random_problem(seed, &options);
     case.shape.max_depth = Some(rng.range(0, 3) as u32);
     let any = if rng.chance(0.2) { 3 } else { 2 };

@@ -70,6 +70,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Few points and columns, because all labellings of all trees are tried.
+    pub fn for_fronts(limits: ShapeMix, paths: PathMix) -> Options {
+        let (min_points, max_points, max_columns) = (2, 8, 4);
+        Options { min_points, max_points, max_columns, limits, paths, ..Options::default() }
+    }
+}
+
 /// The same case for the same seed and options, always.
 pub fn random_problem(seed: u64, options: &Options) -> Case {
     let rng = &mut Random::new(seed);
