@@ -116,6 +116,8 @@ class Certificate:
     constraints: list[Met] = field(default_factory=list)
     #: What the columns of every path keep to, each rule as a sentence without its end.
     path_rules: list[str] = field(default_factory=list)
+    #: Columns that cannot help or should not be there, each note as a sentence without its end.
+    notes: list[str] = field(default_factory=list)
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved
     #: nevertheless.
     reference: str | None = None
@@ -223,7 +225,8 @@ class Certificate:
         route = f"Route: {self.route} ({ROUTES[self.route]})."
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
-        return "\n".join([searched, measure, *kept, proof, route, work])
+        notes = [f"Note: {note}." for note in self.notes]
+        return "\n".join([searched, *notes, measure, *kept, proof, route, work])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""

@@ -162,3 +162,41 @@ def test_limits_that_are_loosened_as_advised_are_kept(seed):
         fit(0.0)
     loosened = fit(advised(error, "the least violation reachable is "))
     assert loosened.status_ == "optimal"
+
+
+def test_measurements_that_lie_far_apart_are_no_identifiers():
+    income = pl.DataFrame({"income": np.linspace(20_000.5, 90_000.5, N)})
+    assert "identifier" not in str(OptimalTreeClassifier(max_depth=1).fit(income, Y).certificate_)
+
+
+def test_certificates_note_columns_that_cannot_help():
+    odd = pl.DataFrame(
+        {
+            "number": RNG.permutation(10 * N)[:N],
+            "age": RNG.integers(18, 90, N),
+            "same": [1.5] * N,
+            "none": pl.Series([None] * N, dtype=pl.Float64),
+        }
+    ).with_columns(years=pl.col("age") * 12.5)
+    model = OptimalTreeClassifier(max_depth=1).fit(odd, Y)
+    notes = [
+        "'none' has no value in any row",
+        "'same' has one value in all rows",
+        "'age' and 'years' divide the rows alike, so that one is enough",
+        "'number' looks like an identifier, with a value for nearly each row",
+    ]
+    assert model.certificate_.notes == notes
+    for note in notes:
+        assert f"\nNote: {note}.\n" in str(model.certificate_)
+    assert not OptimalTreeClassifier(max_depth=1).fit(odd.select("age"), Y).certificate_.notes
+    # A list may leave out what there is.
+    left_out = OptimalTreeClassifier(max_depth=1, thresholds={"age": []})
+    assert not left_out.fit(odd.select("age", "years"), Y).certificate_.notes
+
+
+def test_thousands_of_columns_are_compared_in_no_time():
+    wide = np.zeros((40, 20_000), dtype=np.int8)
+    wide[39] = 1
+    wide[RNG.integers(0, 40, 20_000), np.arange(20_000)] = 1
+    model = OptimalTreeClassifier(max_depth=1).fit(wide, np.arange(40) % 2)
+    assert "divide the rows alike" in model.certificate_.notes[0]

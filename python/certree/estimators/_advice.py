@@ -27,6 +27,9 @@ QUICK_DEPTH = 3
 #: the fewest rows of which that can be said.
 OWN_VALUES, FEWEST_ROWS = 0.95, 30
 
+#: Whole numbers that floats hold are names if they are so near to each other, in the mean.
+NUMBERED = 20
+
 #: Objectives whose lower bounds can be guessed, where an estimator has several.
 GUESSED = ("accuracy", "balanced_accuracy", "squared_error")
 
@@ -75,15 +78,19 @@ def _is_name(cuts: ingest.Cuts) -> bool:
         return True
     if cuts.column.kind != "number" or cuts.places is None:
         return False
-    # Midpoints between whole numbers are whole or end in one half.
-    return bool((np.asarray(cuts.places, dtype=np.float64) * 2 % 1 == 0).all())
+    if cuts.column.dtype.lstrip("U").startswith("Int"):
+        return True
+    # Floats whose thresholds are whole may be measurements that lie far apart, and rows that were
+    # numbered in turn do not.
+    places = np.asarray(cuts.places, dtype=np.float64)
+    return bool((places % 1 == 0).all()) and np.ptp(places) < NUMBERED * len(places)
 
 
 def _identifiers(posed: Posed) -> list[str]:
     found = identifiers(posed.cuts, posed.points.n_rows)
     if not found:
         return []
-    names = _listed([repr(each.column.name) for each in found])
+    names = listed([repr(each.column.name) for each in found])
     looks = "looks like an identifier" if len(found) == 1 else "look like identifiers"
     return [f"leave out {names}, which {looks}, with a value for nearly each row"]
 
@@ -101,7 +108,7 @@ def _cuts(model: Any, posed: Posed) -> list[str]:
     if not many:
         return []
     total = sum(each.count for each in posed.cuts)
-    names = _listed([f"{each.column.name!r} {each.count:,}" for each in many])
+    names = listed([f"{each.column.name!r} {each.count:,}" for each in many])
     ways = [f"thresholds={MANY_CUTS // 2} for as many quantiles of each column"] if ordered else []
     if not ordered:
         ways.append("thresholds={column: [values that may be asked for]}")
@@ -139,6 +146,6 @@ def _threads(model: Any) -> list[str]:
     return [f"n_jobs=-1 (there are {cores} cores, and {used} of them searched)"]
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, _own_branch, parameters
+from certree.estimators import _advice, _notes, _own_branch, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -328,6 +328,7 @@ class TreeEstimator(BaseEstimator, ABC):
             ],
             constraints=posed.met(answer.attained) if posed.met else [],
             path_rules=posed.problem.path_rules,
+            notes=_notes.of(posed),
             reference=reference,
             # The guess says something of this tree only once the search with it is complete.
             guessed=(
