@@ -131,7 +131,7 @@ impl Problem {
         self.leaf_cost > self.rounding
     }
 
-    /// The same problem with trees that keep to a context too, beside what they had to keep to
+    /// This problem, with trees that keep to a context too, beside what they had to keep to
     /// before.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         context.validate(self.columns.len())?;
@@ -154,7 +154,7 @@ impl Problem {
         Ok(Problem { context: Some(all), ..self })
     }
 
-    /// The same problem with trees that keep to the context of another problem of these columns.
+    /// This problem, with trees that keep to the context of another problem of these columns.
     pub fn with_context_of(self, other: &Problem) -> Result<Self> {
         match &other.context {
             Some(context) => self.with_context(context.clone()),
@@ -178,7 +178,7 @@ impl Problem {
         self.task.structure().labelled()
     }
 
-    /// The same for smaller trees.
+    /// As above, for smaller trees.
     pub fn with_most_leaves(&self, most: u32) -> Problem {
         let shape = Shape { max_leaves: Some(most), ..self.shape };
         Problem { shape, ..self.clone() }

@@ -275,7 +275,7 @@ class Tree:
         return self._missing_unseen == "refuse" and not column.missing
 
     def _with(self, **changed: Any) -> Tree:
-        """The same tree but for some of its parts."""
+        """This tree but for some of its parts."""
         return Tree(**{**self._parts(), **changed})
 
     def _parts(self) -> dict[str, Any]:

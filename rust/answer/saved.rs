@@ -36,7 +36,7 @@ impl Incumbent {
         serial::seal(Kind::Search, out)
     }
 
-    /// The same, where it is also known that no tree's objective is below this.
+    /// As above, where it is also known that no tree's objective is below this.
     pub fn bounded_by(mut self, problem: &Problem, lower_bound: f64) -> Incumbent {
         let lower = self.lower.max(problem.scale.cost_above(lower_bound));
         self.lower = lower.min(self.upper);

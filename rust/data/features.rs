@@ -14,7 +14,7 @@ use crate::ids::ColumnId;
 pub enum Order {
     /// The code itself. Missing values have the last one.
     Codes,
-    /// The same, but for this code, that of missing values: it has the lowest rank.
+    /// As above, but for this code, that of missing values: it has the lowest rank.
     MissingLowest(u32),
     /// This code has the rank 1, and all others 0: "is value", or "is missing" of a category.
     Is(u32),

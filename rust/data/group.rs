@@ -259,7 +259,7 @@ impl Numbers {
         Some((point_of, first))
     }
 
-    /// The same by a table of those that there are; nothing if the time is over.
+    /// As above, by a table of those that there are; nothing if the time is over.
     fn hashed(&self, n_rows: usize, room: &Room) -> Option<(Vec<u32>, Vec<u32>)> {
         let (mut point_of, first) = self.distinct(n_rows, room)?;
         let order = self.order(&first);

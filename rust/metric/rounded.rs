@@ -13,7 +13,7 @@ use crate::metric::input::MetricInput;
 use crate::metric::loss::{Kind, Loss, Metric};
 use crate::task::ClassInput;
 
-/// The same problem in whole numbers.
+/// The problem in whole numbers.
 pub struct Rounded {
     pub input: MetricInput,
     /// By how much a loss may be off.

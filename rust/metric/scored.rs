@@ -34,7 +34,7 @@ pub struct Scored {
     pub(super) rounded: Option<(Rounded, Given)>,
     metric: Metric,
     pub(super) leaf_penalty: f64,
-    /// The same as a fraction.
+    /// As above, as a fraction.
     pub(super) penalty: (i64, i64),
     /// A switch for tests: off, corners of the hull are found by chords alone.
     pub cuts: bool,
@@ -103,7 +103,7 @@ impl Scored {
         }
     }
 
-    /// The same under limits on sums. `class_of`: which of the two classes each class is, cut by
+    /// As above, under limits on sums. `class_of`: which of the two classes each class is, cut by
     /// group.
     pub fn limited(
         columns: Vec<Column>,
@@ -116,7 +116,7 @@ impl Scored {
         Self::of(columns, points, input, class_of, Some(limits), shape)
     }
 
-    /// The same problem with trees that keep to a context too.
+    /// This problem, with trees that keep to a context too.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         self.problem = self.problem.with_context(context.clone())?;
         let limited = self.limited.map(|limited| limited.with_context(context));

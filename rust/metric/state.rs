@@ -80,7 +80,7 @@ impl<'a, 'run> State<'a, 'run> {
         self.upper() - self.lambda() * f64::from(leaves)
     }
 
-    /// The same of a ratio, as a fraction.
+    /// As above, of a ratio, as a fraction.
     pub fn exact_room(&self, ratio: &Ratio, leaves: u32) -> (i128, i128) {
         let (top, under) = ratio.parts(self.best.errors);
         let (p, q) = (i128::from(self.scored.penalty.0), i128::from(self.scored.penalty.1));

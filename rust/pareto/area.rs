@@ -55,7 +55,7 @@ pub struct Area {
     /// The largest false positive rate that counts, as a fraction that is searched with; 1/1 for
     /// all.
     most: (i64, i64),
-    /// The same as it was given.
+    /// As it was given.
     given: f64,
     /// Units in a loss of 1.
     pub units: Cost,
@@ -351,7 +351,7 @@ fn exact_share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> O
     Some(units.checked_mul(found)? / whole.checked_mul(n)?)
 }
 
-/// The same for areas of many digits, rounded down in parts: no more than three units less.
+/// As above, for areas of many digits, rounded down in parts: no more than three units less.
 fn share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> i128 {
     let (quotient, rest) = (width * rise / n, width * rise % n);
     let found = area + quotient * width + rest * width / n;

@@ -169,7 +169,7 @@ impl Constrained {
         })
     }
 
-    /// The same problem with trees that keep to a context too.
+    /// This problem, with trees that keep to a context too.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         self.problem = self.problem.with_context(context)?;
         Ok(self)

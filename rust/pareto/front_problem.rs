@@ -104,7 +104,7 @@ impl<T: FrontTask + 'static> FrontProblem<T> {
         Ok(self)
     }
 
-    /// The same problem with trees that keep to a context too.
+    /// This problem, with trees that keep to a context too.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         self.free = self.free.with_context(context.clone())?;
         if let Some(Relaxed { problem, rounding, shift }) = self.relaxed {

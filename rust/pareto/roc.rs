@@ -84,7 +84,7 @@ impl Roc {
         Ok(Roc { problem, classes, area, weights, leaf_penalty, game: true })
     }
 
-    /// The same problem with trees that keep to a context too.
+    /// This problem, with trees that keep to a context too.
     pub fn with_context(mut self, context: Arc<dyn Context>) -> Result<Self> {
         self.problem = self.problem.with_context(context)?;
         Ok(self)

@@ -86,7 +86,7 @@ impl Posed {
         }
     }
 
-    /// The same problem with trees that keep to a context too.
+    /// This problem, with trees that keep to a context too.
     fn with_context(self, context: Arc<dyn Context>) -> Result<Posed> {
         Ok(match self {
             Posed::Additive(problem, regrets) => {

@@ -53,7 +53,7 @@ impl<'a> Brute<'a> {
         self.best_after(set, depth, leaves, &Above::default())
     }
 
-    /// The same below other splits.
+    /// As above, below other splits.
     pub fn best_after(
         &mut self,
         set: u64,

@@ -46,7 +46,7 @@ impl ClassCosts {
         }
     }
 
-    /// The same weights under other costs, by class and label; none below zero. Views then keep all
+    /// These weights under other costs, by class and label; none below zero. Views then keep all
     /// weight, for who sums it.
     pub fn with_costs(&self, n_labels: usize, costs: Vec<Cost>) -> ClassCosts {
         assert_eq!(costs.len(), self.n_classes * n_labels);
@@ -68,7 +68,7 @@ impl ClassCosts {
         ClassCosts { counts_all: true, ..costed }
     }
 
-    /// The same with a floor for each point: the loss of the dearest label whose regret is no more
+    /// As above, with a floor for each point: the loss of the dearest label whose regret is no more
     /// than `regrets`. The search then takes for granted that no rows cost less than their floors
     /// (`guess.rs`).
     pub fn with_floors(&self, regrets: &[Cost]) -> ClassCosts {

@@ -43,7 +43,7 @@ impl ClassInput {
         self.build_with(&FeatureCostList::default())
     }
 
-    /// The same where rows pay for the columns that they are asked for, in the unit of costs. A
+    /// As above, where rows pay for the columns that they are asked for, in the unit of costs. A
     /// class's factor is on what its rows pay, too.
     pub fn build_with(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;

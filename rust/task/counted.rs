@@ -80,7 +80,7 @@ impl CountedInput {
         ))
     }
 
-    /// The same in the caller's own numbers.
+    /// As above, in the caller's own numbers.
     pub fn stated(&self) -> Arc<dyn Stated> {
         Arc::new(StatedRows {
             n_labels: self.n_labels,

@@ -29,7 +29,7 @@ impl ClassInput {
         ((leaf + split) / rows, split / rows)
     }
 
-    /// The same rows by the bits that describe them and the tree. The leaf penalty follows from the
+    /// These rows by the bits that describe them and the tree. The leaf penalty follows from the
     /// data: the input's own must be 0.
     pub fn build_description(mut self, n_cuts: u64) -> Result<Scaled> {
         if self.leaf_penalty != 0.0 {

@@ -20,7 +20,7 @@ impl Grouped {
         Grouped { inner, class_of, weights: None }
     }
 
-    /// The same with weights that are shown as they are: by point and class, which are cut into
+    /// As above, with weights that are shown as they are: by point and class, which are cut into
     /// groups.
     pub fn showing(inner: ClassCosts, class_of: Vec<u32>, weights: Vec<f64>) -> Self {
         Grouped { inner, class_of, weights: Some(weights) }

@@ -64,7 +64,7 @@ fn logarithms(kind: Impurity, factors: &[f64], stats: &[i64]) -> Vec<f64> {
 }
 
 impl ClassInput {
-    /// The same rows by the impurity of their leaves, as a mean over row weight. Costs of labels do
+    /// These rows by the impurity of their leaves, as a mean over row weight. Costs of labels do
     /// not matter.
     pub fn build_impurity(&self, kind: Impurity) -> Result<Scaled> {
         self.validate()?;

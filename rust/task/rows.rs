@@ -101,7 +101,7 @@ impl RowCosts {
         Self::build_weighed(n_labels, weighed, leaf_penalty, shown)
     }
 
-    /// The same where rows pay for the columns that they are asked for.
+    /// As above, where rows pay for the columns that they are asked for.
     pub fn build_weighed(
         n_labels: usize,
         weighed: Weighed,
@@ -122,7 +122,7 @@ impl RowCosts {
         Ok(Scaled { task: Box::new(rows), leaf_cost, scale, feature_costs, stated })
     }
 
-    /// The same with a total of about `target` units.
+    /// As above, with a total of about `target` units.
     pub(super) fn scaled_to(
         target: f64,
         n_labels: usize,

@@ -114,7 +114,7 @@ impl Squares {
         gain(sum, weight, self.outputs[output].shift)
     }
 
-    /// The same with a floor for each point: the searches then take for granted that no rows cost
+    /// As above, with a floor for each point: the searches then take for granted that no rows cost
     /// less than their floors (`guess.rs`). None is above what the point can cost at most, nor are
     /// all above what all points cost as one leaf: similarity, which takes those for the most that
     /// rows add, then holds with floors, too.

@@ -19,7 +19,7 @@ fn sum(a: f64, b: f64) -> Twofold {
     Twofold { high, low: (a - (high - of_b)) + (b - of_b) }
 }
 
-/// The same where |a| ≥ |b|.
+/// As above, where |a| ≥ |b|.
 fn ordered_sum(a: f64, b: f64) -> Twofold {
     let high = a + b;
     Twofold { high, low: b - (high - a) }

@@ -71,7 +71,7 @@ impl<'a> Router<'a> {
         Router { tree, slots, missing: &[] }
     }
 
-    /// The same where values are missing: `missing[slot]` says which, if any are. What stands there
+    /// Where values are missing: `missing[slot]` says which, if any are. What stands there
     /// instead makes no difference.
     pub fn with_missing(self, missing: &'a [Option<&'a [bool]>]) -> Self {
         Router { missing, ..self }

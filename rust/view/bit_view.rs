@@ -221,7 +221,7 @@ impl View {
         }
     }
 
-    /// The same for bits alone, by whole vectors.
+    /// As above, for bits alone, by whole vectors.
     fn select<const STRIDE: usize>(
         &self,
         (column, side): (usize, bool),

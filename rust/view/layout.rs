@@ -200,7 +200,7 @@ impl BitView {
         BitView::with_context(features, points, task, count_rows, (None, None))
     }
 
-    /// The same where questions cost something, or not all are allowed everywhere.
+    /// As above, where questions cost something, or not all are allowed everywhere.
     pub fn with_context(
         features: &Features,
         points: &Points,

@@ -290,7 +290,7 @@ fn sorted(values: &[u32], n_values: usize) -> (Vec<u32>, Vec<u32>) {
     (order, ascending)
 }
 
-/// The same problem gives the same search: numbers are a hash of the row's.
+/// One problem gives one search: numbers are a hash of the row's.
 fn fingerprint(row: u32) -> Fingerprint {
     let mix = |seed: u64| {
         let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;

@@ -44,7 +44,7 @@ def least_of(
     min_rows: int = 1,
     max_leaves: int = 10**9,
 ) -> float:
-    """The same with these cuts: for each, which rows go right."""
+    """As above, with these cuts: for each, which rows go right."""
 
     @cache
     def leaf(key: bytes) -> float:

@@ -65,7 +65,7 @@ def test_random_classifiers_agree_on_all_rows(seed):
     for given_rows in (X, near_thresholds(model, rng), near_thresholds(model, rng).astype("f4")):
         agree(model, tree, given_rows)
         assert tree.predict_proba(given_rows) == pytest.approx(model.predict_proba(given_rows))
-    # The same leaves by other numbers.
+    # Equal leaves by other numbers.
     pairs = set(zip(tree.apply(X).tolist(), model.apply(X).tolist()))
     assert len(pairs) == len(set(tree.apply(X).tolist()))
     for ours, theirs in pairs:

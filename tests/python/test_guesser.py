@@ -54,7 +54,7 @@ def test_a_tree_over_guessed_cuts_splits_at_no_other():
     for node in model.tree_.nodes:
         if node.split is not None:
             assert node.split.test in guesser.thresholds_[node.split.column.name]
-    # The same cuts, by hand.
+    # These cuts, by hand.
     again = OptimalTreeClassifier(thresholds=guesser.thresholds_).fit(FRAME, Y)
     assert again.tree_ == model.tree_ and not hasattr(again, "guesser_")
 

@@ -115,3 +115,15 @@ def test_lines_end_in_time(folder):
         if len(line) > WIDTH
     ]
     assert not long
+
+
+@pytest.mark.parametrize("folder", ["rust", "python", "tests", "benches"])
+def test_comments_say_what_they_are_about(folder):
+    """A reader who lands on a function has not read the one above it."""
+    begins = re.compile(r'^\s*(//[/!]?|#:?|""") ?The same\b', re.MULTILINE)
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".rs", ".py", ".pyi") and begins.search(path.read_text("utf-8"))
+    ]
+    assert not found

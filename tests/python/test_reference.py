@@ -137,7 +137,7 @@ def test_one_word_for_cuts_and_bounds_fits_one_reference(monkeypatch):
 
 
 def labels(model):
-    """The same guess as labels."""
+    """This guess as labels."""
     return OptimalTreeClassifier(**SMALL, reference=model)
 
 

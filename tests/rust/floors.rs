@@ -66,7 +66,7 @@ impl Task for Guessed {
     }
 }
 
-/// The same problem with another task.
+/// This problem with another task.
 fn with(of: &Problem, task: Box<dyn Task>) -> Problem {
     let scaled = Scaled {
         task,

@@ -102,7 +102,7 @@ fn check(case: &Case) -> Result<(), String> {
     for level in Level::all() {
         let mut kernel = Kernel::new(&bits, problem.task.as_ref(), level);
         let mut look = Lookahead::default();
-        // The same kernel again and again: nothing of the last node may stay.
+        // One kernel again and again: nothing of the last node may stay.
         for _ in 0..3 {
             let node = random_node(rng, &problem, &bits, level);
             kernel.look(&node.view, ask, None, &|| false, &mut look).expect("nobody stops it");

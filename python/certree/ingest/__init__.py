@@ -97,7 +97,7 @@ def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
 
 
 def read_labelled(X: Any, y: Any, sample_weight: Any = None) -> InMemory:
-    """The same, all of it read into memory."""
+    """All of it, read into memory."""
     source = sources.whole(X)
     return in_memory.read(assign(source, y, sample_weight))
 

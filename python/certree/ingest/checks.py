@@ -50,7 +50,7 @@ def refuse_missing(X: Any, names: Sequence[str]) -> None:
 
 
 def refuse_missing_in_arrays(X: Any) -> None:
-    """The same for all columns of arrays and lists. Frames are checked where a tree looks."""
+    """As above, for all columns of arrays and lists. Frames are checked where a tree looks."""
     source = sources.read(X)
     if source.named:
         return

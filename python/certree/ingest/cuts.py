@@ -101,7 +101,7 @@ class Cuts:
 
     @property
     def n_known(self) -> int:
-        """The same of the values that are there."""
+        """As above, of the values that are there."""
         if self.places is not None:
             return len(self.places)
         return len(self.column.values) if self.column.kind == "category" else 1

@@ -81,7 +81,7 @@ def read_sides(name: str, training: InMemory) -> np.ndarray:
 
 
 def without(X: Any, names: Sequence[str]) -> Any:
-    """The same table without some of its columns."""
+    """This table without some of its columns."""
     if not names:
         return X
     source = sources.read(X)

@@ -100,7 +100,7 @@ def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _beside_infinity(middle: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The same where a neighbour is infinite: the largest finite number below the upper one that is
+    """Where a neighbour is infinite: the largest finite number below the upper one that is
     not the lower one. Of both infinities it is 0; only the least finite number has none."""
     least = np.finfo(low.dtype).min
     from_below = np.where(high > least, least, low)

@@ -61,7 +61,7 @@ def read(X: Any) -> Source:
 
 
 def whole(X: Any) -> Source:
-    """The same; a LazyFrame is read into memory."""
+    """As above; a LazyFrame is read into memory."""
     source = read(X)
     return source if source.height is not None else read(source.frame(range(len(source.names))))
 

@@ -35,7 +35,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class InUnits:
-    """The same in whole units, each row times its weight."""
+    """As above, in whole units, each row times its weight."""
 
     units: np.ndarray
     #: By statistic: how many units make one.

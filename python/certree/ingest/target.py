@@ -96,7 +96,7 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
 
 
 def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
-    """The same of whole numbers without anything to complain of, which polars takes longer for than
+    """The ranks of whole numbers without anything to complain of, which polars takes longer for than
     a small problem takes to be solved."""
     if not isinstance(series.dtype, WIDTHS) or series.null_count() or series.is_empty():
         return None

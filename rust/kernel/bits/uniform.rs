@@ -323,7 +323,7 @@ fn best(cell: &[Lanes; 4], best_i: &mut [Lanes; 2], best_j: &mut [Lanes; 2]) {
     }
 }
 
-/// The same, of the pairs that are allowed alone.
+/// As above, of the pairs that are allowed alone.
 #[inline(always)]
 fn best_of(
     cell: &[Lanes; 4],
@@ -415,7 +415,7 @@ impl Cells<'_> {
         most
     }
 
-    /// The same for two classes.
+    /// As above, for two classes.
     #[inline(always)]
     fn pair(&self) -> Pair {
         let zero = |class: usize| self.totals[class] - self.ones_i[class];

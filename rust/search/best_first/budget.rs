@@ -23,7 +23,7 @@ impl Budget {
         .tight()
     }
 
-    /// The same trees in the fewest words: a depth allows 2^depth leaves, k leaves a depth of k −
+    /// These trees in the fewest words: a depth allows 2^depth leaves, k leaves a depth of k −
     /// 1.
     pub fn tight(self) -> Budget {
         let depth = match self.leaves {

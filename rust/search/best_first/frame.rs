@@ -44,7 +44,7 @@ impl Frame {
         self.columns[question as usize] as usize
     }
 
-    /// The same, where the question may be missing.
+    /// As above, where the question may be missing.
     pub fn find(&self, question: u32) -> Option<usize> {
         let column = *self.columns.get(question as usize)?;
         (column != u32::MAX).then_some(column as usize)

@@ -36,7 +36,7 @@ pub fn damaged(rng: &mut Random, bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The same damage under a checksum that is right.
+/// This damage under a checksum that is right.
 pub fn sealed(kind: Kind, body: &[u8]) -> Vec<u8> {
     let mut out = Writer::new();
     out.raw(body);

@@ -19,7 +19,7 @@ pub fn agrees_with_oracle(case: &Case, threads: usize) -> Result<(), String> {
     agrees_with(case, threads, brute::solve)
 }
 
-/// The same by another oracle.
+/// As above, by another oracle.
 pub fn agrees_with(
     case: &Case,
     threads: usize,
@@ -123,7 +123,7 @@ pub fn worth(problem: &Problem, tree: &Tree) -> f64 {
     exact.unwrap_or_else(|| problem.scale.objective(recompute(problem, tree)))
 }
 
-/// The same of the oracle's tree. Some oracles keep none: a tree of the same cost stands for it.
+/// As above, of the oracle's tree. Some oracles keep none: a tree of the same cost stands for it.
 pub fn worth_of(problem: &Problem, oracle: &Found, tree: &Tree) -> f64 {
     let own = grow(problem, oracle.plan.clone()).expect("a plan grows");
     let stands = [&own, tree].into_iter().find(|tree| recompute(problem, tree) == oracle.upper);

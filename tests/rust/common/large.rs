@@ -42,7 +42,7 @@ pub fn noise(n: usize, columns: usize, cuts: usize, n_classes: usize, seed: u64)
     }
 }
 
-/// The same, built, with a penalty and a depth.
+/// As above, built, with a penalty and a depth.
 pub fn built(mut case: Case, penalty: f64, max_depth: Option<u32>) -> Problem {
     if let Loss::Classes(input) = &mut case.loss {
         input.leaf_penalty = penalty;

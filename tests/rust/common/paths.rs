@@ -80,7 +80,7 @@ impl PathRule {
         }
     }
 
-    /// The same rule where there is one column less.
+    /// This rule where there is one column less.
     pub fn without(&self, gone: usize) -> PathRule {
         let number = |column: usize| column - usize::from(column > gone);
         match self {

@@ -78,7 +78,7 @@ impl Options {
     }
 }
 
-/// The same case for the same seed and options, always.
+/// One case for one seed and options, always.
 pub fn random_problem(seed: u64, options: &Options) -> Case {
     let rng = &mut Random::new(seed);
     let n = rng.range(options.min_points, options.max_points);

@@ -22,7 +22,7 @@ pub struct Flags<T> {
     starts: Vec<usize>,
     /// By axis, label and block: the gains of its rows.
     all: Vec<T>,
-    /// The same, then by group: the gains of those with the upper rank of each axis of one cut.
+    /// As above, then by group: the gains of those with the upper rank of each axis of one cut.
     upper: Vec<Lanes<T>>,
 }
 

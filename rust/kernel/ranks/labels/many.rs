@@ -159,7 +159,7 @@ impl<T: Unit> Many<T> {
         }
     }
 
-    /// The same for some groups of lanes.
+    /// As above, for some groups of lanes.
     #[inline(always)]
     fn pass<const G: usize>(&mut self, codes: &[u8], g: usize, from: usize, out: &mut Stumps<T>) {
         let zero = T::default();

@@ -24,7 +24,7 @@ pub struct Line<T> {
     last: Vec<bool>,
     /// Worst losses up to the row.
     pub lost: Vec<T>,
-    /// The same rows for two labels.
+    /// These rows for two labels.
     swept: Swept<T>,
     /// For more, where they are few and gains small: by group of rows, label's plane, and bit of
     /// the gain, which rows have it. Else empty.
@@ -186,7 +186,7 @@ impl<T: Unit> Line<T> {
         lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
     }
 
-    /// The same one after the other, up to a whole group of rows; for other than two labels.
+    /// As above, one after the other, up to a whole group of rows; for other than two labels.
     pub fn see_in_order(&self, other: &Axis, out: &mut Vec<u16>) {
         out.extend(self.row.iter().map(|&row| other.rank[row as usize] as u16));
         out.resize(self.row.len().next_multiple_of(ROWS), u16::MAX);
