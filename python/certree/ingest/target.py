@@ -96,8 +96,8 @@ def classes_of(series: pl.Series, name: str, y: Any) -> tuple[np.ndarray, np.nda
 
 
 def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
-    """The ranks of whole numbers without anything to complain of, which polars takes longer for than
-    a small problem takes to be solved."""
+    """The ranks of whole numbers without anything to complain of, because polars takes longer for
+    them than a small problem takes to be solved."""
     if not isinstance(series.dtype, WIDTHS) or series.null_count() or series.is_empty():
         return None
     table = _core.Table([np.ascontiguousarray(series.to_numpy())])
