@@ -130,11 +130,16 @@ pub fn worth_of(problem: &Problem, oracle: &Found, tree: &Tree) -> f64 {
     stands.map_or_else(|| problem.scale.objective(oracle.upper), |tree| worth(problem, tree))
 }
 
-/// How far two trees that cost the same in units may be apart.
+/// How far an objective may be above the bound of its cost in units, or another tree of that cost.
+///
+/// A tree's true cost differs from its cost in units and the offset by no more than the slack. The
+/// offset of squared errors is cut off at what all points apart cost, of which that holds, too: so
+/// by another slack at most.
 pub fn fuzz(problem: &Problem) -> f64 {
     // Of squared errors each leaf and each target is rounded by up to a unit.
-    let leaves = if problem.task.structure().squares().is_some() { 128.0 } else { 0.0 };
-    (2.0 * problem.scale.slack as f64 + leaves) / problem.scale.units
+    let squares = problem.task.structure().squares().is_some();
+    let (slacks, leaves) = if squares { (3.0, 128.0) } else { (2.0, 0.0) };
+    (slacks * problem.scale.slack as f64 + leaves) / problem.scale.units
 }
 
 pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {
