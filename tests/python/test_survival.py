@@ -185,11 +185,11 @@ def test_certify_goes_on():
     time, event = rng.exponential(1, 2000), rng.random(2000) < 0.8
     with pytest.warns(Warning, match="before the tree was proved"):
         model = OptimalSurvivalTree(
-            max_depth=3, leaf_penalty=0.0, time_limit=0.01
+            max_depth=4, leaf_penalty=0.0, time_limit=0.01
         ).fit(X, time, event)
     model.set_params(time_limit=60.0).certify()
     assert model.status_ == "optimal"
-    again = OptimalSurvivalTree(max_depth=3, leaf_penalty=0.0).fit(X, time, event)
+    again = OptimalSurvivalTree(max_depth=4, leaf_penalty=0.0).fit(X, time, event)
     assert model.objective_ == again.objective_
     assert model.predict_survival_function(X).shape == (2000, len(model.event_times_))
 
