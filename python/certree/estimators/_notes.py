@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Larger tables are not looked through for equal columns, because limits of time are for notes,
 #: too.
-MOST_CODES = 1 << 24
+MOST_CODES, MOST_COLUMNS = 1 << 24, 10_000
 
 
 def of(posed: Posed) -> list[str]:
@@ -48,6 +48,8 @@ def _constant(posed: Posed) -> list[str]:
 
 def _equal(posed: Posed) -> list[str]:
     """Columns whose cuts divide the rows as those of an earlier column do."""
+    if len(posed.cuts) > MOST_COLUMNS:
+        return []
     codes = posed.points.core.codes
     if sum(own.size for own in codes) > MOST_CODES:
         return []
