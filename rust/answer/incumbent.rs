@@ -49,8 +49,8 @@ impl Incumbent {
     }
 }
 
-/// True if the problem allows the tree: its depth, its leaves, the rows in each leaf of a split, and
-/// what its paths ask.
+/// True if the problem allows the tree: its depth, its leaves, the rows in each leaf of a split,
+/// and what its paths ask.
 pub(super) fn is_allowed(problem: &Problem, tree: &Tree) -> bool {
     let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
     let mut depths = vec![0u32; tree.nodes.len()];

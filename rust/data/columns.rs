@@ -45,8 +45,8 @@ impl Column {
         self.missing.then(|| self.n_codes() as u32 - 1)
     }
 
-    /// Of a category, the place of the feature that asks for this code, among the column's features.
-    /// `None` for the code of values that are not asked for.
+    /// Of a category, the place of the feature that asks for this code, among the column's
+    /// features. `None` for the code of values that are not asked for.
     pub fn place_of_code(&self, code: u32) -> Option<u32> {
         let ColumnKind::Category(values) = &self.kind else { return None };
         let n_values = values.len() as u32;

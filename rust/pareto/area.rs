@@ -8,7 +8,8 @@
 //!
 //! The part that counts may be any number m. Where its fraction has too large a denominator, the
 //! search takes the nearest one m' that there is room for. The mean height h of a curve f up to m
-//! changes with m by (f(m) − h) / m, which is at most 1 / m in size: so losses are off by no more than
+//! changes with m by (f(m) − h) / m, which is at most 1 / m in size: so losses are off by no more
+//! than
 //! |m − m'| / min(m, m').
 //!
 //! The relaxation is the bound of `bounds::area`, which is additive: a leaf chooses, as a label, from
@@ -285,9 +286,9 @@ fn check_rate(most: f64) -> Result<()> {
     )))
 }
 
-/// The first convergent of a number that moves losses by no more than `enough`, or else the last one
-/// whose denominator is no larger than this. `None` where that is off by too much. The number is
-/// meant as it is written, and is its own last convergent.
+/// The first convergent of a number that moves losses by no more than `enough`, or else the last
+/// one whose denominator is no larger than this. `None` where that is off by too much. The number
+/// is meant as it is written, and is its own last convergent.
 fn fraction(given: f64, denominator: i128, enough: f64) -> Option<(i64, i64)> {
     let fits = |q: i128| q <= denominator.min(i128::from(i64::MAX));
     let in_range = |(p, q): (i128, i128)| Some((i64::try_from(p).ok()?, i64::try_from(q).ok()?));

@@ -1,5 +1,5 @@
-//! Which goals can be combined with constraints, feature costs, a reference, and missing values that
-//! have a branch of their own ("missing"): the one table that every refusal reads.
+//! Which goals can be combined with constraints, feature costs, a reference, and missing values
+//! that have a branch of their own ("missing"): the one table that every refusal reads.
 //!
 //! Python reads it as `_core.COMBINATIONS` and `_core.APART`, refuses by it before it reads any
 //! data, and `docs/combinations.md` prints it.

@@ -42,7 +42,8 @@ impl PyTree {
 
     /// The nodes in preorder: (split or None, label, rows, value, loss), where a split is
     /// (column, test, left, right, missing). A test is True, a string ("is value"), None ("is
-    /// missing") or a threshold, and missing values go "left" or "right", or None if there are none.
+    /// missing") or a threshold, and missing values go "left" or "right", or None if there are
+    /// none.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         (self.tree.nodes.iter())
             .map(|node| {

@@ -51,14 +51,14 @@ pub trait Task: Send + Sync {
         }
     }
 
-    /// About how many leaves [`leaf_costs`](Task::leaf_costs) is best asked about at once: few enough
-    /// to stay in the processor's first cache, or more where a call is dear.
+    /// About how many leaves [`leaf_costs`](Task::leaf_costs) is best asked about at once: few
+    /// enough to stay in the processor's first cache, or more where a call is dear.
     fn leaves_at_once(&self) -> usize {
         1 << 10
     }
 
-    /// Whether [`leaf_costs`](Task::leaf_costs) may be asked about leaves without points, as long as
-    /// nobody reads what it says of them. Otherwise a leaf with points stands in for each.
+    /// Whether [`leaf_costs`](Task::leaf_costs) may be asked about leaves without points, as long
+    /// as nobody reads what it says of them. Otherwise a leaf with points stands in for each.
     fn takes_empty_leaves(&self) -> bool {
         false
     }

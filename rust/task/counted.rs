@@ -18,7 +18,8 @@ use super::stated::StatedRows;
 use crate::cost::{Cost, Scale, sum};
 use crate::error::{Error, Result};
 
-/// Total regret is scaled to about this many units: a relaxation multiplies them, and adds multipliers of limits.
+/// Total regret is scaled to about this many units: a relaxation multiplies them, and adds
+/// multipliers of limits.
 const TARGET: f64 = (1u64 << 44) as f64;
 
 /// The problem as the user states it.

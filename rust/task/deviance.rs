@@ -15,9 +15,9 @@
 //! Exposures are scaled so that the rate of all rows is 1: then A and the other terms are no larger
 //! than need be.
 //!
-//! **Rounding.** Both losses are c − a·ln(a / b) up to signs. Sums that are off by Δa, Δb and Δc move
-//! that by no more than Δc + (|ln(a / b)| + 1)·Δa + (a / b)·Δb, and no leaf has a larger a / b than all
-//! of its points. So much is an error of the formula like that of its floats.
+//! **Rounding.** Both losses are c − a·ln(a / b) up to signs. Sums that are off by Δa, Δb and Δc
+//! move that by no more than Δc + (|ln(a / b)| + 1)·Δa + (a / b)·Δb, and no leaf has a larger a / b
+//! than all of its points. So much is an error of the formula like that of its floats.
 
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;

@@ -78,8 +78,8 @@ pub struct FeatureCosts {
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
     /// By point: units of the objective for a unit of feature costs. Or, where that is `by_cost`,
-    /// what the point pays for each cost there is, from the lowest on; the cost of a test is then the
-    /// number of one, from 1 on, and 0 if nothing is paid.
+    /// what the point pays for each cost there is, from the lowest on; the cost of a test is then
+    /// the number of one, from 1 on, and 0 if nothing is paid.
     pub masses: Vec<Cost>,
     /// How many masses a point has: 1, or as many as there are feature costs.
     pub by_cost: usize,
@@ -125,8 +125,8 @@ pub(super) fn from_numbers(tests: &[FeatureCostInput], numbers: &[Cost]) -> Vec<
         .collect()
 }
 
-/// Whole feature costs: exact ones where `exact` (numbers, and their denominator) are small enough, else
-/// on a grid.
+/// Whole feature costs: exact ones where `exact` (numbers, and their denominator) are small enough,
+/// else on a grid.
 pub(super) fn whole(tests: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>) -> Whole {
     if let Some((numbers, denominator)) = exact {
         let most = numbers.iter().copied().max().unwrap_or(0);
@@ -146,12 +146,13 @@ pub(super) fn whole(tests: &[FeatureCostInput], exact: Option<(Vec<Cost>, i64)>)
 /// More feature costs than these would make the statistics of a row long.
 const MOST_COSTS: usize = 64;
 
-/// Masses, or feature costs, in a unit of theirs are whole numbers of no more binary digits than this.
+/// Masses, or feature costs, in a unit of theirs are whole numbers of no more binary digits than
+/// this.
 const MOST_DIGITS: i32 = 40;
 
 impl FeatureCosts {
-    /// Any masses and feature costs, in units of the objective that are rounded down: no point pays more than it
-    /// should.
+    /// Any masses and feature costs, in units of the objective that are rounded down: no point pays
+    /// more than it should.
     ///
     /// `unit`: units in a cost of 1; `most`: no feature cost need be told from higher ones. `None` where a
     /// number does not fit.
@@ -179,9 +180,9 @@ impl FeatureCosts {
         })
     }
 
-    /// With what each point pays for each feature cost, rounded down by itself: as exact as units are, where
-    /// a product of two whole numbers has half of the digits in each. `None` where there are too many
-    /// costs for that.
+    /// With what each point pays for each feature cost, rounded down by itself: as exact as units
+    /// are, where a product of two whole numbers has half of the digits in each. `None` where there
+    /// are too many costs for that.
     fn by_cost(
         masses: &[Ratio],
         numbers: &[Ratio],
@@ -233,9 +234,9 @@ impl FeatureCosts {
 const MOST_PARTS: i64 = 1 << 19;
 const MOST_DIVIDED: i64 = 1 << 23;
 
-/// The unit of feature costs, and with it that of masses, that loses least where both are rounded down to
-/// whole numbers: one that all masses are whole in, as counts of rows are, or one that all costs
-/// are, or one that all costs are nearly whole in.
+/// The unit of feature costs, and with it that of masses, that loses least where both are rounded
+/// down to whole numbers: one that all masses are whole in, as counts of rows are, or one that all
+/// costs are, or one that all costs are nearly whole in.
 fn unit_of_costs(masses: &[Ratio], costs: &[Ratio], unit: &Ratio) -> Option<Ratio> {
     let near = |all: &[Ratio]| all.iter().map(Ratio::nearest).collect::<Vec<f64>>();
     let (all_mass, reals) = (sum(near(masses)), near(costs));

@@ -5,8 +5,8 @@
 //! below 2^-55 of the whole.
 //!
 //! In units of 2^-53: e · ln 2 with its sum is off by 2.25 of |e · ln 2|, and ln m by less than 2.2
-//! of itself. As |ln m| < 0.35, |e · ln 2| is at most |ln x| + 0.35, and if |ln x| < 1 then |e| ≤ 1.
-//! So **the result is off by less than 2^-51 times the larger of |ln x| and 1.**
+//! of itself. As |ln m| < 0.35, |e · ln 2| is at most |ln x| + 0.35, and if |ln x| < 1 then |e| ≤
+//! 1. So **the result is off by less than 2^-51 times the larger of |ln x| and 1.**
 
 /// The series in powers of s²: 1/3, 1/5, …
 const TERMS: [f64; 9] = {

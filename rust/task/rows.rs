@@ -229,8 +229,8 @@ struct InUnits {
 
 impl InUnits {
     /// And how many units there are in a cost of 1: where they are many, a whole number for each
-    /// unit of feature costs, so that rows of whole weight pay exactly what they should. `up`: about so
-    /// many.
+    /// unit of feature costs, so that rows of whole weight pay exactly what they should. `up`:
+    /// about so many.
     fn new(feature_costs: &FeatureCostList, weights: &[f64], up: f64) -> (Option<InUnits>, f64) {
         if feature_costs.is_free() {
             return (None, up);

@@ -2,9 +2,9 @@
 //!
 //! Searches work on integers, some of which are rounded. What they find is a tree, and its
 //! objective is computed again from here, in fractions of any size. **How floats are read.** Costs,
-//! feature_costs, class weights and the leaf penalty stand for the shortest decimal that is this float:
-//! 0.1 is 1/10. So do weights, where all of them are short decimals; other weights, and sums of
-//! costs over rows, stand for the float exactly as it is stored.
+//! feature_costs, class weights and the leaf penalty stand for the shortest decimal that is this
+//! float: 0.1 is 1/10. So do weights, where all of them are short decimals; other weights, and sums
+//! of costs over rows, stand for the float exactly as it is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

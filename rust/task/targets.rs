@@ -114,8 +114,8 @@ fn counted(weights: &[f64], total: f64, most: Cost) -> Counted {
 }
 
 /// objective = cost / (total · unit) + λ · leaves: the unit, and λ in units. Exact if λ is a short
-/// decimal, else rounded down, so that no tree costs more than it should. All points as one leaf cost
-/// at most `most` units.
+/// decimal, else rounded down, so that no tree costs more than it should. All points as one leaf
+/// cost at most `most` units.
 fn penalty_in_units(leaf_penalty: f64, total: i64, most: Cost) -> Option<(Cost, Cost)> {
     let exact = decimal(leaf_penalty).and_then(|(p, q)| {
         let common = gcd(q, total);

@@ -7,8 +7,8 @@
 //!   three cells of a pair of splits hold follows from the sums over single columns;
 //! - of columns that stand side by side, each within the one before (or around it), a row is added
 //!   to the innermost that it has alone. Let columns l of such a *chain* have the rows R₁ ⊇ R₂ ⊇ …:
-//!   the sums over R_l are those of the rows whose innermost column is l, and the sums over R_{l+1}.
-//!   Of both columns of one chain, the inner one has the rows.
+//!   the sums over R_l are those of the rows whose innermost column is l, and the sums over
+//!   R_{l+1}. Of both columns of one chain, the inner one has the rows.
 
 use std::ops::Range;
 
