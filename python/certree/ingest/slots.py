@@ -51,26 +51,37 @@ def slot_arrays(
     missing = {index: where_missing(series[index]) for index in used}
     if unseen == "refuse":
         _refuse_unseen([(columns[index], missing[index]) for index in used])
+    read = sorted({index for index, asked in slots if asked is not None})
+    known = {index: _known(columns[index], series[index], missing[index]) for index in read}
     arrays = [
-        _array(columns[index], series[index], missing[index], asked) for index, asked in slots
+        _is_missing(missing[index], frame.height)
+        if asked is None
+        else _array(columns[index], known[index], frame.height, asked)
+        for index, asked in slots
     ]
     masks = [None if asked is None else missing[index] for index, asked in slots]
     return Slots(arrays, masks, frame.height)
 
 
-def _array(
-    column: Column, series: pl.Series, missing: np.ndarray | None, asked: str | bool | None
-) -> np.ndarray:
-    """What one slot reads; where a value is missing, anything."""
-    if asked is None:
-        return np.zeros(len(series), dtype=bool) if missing is None else missing
+def _is_missing(missing: np.ndarray | None, n_rows: int) -> np.ndarray:
+    return np.zeros(n_rows, dtype=bool) if missing is None else missing
+
+
+def _known(column: Column, series: pl.Series, missing: np.ndarray | None) -> pl.Series | None:
+    """The series with any value where one is missing; None if all are, which may have any type."""
     if missing is not None and missing.all():
-        # A column without any value may have any type.
-        return no_values(column, len(series))
+        return None
     check_kind(column, series.dtype)
-    if missing is not None:
-        series = filled_in(series, missing)
-    return is_value(series, asked) if isinstance(asked, str) else values_of(column, series)
+    return series if missing is None else filled_in(series, missing)
+
+
+def _array(
+    column: Column, known: pl.Series | None, n_rows: int, asked: str | bool
+) -> np.ndarray:
+    """What one slot reads of a column's values; where one is missing, anything."""
+    if known is None:
+        return no_values(column, n_rows)
+    return is_value(known, asked) if isinstance(asked, str) else values_of(column, known)
 
 
 def no_values(column: Column, n_rows: int) -> np.ndarray:
