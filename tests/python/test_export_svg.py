@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from trees import AGE, every_type, gallery, patients, random_tree, stump
+from trees import AGE, WORDS, every_type, gallery, patients, random_tree, stump
 
 from certree import OptimalSurvivalTree, OptimalTreeRegressor, _core
 from certree.drawing.contents import COLOURS, Curve, Spread, contents, renamed
@@ -50,17 +50,7 @@ def grown(depth, n_classes=3):
 def test_every_node_has_a_card_with_its_words():
     picture = patients().to_svg()
     assert len(cards(picture)) == 5
-    for expected in (
-        "age",
-        "sex",
-        "no",
-        "yes",
-        "≤ 38.5",
-        "> 38.5",
-        "is not female",
-        "= female",
-        "10 rows",
-    ):
+    for expected in WORDS:
         assert expected in texts(picture)
     titles = [card.find(f"{SVG}title").text for card in cards(picture)]
     assert titles[0] == "All rows: next, is age <= 38.5? 10 rows, no: 70.0%, yes: 30.0%."

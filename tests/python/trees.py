@@ -36,6 +36,10 @@ def patients(labels=("no", "yes")) -> Tree:
     return Tree(_core.Tree(parts), [AGE, SEX, SMOKER], np.array(labels))
 
 
+#: What a picture of it says.
+WORDS = ("age", "sex", "no", "yes", "≤ 38.5", "> 38.5", "is not female", "= female", "10 rows")
+
+
 def gallery() -> Tree:
     """A test on every kind of column, with names, values and labels that need care."""
     columns = [
