@@ -28,6 +28,8 @@ pub struct Run<'a> {
     scale: Scale,
     /// Why to stop, as a `Status`; 0 while running. The first reason stays.
     stop: AtomicU8,
+    /// Nanoseconds of the limit that are kept for what follows the search.
+    kept_back: AtomicU64,
     /// Whether the pulse said to end; it is not asked again.
     interrupted: AtomicBool,
     /// The memory limit, or what stands for one.
@@ -66,6 +68,7 @@ impl<'a> Run<'a> {
             limits,
             scale,
             stop: AtomicU8::new(0),
+            kept_back: AtomicU64::new(0),
             interrupted: AtomicBool::new(false),
             memory: OnceLock::new(),
             bytes: AtomicI64::new(held),
@@ -134,10 +137,18 @@ impl<'a> Run<'a> {
 
     /// Look at the clock; any worker may call this, as often as every few microseconds of work.
     pub fn check_time(&self) -> Option<Status> {
-        if self.limits.time.is_some_and(|limit| self.start.elapsed() >= limit) {
+        let kept_back = Duration::from_nanos(self.kept_back.load(Ordering::Relaxed));
+        let is_over = |limit| self.start.elapsed() + kept_back >= limit;
+        if self.limits.time.is_some_and(is_over) {
             self.stop(Status::TimeLimit);
         }
         self.stopped()
+    }
+
+    /// From now on, keep so much of the time for what follows the search.
+    pub fn keep_back(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.kept_back.store(nanoseconds, Ordering::Relaxed);
     }
 
     /// What is known before the search begins: no tree costs less than `lower`, and one costs

@@ -276,13 +276,20 @@ def _cut_in_time(
     training: InMemory, thresholds: Any
 ) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """The cuts of each column, and the code of each rank where it is another; nothing if the time
-    is over."""
+    is over before all are found."""
     if is_cut_short(training):
         return [], []
     # A threshold here, one in the core and one in its problem, or a string in each.
     n_values = sum(_n_values(training))
     budget.require(64 * n_values, f"{n_values} distinct values and the cuts between them")
-    return _cut(training, thresholds)
+    try:
+        return _cut(training, thresholds)
+    except _TimeIsOver:
+        return [], []
+
+
+class _TimeIsOver(Exception):
+    """Columns were still to be cut."""
 
 
 def _cut(training: InMemory, thresholds: Any) -> tuple[list[Cuts], list[np.ndarray | None]]:
@@ -332,6 +339,8 @@ def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Threshol
     found: dict[int, Thresholds] = dict(_requested(columns, wishes))
     together: dict[tuple[str, bool], list[int]] = {}
     for index, own in values.items():
+        if budget.is_over():
+            raise _TimeIsOver
         column, wish = columns[index], wishes[index].cuts
         every = isinstance(wish, str)
         if every and column.kind == "number" and not midpoints.whole(own, column):

@@ -4,6 +4,7 @@
 //! so that views are built once for many steps. Every bound in the shared graph is valid at every
 //! moment.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use super::alternatives::{Next, Pick};
@@ -55,7 +56,7 @@ pub struct Worker<'a, 'run> {
     pub shared: &'a Shared<'a, 'run>,
     pub(super) kernel: Kernel<'a>,
     pub level: Level,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame<'a>>,
     pub(super) mask: Vec<u64>,
     pub(super) lost: Vec<Cost>,
     /// Whether this worker writes down the tree: limits that ended the search do not end that.
@@ -91,7 +92,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             decided: Decisions::default(),
         };
         let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
-        let mut frame = Frame { view: shared.bits.root.clone(), state, ..Frame::default() };
+        let mut frame = Frame { view: Cow::Borrowed(&shared.bits.root), state, ..Frame::default() };
         worker.count(&mut frame);
         worker.frames.push(frame);
         worker

@@ -20,7 +20,7 @@ use crate::view::Fingerprint;
 /// and what they save does not grow likewise.
 const MOST_OVERLAPS: usize = 4096;
 
-impl Worker<'_, '_> {
+impl<'a> Worker<'a, '_> {
     /// Put the rows of a child into frame `at`.
     pub fn build(
         &mut self,
@@ -48,6 +48,7 @@ impl Worker<'_, '_> {
             self.frames[at].state = context.enter(&parent.state, parent.view.columns[column]);
         }
         let Frame { view, state, .. } = &mut self.frames[at];
+        let view = view.to_mut();
         parent.view.child((column, side), keys, self.level, view, &mut self.mask);
         for (column, _) in parent.repeats.iter().enumerate().filter(|(_, repeats)| **repeats) {
             self.mask[column / 64] &= !(1 << (column % 64));
@@ -296,11 +297,11 @@ impl Worker<'_, '_> {
         }
     }
 
-    pub fn take_frame(&mut self, at: usize) -> Frame {
+    pub fn take_frame(&mut self, at: usize) -> Frame<'a> {
         std::mem::take(&mut self.frames[at])
     }
 
-    pub fn put_frame(&mut self, at: usize, frame: Frame) {
+    pub fn put_frame(&mut self, at: usize, frame: Frame<'a>) {
         self.frames[at] = frame;
     }
 }

@@ -1,6 +1,8 @@
 //! A frame: the rows and the look-ahead of the node at one depth of a worker's path, and what only
 //! these rows tell of columns and questions.
 
+use std::borrow::Cow;
+
 use super::budget::{Budget, Choice};
 use super::look::Rules;
 use super::proved::Proved;
@@ -13,8 +15,9 @@ use crate::view::{Fingerprint, Offer, PathContext, View};
 
 /// The rows and the look-ahead of the node at one depth of the path.
 #[derive(Default)]
-pub struct Frame {
-    pub view: View,
+pub struct Frame<'a> {
+    /// The root's is borrowed, because it may take more bytes than all others.
+    pub view: Cow<'a, View>,
     pub look: Lookahead,
     /// What the path means for questions, and what those of the view cost now.
     pub state: State,
@@ -38,7 +41,7 @@ pub struct Frame {
 /// No more is kept of the siblings of one node.
 const SIBLING_BYTES: usize = 32 << 20;
 
-impl Frame {
+impl Frame<'_> {
     /// The column of a question that is not constant here, nor a repeat of an earlier one.
     pub fn column(&self, question: u32) -> usize {
         self.columns[question as usize] as usize
@@ -82,8 +85,11 @@ impl Frame {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.view.bytes()
-            + self.look.bytes()
+        let own = match &self.view {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(view) => view.bytes(),
+        };
+        own + self.look.bytes()
             + self.state.bytes()
             + self.offer.bytes()
             + self.repeats.capacity()

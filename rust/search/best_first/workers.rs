@@ -116,6 +116,7 @@ fn search(
             shared.root.upper() + bits.unavoidable_cost,
         );
     };
+    keep_time_to_write_down(&bits, Budget::of(&problem.shape), run, || make(true));
     workers::work(run, threads, || make(false).work(), report)?;
     if !shared.root.solved() {
         // Unless something else stopped them, all workers have retired.
@@ -128,6 +129,7 @@ fn search(
         grace.check();
     };
     let mut plans = workers::work(run, 1, || make(true).extract(), watch)?;
+    run.keep_back(Duration::ZERO);
     let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
@@ -138,6 +140,31 @@ fn search(
     let found =
         Found { plan, upper: upper + bits.unavoidable_cost, lower: lower + bits.unavoidable_cost };
     Ok((found, Some(shared.table), learned))
+}
+
+/// A root of so many bytes takes a time to look at that a limit of time notices.
+const LARGE: usize = 16 << 20;
+
+/// Extraction looks at the rows of each node of the tree, if only at single splits. Of a large
+/// problem that may take a good part of the limit: keep as much of it as the root takes for each.
+fn keep_time_to_write_down<'a, 'run: 'a>(
+    bits: &BitView,
+    budget: Budget,
+    run: &Run,
+    worker: impl Fn() -> Worker<'a, 'run>,
+) {
+    if run.limits().time.is_none() || bits.root.bytes() < LARGE {
+        return;
+    }
+    let start = Instant::now();
+    let mut worker = worker();
+    let mut root = worker.take_frame(0);
+    worker.glance(&mut root);
+    worker.put_frame(0, root);
+    drop(worker);
+    // Nodes below depth two hold too few of the rows to count.
+    let nodes = 2 << budget.depth.min(2);
+    run.keep_back(start.elapsed() * nodes);
 }
 
 /// A graph with its root; if it is new, with nothing else.
