@@ -34,6 +34,13 @@ PER_SECOND = 200_000_000
 #: in the core.
 PER_COLUMN = 800
 
+#: Bytes that a distinct value takes: a threshold here, one in the core and one in its problem.
+PER_VALUE = 64
+
+#: Bytes that each string of a category takes beside that and its characters: what Python and the
+#: allocator of the core say about it.
+PER_STRING = 150
+
 
 class Part(NamedTuple):
     """The values of a column, or of several side by side; a category's as strings. ``missing``: of
@@ -279,13 +286,21 @@ def _cut_in_time(
     is over before all are found."""
     if is_cut_short(training):
         return [], []
-    # A threshold here, one in the core and one in its problem, or a string in each.
     n_values = sum(_n_values(training))
-    budget.require(64 * n_values, f"{n_values} distinct values and the cuts between them")
+    n_bytes = PER_VALUE * n_values + sum(_bytes_of_strings(column) for column in training.columns)
+    budget.require(n_bytes, f"{n_values} distinct values and the cuts between them")
     try:
         return _cut(training, thresholds)
     except _TimeIsOver:
         return [], []
+
+
+def _bytes_of_strings(column: Column) -> int:
+    """Of a category: its strings here, in the core and in its problem, beside what each value
+    takes."""
+    if column.kind != "category" or budget.bytes_left() is None:
+        return 0
+    return PER_STRING * len(column.values) + 3 * sum(map(len, column.values))
 
 
 class _TimeIsOver(Exception):
