@@ -1,32 +1,41 @@
-"""Provably optimal decision trees, with a certificate."""
+"""Provably optimal decision trees, with a certificate.
 
-from certree import scorers
+What is public is loaded when it is first asked for, because scikit-learn and what it loads take
+more than a second.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from certree._core import __version__
-from certree.binarize import ThresholdBinarizer
-from certree.certificate import Certificate
-from certree.constraints import (
-    Capacity,
-    DemographicParity,
-    EqualOpportunity,
-    FalsePositiveRate,
-)
-from certree.estimators import (
-    OptimalCostTree,
-    OptimalPolicyTree,
-    OptimalSurvivalTree,
-    OptimalTree,
-    OptimalTreeClassifier,
-    OptimalTreeRegressor,
-    PolicyValue,
-)
-from certree.feature_costs import FeatureCost
-from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
-from certree.frontier import frontier
-from certree.path_rules import After, Apart, FirstColumn, MostColumns
-from certree.plots import plot_anytime, plot_frontier, plot_importances
-from certree.progress import Progress
-from certree.reporting import report
-from certree.tree import Tree
+
+if TYPE_CHECKING:
+    from certree import scorers
+    from certree.binarize import ThresholdBinarizer
+    from certree.certificate import Certificate
+    from certree.constraints import (
+        Capacity,
+        DemographicParity,
+        EqualOpportunity,
+        FalsePositiveRate,
+    )
+    from certree.estimators import (
+        OptimalCostTree,
+        OptimalPolicyTree,
+        OptimalSurvivalTree,
+        OptimalTree,
+        OptimalTreeClassifier,
+        OptimalTreeRegressor,
+        PolicyValue,
+    )
+    from certree.feature_costs import FeatureCost
+    from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
+    from certree.frontiers import frontier
+    from certree.path_rules import After, Apart, FirstColumn, MostColumns
+    from certree.plots import plot_anytime, plot_frontier, plot_importances
+    from certree.progress import Progress
+    from certree.reporting import report
+    from certree.tree import Tree
 
 __all__ = [
     "After",
@@ -60,3 +69,49 @@ __all__ = [
     "scorers",
     "suggest_depth",
 ]
+
+#: The module of each public name. None is called like a name, which it would hide once loaded.
+_HOMES = {
+    "After": "path_rules",
+    "Apart": "path_rules",
+    "Capacity": "constraints",
+    "Certificate": "certificate",
+    "DemographicParity": "constraints",
+    "EqualOpportunity": "constraints",
+    "FalsePositiveRate": "constraints",
+    "FeatureCost": "feature_costs",
+    "FirstColumn": "path_rules",
+    "MostColumns": "path_rules",
+    "OptimalCostTree": "estimators",
+    "OptimalPolicyTree": "estimators",
+    "OptimalSurvivalTree": "estimators",
+    "OptimalTree": "estimators",
+    "OptimalTreeClassifier": "estimators",
+    "OptimalTreeRegressor": "estimators",
+    "PolicyValue": "estimators",
+    "Progress": "progress",
+    "ThresholdBinarizer": "binarize",
+    "ThresholdGuesser": "guess",
+    "Tree": "tree",
+    "depth_gap": "guess",
+    "frontier": "frontiers",
+    "plot_anytime": "plots",
+    "plot_frontier": "plots",
+    "plot_importances": "plots",
+    "report": "reporting",
+    "suggest_depth": "guess",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "scorers":
+        return import_module("certree.scorers")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'certree' has no attribute {name!r}")
+    found = getattr(import_module(f"certree.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,19 @@
 """``python -m certree`` is the command ``certree``."""
 
-from certree.cli import main
+import sys
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--version"]:
+        # At once: the other commands load polars and scikit-learn.
+        from certree._core import __version__
+
+        print(f"certree {__version__}")
+        return 0
+    from certree import cli
+
+    return cli.main()
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

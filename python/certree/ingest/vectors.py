@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sklearn.utils import column_or_1d
 
 from certree.ingest import arrays, engine, from_pandas
 
@@ -39,9 +38,17 @@ def series(values: Any, role: str) -> pl.Series:
         raise ValueError(f"{role} must be one-dimensional, but its shape is {array.shape}")
     if arrays.is_masked(array):
         # Scikit-learn takes the mask off, and knows which shapes are columns.
-        column_or_1d(np.ma.getdata(array), warn=True)
+        _checked(np.ma.getdata(array))
         return arrays.series(role, array.ravel())
-    return arrays.series(role, column_or_1d(array, warn=True))
+    return arrays.series(role, _checked(array))
+
+
+def _checked(array: np.ndarray) -> np.ndarray:
+    """The values in one dimension, with scikit-learn's warning for a column."""
+    # Loaded here, because a tree that predicts reads no targets.
+    from sklearn.utils import column_or_1d
+
+    return column_or_1d(array, warn=True)
 
 
 def _from_arrow(values: Any) -> pl.DataFrame | pl.Series:
