@@ -248,7 +248,7 @@ def test_the_certificate_names_what_it_speaks_of(fitted):
         "fare": 8,
         "wide": 8,
         "sex": 2,
-        "port": 3,
+        "port": 2,
         "alone": 1,
         "day": 8,
         "time": 8,

@@ -196,7 +196,8 @@ def from_document(document: Any) -> Read:
         _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
     version = _integer(_member(top, "version", "the document"), "version", 1)
     if version not in READ:
-        _wrong("version", f"is {_short(version)}, but this certree reads versions 1 to {VERSION} only")
+        known = f"versions 1 to {VERSION}"
+        _wrong("version", f"is {_short(version)}, but this certree reads {known} only")
     task = top.get("task")
     if task not in get_args(Task):
         _wrong("task", f"must be one of {', '.join(get_args(Task))}")

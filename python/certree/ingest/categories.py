@@ -18,7 +18,7 @@ MOST_VALUES = 20
 
 #: As many questions as all columns may have together before sets of values are left out, by the
 #: depth of the tree: nodes and pairs of questions multiply from level to level.
-MOST_QUESTIONS = {1: 1 << 16, 2: 2048, 3: 512}
+MOST_QUESTIONS = {1: 1 << 16, 2: 4096, 3: 1024}
 MOST_QUESTIONS_DEEPER = 256
 
 
