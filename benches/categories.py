@@ -90,7 +90,9 @@ def lightgbm(train: pl.DataFrame, y: np.ndarray, test: pl.DataFrame) -> np.ndarr
         return np.asarray(model.predict(numbers(test)))
 
 
-def held_out(X: pl.DataFrame, y: np.ndarray, depth: int, options: argparse.Namespace) -> list[float]:
+def held_out(
+    X: pl.DataFrame, y: np.ndarray, depth: int, options: argparse.Namespace
+) -> list[float]:
     """The mean error on the folds, of each method."""
 
     def tree(**given: Any) -> Callable[..., np.ndarray]:
@@ -123,9 +125,10 @@ def of_sets(X: pl.DataFrame, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_files(options: argparse.Namespace) -> None:
-    head = "{:>18} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} | held out {:>7} {:>7} {:>7} {:>7}"
+    fitted_head = "{:>18} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7}"
     names = ("data", "depth", "questions", "seconds", "nodes", "single s", "nodes", "error")
-    print(head.format(*names, "single", "single", "sets", "CART", "LGBM"))
+    others = " ".join(f"{name:>7}" for name in ("single", "sets", "CART", "LGBM"))
+    print(fitted_head.format(*names, "single"), "| held out", others)
     for path in sorted((options.folder / "mixed").glob("*.parquet")):
         if path.stem not in options.sets.split(","):
             continue
@@ -140,8 +143,9 @@ def on_files(options: argparse.Namespace) -> None:
             mark = "" if sets.status_ == "optimal" else ">"
             print(
                 f"{path.stem:>18} {depth:>5} {sets.certificate_.n_cuts:>9} {mark}{seconds:>8.2f} "
-                f"{sets.certificate_.nodes:>8} {single_seconds:>8.2f} {single.certificate_.nodes:>8}"
-                f" {errors[0]:>7.4f} {errors[1]:>7.4f} |          {others}",
+                f"{sets.certificate_.nodes:>8} {single_seconds:>8.2f} "
+                f"{single.certificate_.nodes:>8} {errors[0]:>7.4f} {errors[1]:>7.4f} |          "
+                f"{others}",
                 flush=True,
             )
 

@@ -522,10 +522,10 @@ class Tree:
         """The tree as SQL: what to write after SELECT, to score a table where it is.
 
         NULLs, and floats that are not a number, go where :meth:`predict` sends missing values;
-        where it refuses them (``missing_unseen="refuse"``) the row scores NULL. A value of a
-        category that was not there in training is another one than those asked for, as in
-        :meth:`predict`. Names are quoted, so that they are those of the training columns to the
-        letter.
+        where it refuses them (``missing_unseen="refuse"``) the row scores NULL. Values of
+        categories that were not there in training go as in :meth:`predict`, or score NULL if it
+        refuses them (``unseen="refuse"``). Names are quoted, so that they are those of the training
+        columns to the letter.
 
         Parameters
         ----------

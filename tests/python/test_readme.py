@@ -21,6 +21,7 @@ PAGES = [
     "docs/showing.md",
     "docs/exporting.md",
     "docs/missing-values.md",
+    "docs/categories.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 

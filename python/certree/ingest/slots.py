@@ -61,7 +61,7 @@ def slot_arrays(
     read = sorted({index for index, asked in slots if asked is not None})
     known = {index: _known(columns[index], series[index], missing[index]) for index in read}
     if unseen is not None:
-        _report_unseen([(columns[index], known[index]) for index in read], unseen)
+        _report_unseen([(columns[index], known[index], missing[index]) for index in read], unseen)
     pairs = [
         (_is_missing(missing[index], frame.height), None)
         if asked is None
@@ -228,11 +228,11 @@ def _booleans(column: Column, series: pl.Series) -> np.ndarray:
 
 
 def _report_unseen(
-    pairs: Sequence[tuple[Column, pl.Series | None]], unseen: Unseen
+    read: Sequence[tuple[Column, pl.Series | None, np.ndarray | None]], unseen: Unseen
 ) -> None:
     """A warning of values that were not there in training, or an error."""
     found = []
-    for column, series in pairs:
+    for column, series, missing in read:
         if series is None or column.kind not in ("category", "ordered"):
             continue
         if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == column.values:
@@ -240,7 +240,9 @@ def _report_unseen(
         present = series.unique().cast(pl.String)
         strange = present.filter(~present.is_in(list(column.values))).sort()
         if len(strange):
-            count = int(series.cast(pl.String).is_in(strange.to_list()).sum())
+            # What stands where a value is missing does not count.
+            rows_of = series.cast(pl.String).is_in(strange.to_list()).to_numpy()
+            count = int((rows_of if missing is None else rows_of & ~missing).sum())
             rows = "1 row" if count == 1 else f"{count:,} rows"
             found.append(f"column {column.name!r} has {listed(strange.to_list(), 5)} in {rows}")
     if not found:
