@@ -227,6 +227,8 @@ enum Lefts {
     /// Those up to this one; `None` do if the column has no such cut.
     UpTo(Option<u32>),
     AllBut(Option<u32>),
+    /// As bits, those that go right.
+    NotIn(u64),
 }
 
 impl<'a> Answered<'a> {
@@ -240,6 +242,10 @@ impl<'a> Answered<'a> {
             (Test::IsTrue, ColumnKind::Boolean) => Lefts::UpTo(Some(0)),
             (Test::Is(value), ColumnKind::Category(values)) => {
                 Lefts::AllBut(index(values.iter().position(|known| known == value)))
+            }
+            (Test::In { right, .. }, ColumnKind::Sets(values)) => {
+                let place = |value: &String| values.iter().position(|known| known == value);
+                Lefts::NotIn(right.iter().filter_map(place).map(|place| 1 << place).sum())
             }
             (Test::IsMissing, _) => Lefts::AllBut(None),
             // A test that does not fit its column holds for no point.
@@ -257,6 +263,7 @@ impl<'a> Answered<'a> {
             (Some((missing, left)), _) if code == missing => left,
             (_, Lefts::UpTo(cut)) => cut.is_some_and(|cut| code <= cut),
             (_, Lefts::AllBut(value)) => Some(code) != value,
+            (_, Lefts::NotIn(right)) => right >> code & 1 == 0,
         };
         self.children[usize::from(!left)]
     }

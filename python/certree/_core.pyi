@@ -47,11 +47,11 @@ APART: list[tuple[str, str]]
 #: Every bound by its name, and what it says in plain words.
 BOUNDS: dict[str, str]
 
-_Test = bool | str | int | float | None
+_Test = bool | str | int | float | tuple[tuple[str, ...], tuple[str, ...]] | None
 _Side = Literal["left", "right"]
 _Split = tuple[int, _Test, int, int, _Side | None] | tuple[int, _Test, int, int]
 _Node = tuple[_Split | None, int, int, list[float], float]
-_Kind = NDArray[np.float64] | list[str] | list[int] | list[float] | None
+_Kind = NDArray[np.float64] | list[str] | tuple[str, ...] | list[int] | list[float] | None
 _Columns = Sequence[
     tuple[str, _Kind] | tuple[str, _Kind, bool] | tuple[str, _Kind, bool, int | None]
 ]

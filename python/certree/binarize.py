@@ -92,7 +92,8 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         slots: list[ingest.Slot] = []
         for index, column in enumerate(self.columns_):
             tests = self._tests(column)
-            if column.kind in ("number", "date") and any(test is not None for test in tests):
+            has_places = column.kind not in ("boolean", "category")
+            if has_places and any(test is not None for test in tests):
                 slots.append((index, True))
                 tests = [test for test in tests if test is None]
             slots += [(index, test) for test in tests]
@@ -157,4 +158,7 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         """What is asked of a column."""
         every = [True] if column.kind == "boolean" else [*column.values]
         every += [None] * column.missing
-        return self.thresholds_.get(column.name, every)
+        asked = self.thresholds_.get(column.name, every)
+        if column.kind == "ordered":
+            return [test if test is None else column.values.index(test) for test in asked]
+        return asked

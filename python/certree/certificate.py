@@ -110,6 +110,8 @@ class Certificate:
     #: whether the value is missing.
     missing: list[str] = field(default_factory=list, repr=False)
     own_branch: bool = field(default=False, repr=False)
+    #: Categories of which any set of values was a cut.
+    sets: list[str] = field(default_factory=list, repr=False)
     #: How often each bound decided, by its name: see ``work``.
     bounds: dict[str, int] = field(default_factory=dict, repr=False)
     #: What the tree was required to keep to, and what it attains.
@@ -329,6 +331,8 @@ class Certificate:
             gaps = f"; missing values, of {columns}, go left or right at each, or are asked for"
             if self.own_branch:
                 gaps = f"; those of {columns} only after the question whether the value is missing"
+        if self.sets:
+            gaps = f"; any set of values of {_count(len(self.sets), 'column')}{gaps}"
         return (
             f"any of {_count(self.n_cuts, 'cut')} of {_count(len(self.cuts), 'column')} "
             f"({self.thresholds}{gaps})"

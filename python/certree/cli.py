@@ -19,8 +19,9 @@ from certree.conditions import printable
 from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from certree.export.to_json import MOST_BYTES, to_json
 from certree.ingest import engine
+from certree.ingest.categories import Asked
 from certree.options import Missing
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 MISUSE = 2
@@ -158,6 +159,33 @@ def add_fit(fit: argparse.ArgumentParser) -> None:
         "child (the default), or nowhere, which is an error",
     )
     search.add_argument(
+        "--order",
+        action="append",
+        type=an_order,
+        dest="orders",
+        metavar="COLUMN=LEVEL,...",
+        help="the values of a text column in their order, such as grade=I,II,III: it is split "
+        "between neighbours",
+    )
+    search.add_argument(
+        "--categories",
+        choices=get_args(Asked),
+        help="what is asked of other text columns: any subsets of their values, where these are "
+        "not too many (the default), or single values",
+    )
+    search.add_argument(
+        "--max-categories",
+        type=int,
+        metavar="N",
+        help="of a text column with more values, the rarest ones count as one",
+    )
+    search.add_argument(
+        "--unseen",
+        choices=get_args(Unseen),
+        help="what `certree predict` does with values of text columns that were not there in "
+        "training: it warns (the default), or refuses them",
+    )
+    search.add_argument(
         "--reference",
         choices=("guess",),
         help="guess lower bounds from gradient boosting: faster, and the certificate says what "
@@ -196,6 +224,9 @@ SEARCH = (
     "thresholds",
     "missing",
     "missing_unseen",
+    "categories",
+    "max_categories",
+    "unseen",
     "reference",
     "random_state",
     "time_limit",
@@ -266,6 +297,14 @@ def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
     return read_or_none
 
 
+def an_order(text: str) -> tuple[str, list[str]]:
+    """A column, and its values in order."""
+    column, equals, levels = text.partition("=")
+    if not (column and equals and levels):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=LEVEL,...")
+    return column, levels.split(",")
+
+
 def int_or_text(text: str) -> int | str:
     try:
         return int(text)
@@ -309,6 +348,8 @@ def fit(options: argparse.Namespace) -> None:
     dropped = set(drop)
     kept = [name for name in columns if name not in dropped]
     search = {name: given[name] for name in SEARCH if name in given}
+    if "orders" in given:
+        search["orders"] = dict(given["orders"])
     search.update(guesses(given, task, len(named)))
     estimators: dict[str, Any] = {
         "classification": OptimalTreeClassifier,

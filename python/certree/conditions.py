@@ -1,14 +1,16 @@
 """What a tree's tests say, in words.
 
-A test is ``True`` ("is true": false goes left), a string ("is value": other values go left), None
-("is missing": values that are there go left), or a threshold (``x <= t`` goes left). Every export
-that people read takes its words from here.
+A test is ``True`` ("is true": false goes left), a string ("is value": other values go left),
+``Sets`` (the values on either side), None ("is missing": values that are there go left), or a
+threshold (``x <= t`` goes left; of a declared order, the place of the last level that does). Every
+export that people read takes its words from here.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -16,9 +18,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from certree.ingest.kinds import time_unit, time_zone
-from certree.schema import Column, Side
+from certree.schema import Column, Sets, Side, is_threshold
 
-Test = bool | str | int | float | None
+Test = bool | str | int | float | Sets | None
+
+#: Of a set in a picture.
+MOST_SHOWN = 5
 
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -41,15 +46,38 @@ def words(column: Column, test: Test, missing: Side | None = None) -> Words:
     Words(left='is not female', right='= female')
     >>> words(Column("age", "number", "Int64", missing=True), 38.5, "left")
     Words(left='<= 38.5 or missing', right='> 38.5')
+    >>> words(Column("grade", "ordered", "Enum", ("I", "II", "III")), 1)
+    Words(left='<= II', right='> II')
+    >>> words(Column("site", "category", "String", ("a", "b", "c")), Sets(("a", "c"), ("b",)))
+    Words(left='in {a, c}', right='= b')
     """
     if test is None:
         return Words("is not missing", "is missing")
     if isinstance(test, bool):
         return _with_missing(Words("is false", "is true"), missing)
+    if isinstance(test, Sets):
+        return _with_missing(Words(*map(_set_text, test)), missing)
     if isinstance(test, str):
         return _with_missing(Words(f"is not {plain(test)}", f"= {plain(test)}"), missing)
     text = threshold_text(column, test)
     return _with_missing(Words(f"<= {text}", f"> {text}"), missing)
+
+
+def _set_text(values: Sequence[str], most: int | None = None) -> str:
+    """``= a`` or ``in {a, c}``; of more than ``most`` values the first ones, and how many more."""
+    if len(values) == 1:
+        return f"= {plain(values[0])}"
+    shown = [_member(value) for value in values]
+    if most is not None and len(shown) > most:
+        shown = [*shown[: most - 1], f"… {len(shown) - most + 1} more"]
+    return f"in {{{', '.join(shown)}}}"
+
+
+def _member(value: str) -> str:
+    """A value within a list, in quotes where it would look like several, or like the end."""
+    if any(mark in value for mark in ",{}"):
+        return json.dumps(value, ensure_ascii=not value.isprintable())
+    return plain(value)
 
 
 def _with_missing(found: Words, missing: Side | None) -> Words:
@@ -65,7 +93,9 @@ def brief(column: Column, test: Test, missing: Side | None = None) -> Words:
     >>> brief(Column("s5", "number", "Float64"), 4.629849999999999)
     Words(left='≤ 4.62985', right='> 4.62985')
     """
-    if test is None or isinstance(test, (bool, str)):
+    if isinstance(test, Sets):
+        return _with_missing(Words(*(_set_text(side, MOST_SHOWN) for side in test)), missing)
+    if not is_threshold(test):
         return words(column, test, missing)
     text = threshold_text(column, test)
     if isinstance(test, float) and column.kind == "number" and len(text) > 9:
@@ -77,7 +107,7 @@ def question(column: Column, test: Test, missing: Side | None = None) -> str:
     """The test as a question: ``age <= 38.5``, ``sex = female``, ``smoker is true``, ``age is
     missing``."""
     left, right = words(column, test, missing)
-    asks_right = test is None or isinstance(test, (bool, str))
+    asks_right = not is_threshold(test)
     return f"{plain(column.name)} {right if asks_right else left}"
 
 
@@ -112,6 +142,8 @@ def threshold_text(column: Column, threshold: int | float) -> str:
     >>> threshold_text(Column("id", "number", "Int64"), 2**53 + 1)
     '9007199254740993'
     """
+    if column.kind == "ordered":
+        return plain(column.values[math.floor(threshold)])
     if column.kind == "date":
         return _moment_text(column.dtype, math.floor(threshold))
     if isinstance(threshold, int):
@@ -119,6 +151,16 @@ def threshold_text(column: Column, threshold: int | float) -> str:
     if column.dtype == "Float32":
         threshold = _short_float32(threshold)
     return repr(threshold).removesuffix(".0")
+
+
+def levels_apart(column: Column, threshold: int | float) -> Sets:
+    """The levels of a declared order on either side of a threshold.
+
+    >>> levels_apart(Column("grade", "ordered", "Enum", ("I", "II", "III")), 1)
+    Sets(left=('I', 'II'), right=('III',))
+    """
+    end = math.floor(threshold) + 1
+    return Sets(column.values[:end], column.values[end:])
 
 
 def _short_float32(threshold: float) -> float:

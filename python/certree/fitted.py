@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from certree.scalars import shown
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 
 #: Parameters of the run, which may change between a fit and ``certify()``. All others define the
 #: problem.
@@ -36,6 +36,8 @@ class Fitted:
     #: none in training.
     missing: str
     missing_unseen: MissingUnseen
+    #: What prediction does with other values that were not there in training.
+    unseen: Unseen
     #: True if its loss adds up over rows, so that a search can go on from a tree.
     adds_up: bool = False
     #: By argument of ``fit``: the column of X that it named, or a tuple of several.
@@ -53,6 +55,7 @@ class Fitted:
             model.min_samples_leaf,
             model.missing,
             model.missing_unseen,
+            model.unseen,
             named=tuple(named.items()),
         )
 

@@ -44,5 +44,10 @@ Thresholds: TypeAlias = (
 #: What missing values of features are.
 Missing = Literal["route", "refuse", "own_branch"]
 
+#: What is asked of categories: of all of them, or by name.
+Categories: TypeAlias = (
+    "Literal['subsets', 'values'] | Mapping[str, Literal['subsets', 'values']]"
+)
+
 #: Where a reference can be fitted to guess them, too.
 GuessedThresholds: TypeAlias = "Literal['guess'] | Thresholds"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-Kind = Literal["number", "boolean", "category", "date"]
+Kind = Literal["number", "boolean", "category", "date", "ordered"]
 
 #: One way out of a split.
 Side = Literal["left", "right"]
@@ -13,6 +13,24 @@ Side = Literal["left", "right"]
 #: Where a missing value goes that asks for a column which had none in training: the way of the
 #: larger child, or nowhere.
 MissingUnseen = Literal["larger", "refuse"]
+
+#: What prediction does with values of categories and of declared orders that were not there in
+#: training: it warns, or refuses them.
+Unseen = Literal["warn", "refuse"]
+
+
+class Sets(NamedTuple):
+    """A test of a category: these values go left, and those go right. Where all others go, missing
+    ones do."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+
+def is_threshold(test: Any) -> bool:
+    """Whether this test of a split compares with a threshold."""
+    return test is not None and not isinstance(test, (bool, str, Sets))
+
 
 #: What a tree answers, and so what its nodes hold: the row weight by class, the mean cost or reward
 #: of each label, numbers that are the answer (see ``NUMBERS``), the row weight by class of several
@@ -44,10 +62,12 @@ NUMBERS = {
 class Column:
     """A named column.
 
-    ``kind`` says how it is split: numbers and dates at thresholds, Booleans at true, categories at
-    "is value". ``dtype`` is the polars dtype it was fitted with, as text. Thresholds of a date
-    column are integers in its physical unit: days for ``Date``, the time unit since the epoch for
-    ``Datetime``. ``missing`` says whether values were missing (null or NaN) in training.
+    ``kind`` says how it is split: numbers, dates and declared orders at thresholds, Booleans at
+    true, categories at "is value" or "in a set". ``dtype`` is the polars dtype it was fitted with,
+    as text. Thresholds of a date column are integers in its physical unit: days for ``Date``, the
+    time unit since the epoch for ``Datetime``. ``values`` are those of a category, or the levels of
+    a declared order, whose thresholds are places among them. ``missing`` says whether values were
+    missing (null or NaN) in training.
     """
 
     name: str

@@ -26,6 +26,10 @@ _DATES = ("%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y"
 _MOMENTS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%#z")
 
 
+#: Kinds of columns whose values are text.
+TEXT = ("category", "ordered")
+
+
 def read(path: Path, columns: Sequence[Column] | None = None) -> pl.DataFrame | pl.LazyFrame:
     """The table. Parquet is read as it is needed; CSV once, its types found from all of its rows.
 
@@ -43,7 +47,7 @@ def read(path: Path, columns: Sequence[Column] | None = None) -> pl.DataFrame | 
             table = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
             engine.schema(table)
             return table
-        categories = [column.name for column in columns or () if column.kind == "category"]
+        categories = [column.name for column in columns or () if column.kind in TEXT]
         return _read_csv(path, categories)
     except (pl.exceptions.PolarsError, engine.Damaged) as error:
         raise ValueError(f"{path} is not a {kind} table: {engine.first_line(error)}") from None

@@ -29,7 +29,16 @@ from certree.export import (
 from certree.export.to_sql import Dialect
 from certree.export.walk import Output
 from certree.ingest import Slot, slot_arrays
-from certree.schema import NUMBERS, Column, MissingUnseen, Side, Task
+from certree.schema import (
+    NUMBERS,
+    Column,
+    MissingUnseen,
+    Sets,
+    Side,
+    Task,
+    Unseen,
+    is_threshold,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,10 +55,12 @@ Curves = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 @dataclass(frozen=True)
 class Split:
-    """A test on one column. ``test`` is a threshold (``x <= t`` goes left), a string ("is value":
-    other values go left), ``True`` ("is true": false goes left) or ``None`` ("is missing": values
-    that are there go left); ``left`` and ``right`` are node ids. ``missing`` is where missing
-    values go; ``None`` if the column had none in training, or none of them can get here."""
+    """A test on one column. ``test`` is a threshold (``x <= t`` goes left; of a declared order, the
+    place of the last level that does), a string ("is value": other values go left), ``Sets`` (the
+    values that go left, and those that go right; all others go with missing ones), ``True`` ("is
+    true": false goes left) or ``None`` ("is missing": values that are there go left); ``left`` and
+    ``right`` are node ids. ``missing`` is where missing values go; ``None`` if the column had none
+    in training, or none of them can get here."""
 
     column: Column
     column_index: int
@@ -65,7 +76,7 @@ class Split:
 
     @property
     def slot(self) -> Slot:
-        asks_itself = self.test is None or isinstance(self.test, str)
+        asks_itself = not (is_threshold(self.test) or isinstance(self.test, bool))
         return self.column_index, self.test if asks_itself else True
 
 
@@ -162,10 +173,12 @@ class Tree:
         classes: Sequence[ArrayLike] = (),
         curves: Curves | None = None,
         missing_unseen: MissingUnseen = "larger",
+        unseen: Unseen = "warn",
     ) -> None:
         self._core = core
         self._task = task
         self._missing_unseen = missing_unseen
+        self._unseen = unseen
         self._columns = tuple(columns)
         self._classes = tuple(np.array(each) for each in classes)
         self._labels = np.array(labels)
@@ -190,6 +203,13 @@ class Tree:
         """Where a missing value goes that a split asks for, if its column had none in training: the
         way of the ``"larger"`` child, left if both are as large, or ``"refuse"``."""
         return self._missing_unseen
+
+    @property
+    def unseen(self) -> Unseen:
+        """What prediction does with a value that was not there in training, of a category or a
+        declared order that a split asks for: it warns (``"warn"``), or it is an error
+        (``"refuse"``)."""
+        return self._unseen
 
     @property
     def classes(self) -> tuple[NDArray[Any], ...]:
@@ -222,6 +242,7 @@ class Tree:
             view = None
             if split is not None:
                 column, test, left, right, missing = split
+                test = Sets(*map(tuple, test)) if isinstance(test, tuple) else test
                 depths[left] = depths[right] = depth + 1
                 view = Split(self._columns[column], column, test, left, right, missing)
             if self._task in NUMBERS:
@@ -257,11 +278,16 @@ class Tree:
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
         """The id of the leaf that each row ends in."""
+        return self._route(X, self._unseen)
+
+    def _route(self, X: Any, unseen: Unseen | None) -> NDArray[np.uint32]:
+        """As above, without a word about values that were not there in training if ``unseen`` is
+        None."""
         slots: dict[Slot, int] = {}
         reads = []
         for node in self.nodes:
             reads.append(slots.setdefault(node.split.slot, len(slots)) if node.split else 0)
-        found = slot_arrays(X, self._columns, list(slots), self._missing_unseen)
+        found = slot_arrays(X, self._columns, list(slots), self._missing_unseen, unseen)
         return self._core.apply(reads, found.arrays, found.n_rows, found.missing)
 
     def way_of_missing(self, split: Split) -> Side:
@@ -273,6 +299,11 @@ class Tree:
     def refuses_missing(self, column: Column) -> bool:
         """Whether no row is scored whose value of this column is missing, if a split tests it."""
         return self._missing_unseen == "refuse" and not column.missing
+
+    def refuses_unseen(self, column: Column) -> bool:
+        """Whether no row is scored whose value of this column was not there in training, if a split
+        tests it."""
+        return self._unseen == "refuse" and column.kind in ("category", "ordered")
 
     def _with(self, **changed: Any) -> Tree:
         """This tree but for some of its parts."""
@@ -287,6 +318,7 @@ class Tree:
             "classes": self._classes,
             "curves": self._curves,
             "missing_unseen": self._missing_unseen,
+            "unseen": self._unseen,
         }
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -404,6 +436,7 @@ class Tree:
             read.task,
             read.classes,
             missing_unseen=read.missing_unseen,
+            unseen=read.unseen,
         )
 
     def to_dot(self) -> str:
@@ -489,10 +522,10 @@ class Tree:
         """The tree as SQL: what to write after SELECT, to score a table where it is.
 
         NULLs, and floats that are not a number, go where :meth:`predict` sends missing values;
-        where it refuses them (``missing_unseen="refuse"``) the row scores NULL. A value of a
-        category that was not there in training is another one than those asked for, as in
-        :meth:`predict`. Names are quoted, so that they are those of the training columns to the
-        letter.
+        where it refuses them (``missing_unseen="refuse"``) the row scores NULL. Values of
+        categories that were not there in training go as in :meth:`predict`, or score NULL if it
+        refuses them (``unseen="refuse"``). Names are quoted, so that they are those of the training
+        columns to the letter.
 
         Parameters
         ----------
@@ -751,6 +784,7 @@ class Tree:
             self._columns == other._columns
             and self._task == other._task
             and self._missing_unseen == other._missing_unseen
+            and self._unseen == other._unseen
             and _same_type(self._labels.dtype, other._labels.dtype)
             and np.array_equal(self._labels, other._labels)
             and len(self._classes) == len(other._classes)
@@ -790,7 +824,11 @@ def _told(nodes: Sequence[Node], path: Sequence[int]) -> tuple[str, ...]:
         missing = None if index in known else split.missing
         side = conditions.words(split.column, test, missing)[0 if goes_left else 1]
         text = f"{conditions.plain(split.column.name)} {side}"
-        if test is None or isinstance(test, (bool, str)):
+        if isinstance(test, Sets):
+            # Values that a split above sent elsewhere are not told here.
+            told[index, Sets, True] = (None, text)
+            continue
+        if not is_threshold(test):
             told.setdefault((index, test, goes_left), (None, text))
             continue
         key = (index, True, goes_left)

@@ -19,7 +19,13 @@ pub enum ColumnKind {
     /// One "is value" feature for each of these values. The code is the value's index; points with
     /// a value that is not asked for have one code beyond.
     Category(Vec<String>),
+    /// One "in this set" feature for each way to part these values, and missing ones if there are
+    /// any, into two. The code is the value's index.
+    Sets(Vec<String>),
 }
+
+/// The most codes of a column of sets: with one more it would offer twice as many ways to part them.
+pub const MOST_IN_SETS: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
@@ -37,6 +43,7 @@ impl Column {
                 ColumnKind::Ordered(cuts) => cuts.len() + 1,
                 ColumnKind::Boolean => 2,
                 ColumnKind::Category(values) => values.len() + 1,
+                ColumnKind::Sets(values) => values.len(),
             }
     }
 
@@ -45,11 +52,14 @@ impl Column {
         self.missing.then(|| self.n_codes() as u32 - 1)
     }
 
-    /// Of a category, the place of the feature that asks for this code, among the column's
+    /// Of a category, the place of the feature that asks for this code alone, among the column's
     /// features. `None` for the code of values that are not asked for.
     pub fn place_of_code(&self, code: u32) -> Option<u32> {
-        let ColumnKind::Category(values) = &self.kind else { return None };
-        let n_values = values.len() as u32;
+        let n_values = match &self.kind {
+            ColumnKind::Category(values) => values.len() as u32,
+            ColumnKind::Sets(_) => return place_of_one(self.n_codes(), code),
+            _ => return None,
+        };
         if self.missing_code() == Some(code) {
             Some(n_values)
         } else {
@@ -62,7 +72,28 @@ impl Column {
         match &self.kind {
             ColumnKind::Ordered(cuts) => cuts.len() as u32,
             ColumnKind::Boolean => 1,
-            ColumnKind::Category(_) => 0,
+            ColumnKind::Category(_) | ColumnKind::Sets(_) => 0,
         }
     }
+
+    /// Whether questions are about single values, or sets of them, and not about their order.
+    pub fn has_no_order(&self) -> bool {
+        matches!(self.kind, ColumnKind::Category(_) | ColumnKind::Sets(_))
+    }
+}
+
+/// The ways to part so many codes into two, each once: as bits, the codes that go right. The first
+/// code always goes left.
+pub fn right_sets(n_codes: usize) -> impl Iterator<Item = u64> {
+    let n_ways = 1u64 << n_codes.saturating_sub(1).min(MOST_IN_SETS);
+    (1..n_ways).map(|others| others << 1)
+}
+
+/// The place among `right_sets` of the set that parts one code from all others.
+fn place_of_one(n_codes: usize, code: u32) -> Option<u32> {
+    let others = match code.checked_sub(1) {
+        Some(bit) => 1u64 << bit,
+        None => (1u64 << n_codes.saturating_sub(1)) - 1,
+    };
+    (n_codes > 1).then(|| others as u32 - 1)
 }

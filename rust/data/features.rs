@@ -5,7 +5,7 @@
 //! between them and the rest, "is missing", belongs to the first.
 
 use super::codes::Codes;
-use super::columns::{Column, ColumnKind};
+use super::columns::{Column, ColumnKind, right_sets};
 use super::points::Points;
 use crate::ids::ColumnId;
 
@@ -20,6 +20,8 @@ pub enum Order {
     Is(u32),
     /// A value's code and that of missing values have the rank 1.
     IsOrMissing([u32; 2]),
+    /// The codes of these bits have the rank 1, and all others 0: "in this set".
+    In(u64),
 }
 
 /// An axis with `cuts` places to split; a point with rank ≤ t goes left of cut t.
@@ -53,6 +55,10 @@ impl Features {
                 if let Some(missing) = missing {
                     values.for_each(|code| add(Order::IsOrMissing([code, missing]), 1));
                 }
+                continue;
+            }
+            if let ColumnKind::Sets(_) = &column.kind {
+                right_sets(column.n_codes()).for_each(|right| add(Order::In(right), 1));
                 continue;
             }
             add(Order::Codes, n_cuts + u32::from(column.missing));
@@ -94,15 +100,30 @@ impl Order {
             }
             Order::Is(value) => u32::from(code == value),
             Order::IsOrMissing(both) => u32::from(both.contains(&code)),
+            Order::In(right) => (right >> code) as u32 & 1,
         }
     }
 
-    /// The codes that a question about values of a category asks for.
-    pub fn values(&self) -> Option<&[u32]> {
+    /// Whether the question is about values of a category.
+    pub fn asks_for_values(self) -> bool {
         match self {
-            Order::Is(value) => Some(std::slice::from_ref(value)),
-            Order::IsOrMissing(both) => Some(both),
-            Order::Codes | Order::MissingLowest(_) => None,
+            Order::Is(_) | Order::IsOrMissing(_) | Order::In(_) => true,
+            Order::Codes | Order::MissingLowest(_) => false,
+        }
+    }
+
+    /// Calls `each` with the codes that a question about values of a category asks for.
+    pub fn each_value(self, mut each: impl FnMut(u32)) {
+        match self {
+            Order::Is(value) => each(value),
+            Order::IsOrMissing(both) => both.into_iter().for_each(each),
+            Order::In(mut right) => {
+                while right != 0 {
+                    each(right.trailing_zeros());
+                    right &= right - 1;
+                }
+            }
+            Order::Codes | Order::MissingLowest(_) => {}
         }
     }
 }
@@ -127,6 +148,7 @@ impl Feature {
                 let is = |code| u32::from((code == value) | (code == missing));
                 fill(codes, from, out, |code| is(code) > cut);
             }
+            Order::In(right) => fill(codes, from, out, |code| (right >> code) as u32 & 1 > cut),
         }
     }
 
@@ -190,5 +212,27 @@ mod tests {
         let values = ColumnKind::Category(vec!["a".into(), "b".into()]);
         let asked = [vec![0], vec![1], vec![3], vec![0, 3], vec![1, 3]];
         assert_eq!(rights(values, true), asked.map(|right| vec![right]));
+    }
+
+    #[test]
+    fn every_way_to_part_the_values_stands_once() {
+        // Codes 0, 1 and 2, the last one for missing values where there are any.
+        let ways = [vec![1], vec![2], vec![1, 2]].map(|right| vec![right]);
+        let sets =
+            |values: &[&str]| ColumnKind::Sets(values.iter().map(|v| v.to_string()).collect());
+        assert_eq!(rights(sets(&["a", "b", "c"]), false), ways);
+        assert_eq!(rights(sets(&["a", "b"]), true), ways);
+        assert_eq!(rights(sets(&["a"]), false), Vec::<Vec<Vec<u32>>>::new());
+        for n_codes in 2..6u32 {
+            let values = (0..n_codes).map(|v| v.to_string()).collect();
+            let column =
+                Column { name: "a".into(), kind: ColumnKind::Sets(values), missing: false };
+            let ways: Vec<u64> = right_sets(n_codes as usize).collect();
+            for code in 0..n_codes {
+                let place = column.place_of_code(code).unwrap() as usize;
+                let (own, all) = (1u64 << code, (1u64 << n_codes) - 1);
+                assert!(ways[place] == own || ways[place] == all & !own);
+            }
+        }
     }
 }

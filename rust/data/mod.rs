@@ -12,7 +12,7 @@ mod sort;
 mod sums;
 
 pub use codes::Codes;
-pub use columns::{Column, ColumnKind, Threshold};
+pub use columns::{Column, ColumnKind, Threshold, right_sets};
 pub use features::{Feature, Features, Order};
 pub use group::{Digit, Grouped, Located, group, locate};
 pub use points::Points;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codes::Codes;
-use super::columns::{Column, ColumnKind, Threshold};
+use super::columns::{Column, ColumnKind, MOST_IN_SETS, Threshold};
 use crate::error::{Error, Result};
 
 /// One code per column and point, and how many rows each point stands for.
@@ -89,6 +89,12 @@ fn check_column(column: &Column, codes: &Codes, n_points: usize) -> Result<()> {
     if let Some(code) = codes.most().filter(|&code| code >= most) {
         return Err(Error::invalid(format!(
             "column {:?} has code {code}, but only {most} codes",
+            column.name
+        )));
+    }
+    if matches!(column.kind, ColumnKind::Sets(_)) && most as usize > MOST_IN_SETS {
+        return Err(Error::invalid(format!(
+            "column {:?} has {most} values, but sets of at most {MOST_IN_SETS} are asked for",
             column.name
         )));
     }

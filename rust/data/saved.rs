@@ -42,6 +42,10 @@ impl Saved for Column {
                 out.byte(2);
                 out.list(values.iter(), |out, value| out.text(value));
             }
+            ColumnKind::Sets(values) => {
+                out.byte(3);
+                out.list(values.iter(), |out, value| out.text(value));
+            }
         }
         out.byte(u8::from(self.missing));
     }
@@ -52,6 +56,7 @@ impl Saved for Column {
             0 => ColumnKind::Ordered(from.list(Threshold::read)?),
             1 => ColumnKind::Boolean,
             2 => ColumnKind::Category(from.list(Reader::text)?),
+            3 => ColumnKind::Sets(from.list(Reader::text)?),
             _ => return Err(damaged("a column is of no known kind")),
         };
         let missing = match from.byte()? {

@@ -180,8 +180,8 @@ pub(super) fn read_columns(columns: Vec<Bound<'_, PyTuple>>) -> PyResult<Columns
     Ok((read, after))
 }
 
-/// None: Boolean. A list of strings: a category's values. A list of numbers, or an array of floats:
-/// cuts.
+/// None: Boolean. A list of strings: a category's values. A tuple of them: any set of these may be
+/// asked for. A list of numbers, or an array of floats: cuts.
 fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
     if kind.is_none() {
         return Ok(ColumnKind::Boolean);
@@ -190,6 +190,9 @@ fn read_kind(kind: &Bound<'_, PyAny>) -> PyResult<ColumnKind> {
         let cuts = cuts.readonly();
         let cuts = cuts.as_slice()?.iter().map(|&cut| Threshold::Float(cut)).collect();
         return Ok(ColumnKind::Ordered(cuts));
+    }
+    if kind.is_instance_of::<PyTuple>() {
+        return Ok(ColumnKind::Sets(kind.extract()?));
     }
     let first = kind.try_iter()?.next().transpose()?;
     match first {

@@ -42,8 +42,8 @@ impl PyTree {
 
     /// The nodes in preorder: (split or None, label, rows, value, loss), where a split is
     /// (column, test, left, right, missing). A test is True, a string ("is value"), None ("is
-    /// missing") or a threshold, and missing values go "left" or "right", or None if there are
-    /// none.
+    /// missing"), two tuples of strings (the values that go left, and right) or a threshold, and
+    /// missing values go "left" or "right", or None if there are none.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         (self.tree.nodes.iter())
             .map(|node| {
@@ -114,6 +114,9 @@ fn write_split<'py>(py: Python<'py>, split: &Split) -> PyResult<Bound<'py, PyTup
         Test::AtMost(Threshold::Float(t)) => PyFloat::new(py, *t).into_any(),
         Test::AtMost(Threshold::Int(t)) => t.into_pyobject(py)?.into_any(),
         Test::IsMissing => py.None().into_bound(py),
+        Test::In { left, right } => {
+            (PyTuple::new(py, left)?, PyTuple::new(py, right)?).into_pyobject(py)?.into_any()
+        }
     };
     let missing = split.missing.map(|side| match side {
         Side::Left => "left",
@@ -140,6 +143,9 @@ fn read_split(split: &Bound<'_, PyTuple>, index: usize, n_nodes: usize) -> PyRes
     };
     let test = if test.is_none() {
         Test::IsMissing
+    } else if test.is_instance_of::<PyTuple>() {
+        let (left, right) = test.extract()?;
+        Test::In { left, right }
     } else if test.is_instance_of::<PyBool>() {
         Test::IsTrue
     } else if test.is_instance_of::<PyString>() {

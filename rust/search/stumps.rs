@@ -9,7 +9,7 @@
 //! them. Questions that cost something, or that forbid others, are left to the other searches.
 
 use crate::cost::Cost;
-use crate::data::ColumnKind;
+use crate::data::{ColumnKind, right_sets};
 use crate::error::Result;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
@@ -174,11 +174,14 @@ impl<'a> Sweep<'a> {
         let problem = self.problem;
         let of = &problem.columns[column];
         let codes = problem.points.codes(column);
+        if matches!(of.kind, ColumnKind::Sets(_)) {
+            return self.look_at_sets(column, first, run);
+        }
         // Points with missing values have the last code.
         let n_known = order.partition_point(|&p| Some(codes.get(p as usize)) != of.missing_code());
         let (known, others) = order.split_at(n_known);
         let missing = Sums::of(problem, others);
-        let category = matches!(of.kind, ColumnKind::Category(_));
+        let category = of.has_no_order();
         // Of those up to a code, or, of a category, of those with it.
         let mut sums = Sums::of(problem, &[]);
         for (at, &point) in known.iter().enumerate() {
@@ -203,6 +206,22 @@ impl<'a> Sweep<'a> {
         let (place, cut) = of.place_of_code(code).map_or((0, of.n_cuts()), |place| (place, 0));
         let known = self.all.without(&missing);
         self.wait(Cut { feature: FeatureId::from(first + place as usize), cut }, &known, run)
+    }
+
+    /// Every way to part the values of a column. True unless the run was stopped.
+    fn look_at_sets(&mut self, column: usize, first: usize, run: &Run) -> bool {
+        let problem = self.problem;
+        let codes = problem.points.codes(column);
+        let n_codes = problem.columns[column].n_codes();
+        let mut by_code: Vec<Sums> = (0..n_codes).map(|_| Sums::of(problem, &[])).collect();
+        for (point, code) in codes.iter().enumerate() {
+            by_code[code as usize].add(problem, point as u32);
+        }
+        right_sets(n_codes).enumerate().all(|(place, right)| {
+            let lefts = (0..n_codes).filter(|code| right >> code & 1 == 0);
+            let left = lefts.fold(Sums::of(problem, &[]), |sum, code| sum.with(&by_code[code]));
+            self.wait(Cut { feature: FeatureId::from(first + place), cut: 0 }, &left, run)
+        })
     }
 
     /// The cut after a code, with missing values on the right and on the left.

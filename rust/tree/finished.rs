@@ -1,22 +1,30 @@
 //! The finished tree: tests on the user's columns, and what each node holds.
 
+use std::mem::swap;
+
 use super::plan::Plan;
 use crate::data::{Column, ColumnKind, Feature, Features, Order, Points, Threshold};
 use crate::ids::{ColumnId, Side, TreeNodeId};
 use crate::task::Task;
 
-/// What a split asks. "Yes" goes left for `AtMost` and right for the others.
+/// What a split asks. "Yes" goes left for `AtMost` and right for the others; `In` names both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     AtMost(Threshold),
     IsTrue,
     Is(String),
+    /// The values of the training points on either side. Where all other values go, missing ones
+    /// do.
+    In {
+        left: Vec<String>,
+        right: Vec<String>,
+    },
     IsMissing,
 }
 
 impl Test {
     /// What a cut of a feature asks, and where it sends missing values, if the column has any.
-    pub fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
+    fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
         let known = |order: Order| match (&column.kind, order) {
             (ColumnKind::Category(values), Order::Is(value) | Order::IsOrMissing([value, _])) => {
                 values.get(value as usize).map(|value| Test::Is(value.clone()))
@@ -27,7 +35,7 @@ impl Test {
         let Some(test) = known(feature.order) else { return (Test::IsMissing, Some(Side::Right)) };
         let side = match feature.order {
             Order::Codes | Order::IsOrMissing(..) => Side::Right,
-            Order::MissingLowest(_) | Order::Is(_) => Side::Left,
+            Order::MissingLowest(_) | Order::Is(_) | Order::In(_) => Side::Left,
         };
         (test, column.missing.then_some(side))
     }
@@ -118,11 +126,23 @@ impl Grower<'_> {
         if let Plan::Split { feature, cut, left, right } = plan {
             let feature = self.features.get(feature.index());
             let column = &self.columns[feature.column.index()];
-            let (test, missing) = Test::of(column, &feature, *cut);
             let any_missing = self.any_missing(&feature, &points);
-            let (lefts, rights) =
+            let (mut lefts, mut rights): (Vec<u32>, Vec<u32>) =
                 points.iter().partition(|&&p| feature.goes_left(self.points, p as usize, *cut));
             drop(points);
+            let (mut left, mut right) = (left, right);
+            let (test, missing) = match &column.kind {
+                ColumnKind::Sets(values) => {
+                    let asked = self.parted(&feature, values, [&lefts, &rights]);
+                    if asked == (Test::IsMissing, Some(Side::Left)) {
+                        // Missing values go right where they are asked for.
+                        swap(&mut lefts, &mut rights);
+                        swap(&mut left, &mut right);
+                    }
+                    asked
+                }
+                _ => Test::of(column, &feature, *cut),
+            };
             let above = self.known.len();
             self.known.extend((test == Test::IsMissing).then_some(feature.column));
             let left = self.add(left, lefts);
@@ -134,12 +154,41 @@ impl Grower<'_> {
                     let known = self.known.contains(&feature.column);
                     (!known).then(|| self.tree.larger_side(left, right))
                 }
+                _ if test == Test::IsMissing => Some(Side::Right),
                 missing => missing,
             };
             self.tree.nodes[id.index()].split =
                 Some(Split { column: feature.column, test, missing, left, right });
         }
         id
+    }
+
+    /// What parts these points by the sets of their values: each side's, and the side of missing
+    /// values, if the column has any.
+    fn parted(
+        &self,
+        feature: &Feature,
+        values: &[String],
+        sides: [&[u32]; 2],
+    ) -> (Test, Option<Side>) {
+        let codes = self.points.codes(feature.column.index());
+        let missing = self.columns[feature.column.index()].missing_code();
+        let held = sides.map(|points| {
+            let mut held = vec![false; values.len() + usize::from(missing.is_some())];
+            points.iter().for_each(|&point| held[codes.get(point as usize) as usize] = true);
+            held
+        });
+        let named = |held: &[bool]| -> Vec<String> {
+            values.iter().zip(held).filter(|(_, held)| **held).map(|(v, _)| v.clone()).collect()
+        };
+        let [left, right] = [named(&held[0]), named(&held[1])];
+        let goes_right = |code: u32| held[1][code as usize];
+        let side = missing.map(|code| if goes_right(code) { Side::Right } else { Side::Left });
+        let test = match left.is_empty() || right.is_empty() {
+            true => Test::IsMissing,
+            false => Test::In { left, right },
+        };
+        (test, side)
     }
 
     fn any_missing(&self, feature: &Feature, points: &[u32]) -> bool {

@@ -64,6 +64,12 @@ impl Saved for Test {
                 out.text(value);
             }
             Test::IsMissing => out.byte(3),
+            Test::In { left, right } => {
+                out.byte(4);
+                for side in [left, right] {
+                    out.list(side.iter(), |out, value| out.text(value));
+                }
+            }
         }
     }
 
@@ -73,6 +79,7 @@ impl Saved for Test {
             1 => Ok(Test::IsTrue),
             2 => Ok(Test::Is(from.text()?)),
             3 => Ok(Test::IsMissing),
+            4 => Ok(Test::In { left: from.list(Reader::text)?, right: from.list(Reader::text)? }),
             _ => Err(damaged("a test is of no known kind")),
         }
     }

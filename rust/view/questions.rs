@@ -44,7 +44,7 @@ pub fn distinct(
                 questions.push(Cut { feature: FeatureId::from(index), cut });
             }
         };
-        if let Some(codes) = feature.order.values() {
+        if feature.order.asks_for_values() {
             // All values of a category come one after the other, and its points are walked once.
             if by_value.0 != Some(feature.column) {
                 let of = points.codes(feature.column.index());
@@ -59,7 +59,9 @@ pub fn distinct(
                 }
             }
             let mark = |code: u32| by_value.1.get(code as usize).copied().unwrap_or(0);
-            ask(0, codes.iter().fold(whole, |left, &code| left ^ mark(code)));
+            let mut left = whole;
+            feature.order.each_value(|code| left ^= mark(code));
+            ask(0, left);
             continue;
         }
         if feature.cuts == 1 {
@@ -91,7 +93,7 @@ fn left_of_only_cuts(
     // Halves side by side, so that several fit in one vector.
     let low: Vec<u64> = marks.iter().map(|&mark| mark as u64).collect();
     let high: Vec<u64> = marks.iter().map(|&mark| (mark >> 64) as u64).collect();
-    let is_binary = |feature: &&Feature| feature.cuts == 1 && feature.order.values().is_none();
+    let is_binary = |feature: &&Feature| feature.cuts == 1 && !feature.order.asks_for_values();
     let binary: Vec<&Feature> = features.iter().filter(is_binary).collect();
     let mut lefts = vec![[0u64; 2]; binary.len()];
     let mut rights = [0u8; BLOCK];
@@ -171,6 +173,7 @@ mod tests {
         let flag = noise(1, n, 2);
         let opposite = flag.iter().map(|code| 1 - code).collect();
         let values = ["a", "b", "c"].map(String::from).to_vec();
+        let more = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
         let parts = vec![
             (ColumnKind::Boolean, flag.clone()),
             (ColumnKind::Boolean, noise(2, n, 2)),
@@ -180,6 +183,7 @@ mod tests {
             (cuts(4), noise(3, n, 5)),
             (cuts(400), noise(4, n, 401)),
             (ColumnKind::Category(values), noise(5, n, 3)),
+            (ColumnKind::Sets(more), noise(8, n, 5)),
         ];
         let (kinds, codes): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let column = |kind| Column { name: String::new(), kind, missing: false };

@@ -248,12 +248,12 @@ def test_the_certificate_names_what_it_speaks_of(fitted):
         "fare": 8,
         "wide": 8,
         "sex": 2,
-        "port": 3,
+        "port": 2,
         "alone": 1,
         "day": 8,
         "time": 8,
     }
-    assert certificate.n_cuts == 46 and certificate.n_rows == 300 and certificate.n_points <= 300
+    assert certificate.n_cuts == 45 and certificate.n_rows == 300 and certificate.n_points <= 300
     assert certificate.seconds > 0 and certificate.threads == 1
     text = certificate.statement()
     for part in (

@@ -190,7 +190,7 @@ SEX_SPLIT = ["nodes", 2, "split"]
     [
         (["format"], "other", 'format must be "certree.tree"'),
         (["format"], ..., 'format must be "certree.tree"'),
-        (["version"], 3, "version is 3, but this certree reads versions 1 and 2 only"),
+        (["version"], 4, "version is 4, but this certree reads versions 1 to 3 only"),
         (["version"], True, "version must be an integer"),
         (["missing_unseen"], ..., "missing_unseen must be one of larger, refuse"),
         (["columns", 0, "missing"], 1, "columns[0].missing must be true or false"),
@@ -250,8 +250,8 @@ def test_what_is_wrong_is_told(path, value, message):
     ("path", "value", "message"),
     [
         (["columns", 6, "dtype"], "Time", "columns[6].dtype is 'Time', which is no type of dates"),
-        (["nodes", 16, "split", "at_most"], 0.5, "nodes[16].split.at_most must be an integer"),
-        (["nodes", 16, "split", "at_most"], 2**31, "nodes[16].split.at_most is 2147483648"),
+        (["nodes", 18, "split", "at_most"], 0.5, "nodes[18].split.at_most must be an integer"),
+        (["nodes", 18, "split", "at_most"], 2**31, "nodes[18].split.at_most is 2147483648"),
     ],
 )
 def test_what_is_wrong_with_dates_is_told(path, value, message):

@@ -253,8 +253,9 @@ def test_names_and_labels_that_need_care_are_drawn():
         "smoker",
         'so-called "class" = ""',
         'so-called "class" = C:\\',
+        'so-called "class" in {"", C:\\}',
         'so-called "class" = the "best"',
-        "größe = groß",
+        "größe (0 to 1)",
         "born (days since 1970-01-01)",
         "seen (ms since 1970-01-01)",
     ]
@@ -282,7 +283,8 @@ def test_missing_values_go_where_predict_sends_them(seed):
     twin = twin_of(tree)
     for frame in (with_gaps(FRAME, seed), with_gaps(OTHERS, seed + 1), FRAME):
         agree(tree, twin, frame)
-        assert np.isnan(tree.encode(frame)).any() == (frame is not FRAME and tree.n_leaves > 1)
+        if frame is not FRAME:
+            assert np.isnan(tree.encode(frame)).any() == (tree.n_leaves > 1)
     refusing = tree._with(missing_unseen="refuse")
     agree(refusing, twin_of(refusing), FRAME)
     if not all(node.split.column.missing for node in tree.nodes if node.split):

@@ -196,7 +196,7 @@ def test_no_text_breaks_out(text):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_all_dialects_write_every_kind_of_test(dialect):
     written = gallery().to_sql("leaf", dialect)
-    assert written.count("CASE") == written.count("END") == 10
+    assert written.count("CASE") == written.count("END") == 11
     assert "2021-03-05" in written
 
 

@@ -20,6 +20,7 @@ PAGES = [
     "docs/showing.md",
     "docs/exporting.md",
     "docs/missing-values.md",
+    "docs/categories.md",
     "docs/index.md",
     "docs/which-tree.md",
     "docs/tutorials/lender.md",

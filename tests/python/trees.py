@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.schema import Column
+from certree.schema import Column, Sets
 from certree.tree import Tree
 
 BIG = 2**53
 GOLDEN = Path(__file__).parent / "golden"
-KINDS = {"Boolean": "boolean", "String": "category", "Categorical": "category", "Enum": "category"}
+KINDS = {"Boolean": "boolean", "String": "category", "Categorical": "category", "Enum": "ordered"}
 
 
 AGE = Column("age", "number", "Int64")
@@ -48,7 +48,7 @@ def gallery() -> Tree:
         Column("id", "number", "Int64"),
         Column("smoker", "boolean", "Boolean"),
         Column('so-called "class"', "category", "String", ("first", 'the "best"', "C:\\", "")),
-        Column("größe", "category", "Enum(categories=['klein', 'groß'])", ("klein", "groß")),
+        Column("größe", "ordered", "Enum(categories=['klein', 'groß'])", ("klein", "groß")),
         Column("born", "date", "Date"),
         Column("seen", "date", "Datetime(time_unit='ms', time_zone='Europe/Paris')"),
     ]
@@ -60,7 +60,8 @@ def gallery() -> Tree:
         (4, 'the "best"'),
         (4, ""),
         (4, "C:\\"),
-        (5, "groß"),
+        (4, Sets(('the "best"', "first"), ("", "C:\\"))),
+        (5, 0),
         (6, 18691),
         (7, 1614945600250),
     ]
@@ -124,14 +125,16 @@ def columns_of(frame: pl.DataFrame) -> list[Column]:
         base = str(dtype.base_type())
         kind = KINDS.get(base, "date" if base in ("Date", "Datetime") else "number")
         values = tuple(frame[name].cast(pl.String).unique().sort()) if kind == "category" else ()
+        values = tuple(dtype.categories) if kind == "ordered" else values
         columns.append(Column(name, kind, text, values))
     return columns
 
 
 def values_of(frame: pl.DataFrame, column: Column) -> list:
-    """The column's values as Python compares them exactly; dates in their physical unit."""
+    """The column's values as Python compares them exactly; dates in their physical unit, and levels
+    as their places."""
     series = frame[column.name]
-    if column.kind == "date":
+    if column.kind in ("date", "ordered"):
         series = series.to_physical()
     if column.kind == "category":
         series = series.cast(pl.String)
@@ -143,7 +146,13 @@ def splits_of(frame: pl.DataFrame, column: Column) -> list:
     if column.kind == "boolean":
         return [True]
     if column.kind == "category":
-        return list(column.values)
+        values = column.values
+        sets = [Sets(values[:end], values[end:]) for end in range(1, len(values))]
+        # Others go where missing ones do.
+        sets += [Sets(pair[:1], pair[1:]) for pair in zip(values, values[2:])]
+        return [*values, *sets]
+    if column.kind == "ordered":
+        return list(range(len(column.values) - 1))
     values = sorted(set(values_of(frame, column)))
     if column.dtype.startswith("Float"):
         return [a + (b - a) / 2 for a, b in zip(values, values[1:])]
@@ -192,6 +201,9 @@ def leaves_by_hand(tree: Tree, frame: pl.DataFrame) -> list[int]:
             test, value = node.split.test, values[node.split.column_index][row]
             if isinstance(test, (bool, str)):
                 left = value != test
+            elif isinstance(test, Sets):
+                named = value in test.left or value in test.right
+                left = value in test.left if named else tree.way_of_missing(node.split) == "left"
             else:
                 left = value <= test
             node = tree.nodes[node.split.left if left else node.split.right]

@@ -133,6 +133,8 @@ def renamed(tree: Tree, names: Names = None, labels: Labels = None) -> Tree:
         tree.task,
         tree.classes,
         tree.curves,
+        tree.missing_unseen,
+        tree.unseen,
     )
 
 

@@ -70,12 +70,15 @@ def identifiers(cuts: Sequence[ingest.Cuts], n_rows: int) -> list[ingest.Cuts]:
     categories and whole numbers."""
     if n_rows < FEWEST_ROWS:
         return []
-    return [each for each in cuts if each.count >= OWN_VALUES * (n_rows - 1) and _is_name(each)]
+    return [each for each in cuts if _is_name(each, OWN_VALUES * (n_rows - 1))]
 
 
-def _is_name(cuts: ingest.Cuts) -> bool:
+def _is_name(cuts: ingest.Cuts, least: float) -> bool:
     if cuts.column.kind == "category":
-        return True
+        n_asked = len(cuts.column.values) if cuts.places is None else len(cuts.places)
+        return n_asked * (2 if cuts.missing else 1) >= least
+    if cuts.count < least:
+        return False
     if cuts.column.kind != "number" or cuts.places is None:
         return False
     if cuts.column.dtype.lstrip("U").startswith("Int"):
@@ -104,13 +107,16 @@ def _cuts(model: Any, posed: Posed) -> list[str]:
         (each for each in posed.cuts if each.count > MANY_CUTS and each.column.name not in named),
         key=lambda each: -each.count,
     )
-    ordered = [each for each in many if each.column.kind in ("number", "date")]
+    ordered = [each for each in many if each.column.kind in ("number", "date", "ordered")]
+    of_sets = any(each.way.sets for each in many)
     if not many:
         return []
     total = sum(each.count for each in posed.cuts)
     names = listed([f"{each.column.name!r} {each.count:,}" for each in many])
     ways = [f"thresholds={MANY_CUTS // 2} for as many quantiles of each column"] if ordered else []
-    if not ordered:
+    if of_sets:
+        ways.append("categories='values'")
+    elif not ordered:
         ways.append("thresholds={column: [values that may be asked for]}")
     if _takes_guesses(model):
         ways.append("thresholds='guess' for those that gradient boosting finds useful")

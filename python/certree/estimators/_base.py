@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, _notes, _own_branch, parameters
+from certree.estimators import _advice, _groups, _notes, _own_branch, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -128,6 +128,18 @@ class TreeEstimator(BaseEstimator, ABC):
         """By column of the core, the user's column; None if they are the same."""
         return _own_branch.places(cuts) if self.missing == "own_branch" else None
 
+    def _categories(self) -> ingest.Categories:
+        """What is asked of categories."""
+        most = None if self.max_categories is None else int(self.max_categories)
+        depth = None if self.max_depth is None else int(min(self.max_depth, MOST))
+        return ingest.Categories(self.categories, most, depth)
+
+    def _pose_in_order(self, data: Any, known: Any = None) -> Posed:
+        """As ``_pose``, of data whose columns have the orders that were declared."""
+        if isinstance(data, tuple):
+            data = ingest.with_orders(data[0], self.orders), *data[1:]
+        return self._pose(data, known)
+
     def _budget(self, started: float) -> budget.Budget:
         """The limits of all that begins now, or began then."""
         time = None if self.time_limit is None else min(self.time_limit, LONGEST)
@@ -186,7 +198,7 @@ class TreeEstimator(BaseEstimator, ABC):
         """Pose the problem of these data, search for its best tree, and keep that: also where
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         with self._budget(started) as left, Held() as held:
-            posed = self._pose(data)
+            posed = self._pose_in_order(data)
             if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
                 features = [each.name for each in posed.training.columns]
                 ingest.refuse_missing(posed.training.source, features)
@@ -230,18 +242,20 @@ class TreeEstimator(BaseEstimator, ABC):
         core = answer.tree
         if fitted.missing == "own_branch":
             core = _own_branch.to_user(core, posed.cuts)
+        core = _groups.to_user(core, posed.cuts)
         tree = Tree(core, columns, posed.labels)
         try:
             check_routing(tree, posed.training)
         except RuntimeError:
             # A callback, or another thread, may have changed the data under the search.
-            fitted.check_data(self._pose(data, posed.thresholds).problem.digest, False)
+            again = self._pose_in_order(data, posed.thresholds)
+            fitted.check_data(again.problem.digest, False)
             raise
         if posed.show is not None:
             tree = posed.show(tree)
         # After the check, because rows that weigh nothing may miss what no other row does.
         unseen = "refuse" if fitted.missing == "refuse" else fitted.missing_unseen
-        tree = tree._with(missing_unseen=unseen)
+        tree = tree._with(missing_unseen=unseen, unseen=fitted.unseen)
         certificate = self._certificate(answer, posed, fitted, tree)
         if posed.cut_short:
             certificate = _of_a_leaf(certificate, posed)
@@ -310,6 +324,7 @@ class TreeEstimator(BaseEstimator, ABC):
             cuts={each.column.name: n_splits(each, fitted.missing) for each in posed.cuts},
             missing=[each.column.name for each in posed.cuts if each.missing],
             own_branch=fitted.missing == "own_branch",
+            sets=[each.column.name for each in posed.cuts if each.way.sets],
             n_rows=posed.points.n_rows,
             n_points=posed.points.n_points,
             time_limit=self.time_limit,
@@ -403,7 +418,7 @@ class TreeEstimator(BaseEstimator, ABC):
         with self._budget(monotonic()) as left, Held() as held:
             # All rows have to be read, or nobody knows whether they are those of the fit.
             with left.patient():
-                posed = self._pose(data, getattr(self, "guesser_", self.thresholds))
+                posed = self._pose_in_order(data, getattr(self, "guesser_", self.thresholds))
             self._fitted.check_data(posed.problem.digest, given)
             if self.status_ == "optimal":
                 return self
@@ -421,7 +436,7 @@ class TreeEstimator(BaseEstimator, ABC):
             if earlier is not None and earlier[0] is not None:
                 answer = earlier[0].go_on(limits, pulse)
             else:
-                core = self.tree_._core
+                core = _groups.to_core(self.tree_._core, posed.cuts)
                 if self._fitted.missing == "own_branch":
                     core = _own_branch.to_core(core, posed.cuts)
                 incumbent = core, self.lower_bound_
@@ -561,7 +576,8 @@ def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
 def check_routing(tree: Tree, training: ingest.Training) -> None:
     """The finished tree must send the training rows where the search did: if it does not, what is
     certified is not what predicts."""
-    found = _core.count_rows(tree.apply(training.source), len(tree.nodes), training.kept)
+    leaves = tree._route(training.source, None)
+    found = _core.count_rows(leaves, len(tree.nodes), training.kept)
     wanted = [node.rows if node.is_leaf else 0 for node in tree.nodes]
     if found != wanted:
         raise RuntimeError(

@@ -23,7 +23,14 @@ def of(posed: Posed) -> list[str]:
     """Each note as a sentence without its end."""
     if posed.cut_short:
         return []
-    return [*_without_values(posed), *_constant(posed), *_equal(posed), *_names(posed)]
+    of_categories = [note for each in posed.cuts for note in each.way.notes]
+    return [
+        *_without_values(posed),
+        *_constant(posed),
+        *_equal(posed),
+        *_names(posed),
+        *of_categories,
+    ]
 
 
 def _note(columns: Sequence[ingest.Cuts], one: str, several: str) -> list[str]:

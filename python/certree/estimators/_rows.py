@@ -63,7 +63,7 @@ class RowTreeEstimator(TreeEstimator):
         kept = rows.given if training.kept is None else rows.given[training.kept]
         costs = rows.sign * kept
         thresholds = self._guess_from(rows) if known is None else known
-        located = ingest.locate(training, thresholds)
+        located = ingest.locate(training, thresholds, self._categories())
         weights, points = located.weights, located.points
         room_for_goal(points.n_points * costs.shape[1], 6)
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)

@@ -69,7 +69,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     training = open_rows(X, len(targets.codes[0]), "y", sample_weight, targets.named)
     kept = slice(None) if training.kept is None else training.kept
     thresholds = model.thresholds if known is None else known
-    located = ingest.locate(training, thresholds)
+    located = ingest.locate(training, thresholds, model._categories())
     sizes = [len(labels) for labels in targets.labels]
     counts = _counted(training, located, [codes[kept] for codes in targets.codes], sizes)
     goal = _core.Targets(sizes, counts, float(model.leaf_penalty))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from math import inf
 from time import monotonic
@@ -29,8 +29,8 @@ from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
-from certree.options import ClassifierObjective, GuessedThresholds, Missing
-from certree.schema import MissingUnseen
+from certree.options import Categories, ClassifierObjective, GuessedThresholds, Missing
+from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 LOSSES = {
@@ -126,6 +126,23 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     missing_unseen : {"larger", "refuse"}, default="larger"
         Where a missing value goes in prediction that a split asks for, if its column had none in
         training: the way of the larger child, or nowhere, which is an error.
+    orders : dict or None, default=None
+        The values of text columns in their order, by column: {"grade": ["I", "II", "III"]}. Such a
+        column, and one of the type Enum (in pandas an ordered categorical), is split between
+        neighbouring values ("grade <= II").
+    categories : {"subsets", "values"} or dict, default="subsets"
+        What is asked of the other text columns. "subsets": any set of a column's values ("site in
+        {a, c}"), as long as all columns together have no more questions than the depth allows;
+        those with the most values are asked for single values otherwise, and a note of the
+        certificate says so. "values": single values. A dict says so by column, and "subsets" there
+        allows as many questions as there are.
+    max_categories : int or None, default=None
+        Of a column with more values, the rarest ones count as one. The certificate names them.
+    unseen : {"warn", "refuse"}, default="warn"
+        What prediction does with a value of a category or a declared order that was not there in
+        training, if a split asks for its column: it warns, or refuses it. With a warning, it is
+        another value than a single one that is asked for, and goes where missing values go where
+        sets or levels are asked for.
     reference : "guess", classifier, vector of labels or None, default=None
         Guess lower bounds: search as if no tree were better than this classifier on any group of
         rows that the cuts cannot tell apart. Much faster where the classifier is good, and whatever
@@ -263,6 +280,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         thresholds: GuessedThresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -289,6 +310,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit
@@ -348,7 +373,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             weight = self._guess_weight(training.labels)
             thresholds = self._guess(X, y, sample_weight, weight)
         training = ingest.with_classes(training, self.classes)
-        cuts, points = ingest.cut_and_group(training, thresholds)
+        cuts, points = ingest.cut_and_group(training, thresholds, self._categories())
         labels = training.labels
         found, column_costs, show, penalty = _reference.References(), None, None, None
         least_loss = 0.0
@@ -418,7 +443,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         if thresholds is None:
             others = ingest.without(X, [name for name, used in columns.items() if not used])
             thresholds = self._guess(others, y, sample_weight, self._guess_weight(read.present))
-        cuts, points = ingest.cut_and_group(read.training, thresholds)
+        cuts, points = ingest.cut_and_group(read.training, thresholds, self._categories())
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
         if self._is_balanced():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from time import monotonic
 from typing import Any
 
@@ -21,9 +23,9 @@ from certree.estimators._rows import (
 )
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds, Missing
+from certree.options import Categories, GuessedThresholds, Missing
 from certree.scalars import shown
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 
 
 class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
@@ -65,6 +67,9 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         cheapest label of each row, weighted by what is at stake there.
     missing, missing_unseen : str, default="route", "larger"
         What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
+    orders, categories, max_categories, unseen : default=None, "subsets", None, "warn"
+        Declared orders, and how categories are asked, as for
+        :class:`certree.OptimalTreeClassifier`.
     reference : "guess", classifier, vector of labels or None, default=None
         Guessed lower bounds, as for :class:`certree.OptimalTreeClassifier`; the labels are those of
         ``costs``. A classifier that is not fitted learns the cheapest label of each row, weighted
@@ -138,6 +143,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         thresholds: GuessedThresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -157,6 +166,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit

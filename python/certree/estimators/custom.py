@@ -3,6 +3,8 @@ statistics."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from math import inf
 from time import monotonic
 from typing import Any
@@ -20,8 +22,8 @@ from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.scalars import is_number, shown
-from certree.schema import MissingUnseen, Task
-from certree.options import Missing, Thresholds
+from certree.schema import MissingUnseen, Task, Unseen
+from certree.options import Categories, Missing, Thresholds
 from certree.tree import Tree
 
 _CONTRACT = "the task breaks its contract:"
@@ -76,6 +78,9 @@ class OptimalTree(TreeEstimator):
         :class:`certree.OptimalTreeClassifier`.
     missing, missing_unseen : str, default="route", "larger"
         What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
+    orders, categories, max_categories, unseen : default=None, "subsets", None, "warn"
+        Declared orders, and how categories are asked, as for
+        :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -154,6 +159,10 @@ class OptimalTree(TreeEstimator):
         thresholds: Thresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -170,6 +179,10 @@ class OptimalTree(TreeEstimator):
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -208,7 +221,7 @@ class OptimalTree(TreeEstimator):
             ingest.Statistics(kept, read.names), training.weights, training.unit
         )
         thresholds = self.thresholds if known is None else known
-        located = ingest.locate(training, thresholds)
+        located = ingest.locate(training, thresholds, self._categories())
         room_for_goal(kept.size, 8)
         n_rows = float(len(kept) if located.weights is None else located.weights.sum())
         given = with_least(self.task, kept, located.weights, in_units)

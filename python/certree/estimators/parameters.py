@@ -10,9 +10,10 @@ from typing import Any, get_args
 import numpy as np
 
 from certree import feature_costs, path_rules
+from certree.ingest import categories, orders
 from certree.options import Missing
 from certree.scalars import BEYOND, is_integer, is_number, shown
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,15 @@ COMMON = {
     "thresholds": THRESHOLDS,
     "missing": one_of(*get_args(Missing)),
     "missing_unseen": one_of(*get_args(MissingUnseen)),
+    "orders": or_none(
+        Rule(orders.holds, "a dict of column names to lists of strings, each of them once")
+    ),
+    "categories": Rule(
+        categories.check_asked,
+        "'subsets', 'values', or a dict of column names to one of these",
+    ),
+    "max_categories": or_none(integer(2)),
+    "unseen": one_of(*get_args(Unseen)),
     "time_limit": or_none(positive("seconds")),
     "memory_limit": or_none(positive("bytes")),
     "gap_limit": at_least_zero(),

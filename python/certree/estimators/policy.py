@@ -3,7 +3,7 @@ what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
@@ -31,9 +31,9 @@ from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.fitted import columns_named
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds, Missing
+from certree.options import Categories, GuessedThresholds, Missing
 from certree.scalars import is_number, shown
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 
 
 def _is_model(of_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -177,7 +177,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         What each leaf adds to the objective, in the unit of the outcome: a split has to improve the
         mean score by more than this.
     max_depth, max_leaf_nodes, min_samples_leaf, path_rules, thresholds, missing, missing_unseen,
-    reference
+    orders, categories, max_categories, unseen, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
@@ -273,6 +273,10 @@ class OptimalPolicyTree(RowTreeEstimator):
         thresholds: GuessedThresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         reference: Any = None,
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
@@ -297,6 +301,10 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.reference = reference
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -384,6 +392,7 @@ class OptimalPolicyTree(RowTreeEstimator):
     def _scored(self, X: Any, given: Outcomes, sample_weight: Any) -> Scored:
         """The score of each row and treatment, by the teacher or as given."""
         treatment, outcome, propensity, predicted, rewards = given.unpacked()
+        X = ingest.with_orders(X, self.orders)
         if rewards is not None:
             read = ingest.read_matrix(X, rewards, "rewards", "label")
             return Scored(X, sample_weight, read.values, read.labels, "rewards", tuple(read.named))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -20,9 +22,9 @@ from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
 from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
-from certree.options import GuessedThresholds, Missing, RegressorObjective
+from certree.options import Categories, GuessedThresholds, Missing, RegressorObjective
 from certree.scalars import is_number
-from certree.schema import MissingUnseen
+from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 
@@ -66,6 +68,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         :class:`certree.OptimalTreeClassifier`.
     missing, missing_unseen : str, default="route", "larger"
         What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
+    orders, categories, max_categories, unseen : default=None, "subsets", None, "warn"
+        Declared orders, and how categories are asked, as for
+        :class:`certree.OptimalTreeClassifier`.
     reference : "guess", regressor, array of numbers or None, default=None
         Guessed lower bounds: the search takes for granted that no leaf has a lower squared error
         than this model on the same rows. "guess" is gradient boosting; with ``thresholds="guess"``
@@ -169,6 +174,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         thresholds: GuessedThresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         reference: Any = None,
         random_state: Any = 0,
         time_limit: float | None = 60.0,
@@ -189,6 +198,10 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.reference = reference
         self.random_state = random_state
         self.time_limit = time_limit
@@ -252,7 +265,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             features = ingest.without(X, named)
             n_targets = read.values.shape[1]
             thresholds = self._guess(features, read.values, sample_weight, n_targets=n_targets)
-        located = ingest.locate(training, thresholds)
+        located = ingest.locate(training, thresholds, self._categories())
         n_numbers = kept.size
         if self.objective in _quantiles.OBJECTIVES:
             n_numbers = located.points.n_points * min(self.levels, len(kept))

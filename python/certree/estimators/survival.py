@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from time import monotonic
 from typing import Any
 
@@ -16,8 +18,8 @@ from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
-from certree.options import Missing, Thresholds
-from certree.schema import MissingUnseen
+from certree.options import Categories, Missing, Thresholds
+from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 
@@ -48,6 +50,9 @@ class OptimalSurvivalTree(TreeEstimator):
         :class:`certree.OptimalTreeClassifier`.
     missing, missing_unseen : str, default="route", "larger"
         What missing values of features are, as for :class:`certree.OptimalTreeClassifier`.
+    orders, categories, max_categories, unseen : default=None, "subsets", None, "warn"
+        Declared orders, and how categories are asked, as for
+        :class:`certree.OptimalTreeClassifier`.
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`.
 
@@ -117,6 +122,10 @@ class OptimalSurvivalTree(TreeEstimator):
         thresholds: Thresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
+        orders: Mapping[str, Sequence[str]] | None = None,
+        categories: Categories = "subsets",
+        max_categories: int | None = None,
+        unseen: Unseen = "warn",
         time_limit: float | None = 60.0,
         memory_limit: float | None = None,
         gap_limit: float = 0.0,
@@ -132,6 +141,10 @@ class OptimalSurvivalTree(TreeEstimator):
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
+        self.orders = orders
+        self.categories = categories
+        self.max_categories = max_categories
+        self.unseen = unseen
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.gap_limit = gap_limit
@@ -178,7 +191,7 @@ class OptimalSurvivalTree(TreeEstimator):
         if not events.any():
             raise ValueError("no row has an event, so there is no hazard to explain")
         thresholds = self.thresholds if known is None else known
-        located = ingest.locate(training, thresholds)
+        located = ingest.locate(training, thresholds, self._categories())
         weights = located.weights
         n = len(times) if weights is None else float(weights.sum())
         hazard = AtRisk.of(times, events, weights), n

@@ -22,7 +22,7 @@ from certree.conditions import float32_at_most, float_at_most, plain, question
 from certree.ingest import Slot, slot_arrays
 from certree.ingest.kinds import time_unit
 from certree.ingest.midpoints import n_below_all, rounded_down
-from certree.schema import Column
+from certree.schema import Column, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -52,6 +52,8 @@ class Feature:
         if self.column.kind == "date":
             unit = time_unit(self.column.dtype)
             return f"{name} ({'days' if unit == 'day' else unit} since 1970-01-01)"
+        if self.column.kind == "ordered":
+            return f"{name} (0 to {len(self.column.values) - 1})"
         return name
 
     @cached_property
@@ -108,7 +110,7 @@ def features(tree: Tree) -> dict[Slot, Feature]:
         if node.split is None:
             continue
         _, thresholds = found.setdefault(node.split.slot, (node.split.column, set()))
-        if node.split.test is not None and not isinstance(node.split.test, (bool, str)):
+        if is_threshold(node.split.test):
             thresholds.add(node.split.test)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], str(item[0][1])))
     return {
@@ -129,7 +131,7 @@ class Place(NamedTuple):
 def place(tree: Tree, split: Split, known: Mapping[Slot, Feature]) -> Place:
     feature = known[split.slot]
     missing_goes_left = tree.way_of_missing(split) == "left"
-    if split.test is None or isinstance(split.test, (bool, str)):
+    if not is_threshold(split.test):
         return Place(feature.place, 0.5, missing_goes_left)
     threshold = float(feature.rounded[bisect_left(feature.thresholds, split.test)])
     return Place(feature.place, threshold, missing_goes_left)
@@ -137,7 +139,7 @@ def place(tree: Tree, split: Split, known: Mapping[Slot, Feature]) -> Place:
 
 def encode(tree: Tree, X: Any) -> Floats:
     known = features(tree)
-    found = slot_arrays(X, tree.columns, list(known), tree.missing_unseen)
+    found = slot_arrays(X, tree.columns, list(known), tree.missing_unseen, tree.unseen)
     # scikit-learn takes no matrix without columns.
     matrix = np.zeros((found.n_rows, max(len(known), 1)), dtype=np.float32)
     for feature, values, gone in zip(known.values(), found.arrays, found.missing):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from certree.conditions import float32_at_most
 from certree.ingest.sources import check_unique, numbered
-from certree.schema import Column, MissingUnseen, Side, Task
+from certree.schema import Column, MissingUnseen, Side, Task, Unseen
 
 TASKS: dict[str, Task] = {"absolute_error": "quantiles", "poisson": "rates"}
 """What numbers are by criterion, where they are not means."""
@@ -34,6 +34,7 @@ class Read(NamedTuple):
     task: Task
     classes: list[NDArray[Any]]
     missing_unseen: MissingUnseen
+    unseen: Unseen = "warn"
 
 
 class Held(NamedTuple):

@@ -17,16 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.ingest.arrays import labels as label_array
-from certree.schema import NUMBERS, Column, Kind, MissingUnseen, Side, Task
+from certree.schema import NUMBERS, Column, Kind, MissingUnseen, Sets, Side, Task, Unseen
 
 if TYPE_CHECKING:
     from certree.tree import Node, Split, Tree
 
 FORMAT = "certree.tree"
-VERSION = 2
+VERSION = 3
 
-READ = (1, 2)
-"""Versions that are read. The first had no missing values: there they were refused."""
+READ = (1, 2, 3)
+"""Versions that are read. The first had no missing values: there they were refused. The second had
+neither sets of values nor declared orders."""
 
 SAFE_INTEGER = 2**53
 """Beyond this, many JSON readers round integers, so they are written as strings of digits."""
@@ -72,6 +73,7 @@ def to_document(tree: Tree) -> dict[str, Any]:
         "version": VERSION,
         "task": tree.task,
         "missing_unseen": tree.missing_unseen,
+        "unseen": tree.unseen,
         "columns": [_column(column) for column in tree.columns],
         "labels": _labels(tree.labels),
         **({"classes": list(map(_labels, tree.classes))} if tree.task == "targets" else {}),
@@ -97,7 +99,7 @@ def _one_line_each(document: dict[str, Any], indent: int) -> str:
 
 def _column(column: Column) -> dict[str, Any]:
     members: dict[str, Any] = {"name": column.name, "kind": column.kind, "dtype": column.dtype}
-    if column.kind == "category":
+    if column.kind in ("category", "ordered"):
         members["values"] = list(column.values)
     if column.missing:
         members["missing"] = True
@@ -140,6 +142,10 @@ def _split(split: Split) -> dict[str, Any]:
         members["is_true"] = True
     elif isinstance(split.test, str):
         members["is"] = split.test
+    elif isinstance(split.test, Sets):
+        members["in"] = [list(side) for side in split.test]
+    elif split.column.kind == "ordered":
+        members["at_most"] = split.column.values[math.floor(split.test)]
     else:
         members["at_most"] = _number(split.test)
     if split.missing is not None:
@@ -170,6 +176,7 @@ class Read(NamedTuple):
     task: Task
     classes: list[NDArray[Any]]
     missing_unseen: MissingUnseen
+    unseen: Unseen = "warn"
 
 
 def from_json(text: str | bytes) -> Read:
@@ -189,14 +196,17 @@ def from_document(document: Any) -> Read:
         _wrong("format", f'must be "{FORMAT}"; this is not a certree tree')
     version = _integer(_member(top, "version", "the document"), "version", 1)
     if version not in READ:
-        known = " and ".join(map(str, READ))
-        _wrong("version", f"is {_short(version)}, but this certree reads versions {known} only")
+        known = f"versions 1 to {VERSION}"
+        _wrong("version", f"is {_short(version)}, but this certree reads {known} only")
     task = top.get("task")
     if task not in get_args(Task):
         _wrong("task", f"must be one of {', '.join(get_args(Task))}")
     unseen = top.get("missing_unseen") if version > 1 else "refuse"
     if unseen not in get_args(MissingUnseen):
         _wrong("missing_unseen", f"must be one of {', '.join(get_args(MissingUnseen))}")
+    strange = top.get("unseen") if version > 2 else "warn"
+    if strange not in get_args(Unseen):
+        _wrong("unseen", f"must be one of {', '.join(get_args(Unseen))}")
     columns = _read_columns(_array(_member(top, "columns", "the document"), "columns"))
     labels = _read_labels(_object(_member(top, "labels", "the document"), "labels"), "labels")
     classes = _read_classes(top, len(labels)) if task == "targets" else []
@@ -216,7 +226,7 @@ def from_document(document: Any) -> Read:
         for index, node in enumerate(nodes)
     ]
     _check_preorder(parts)
-    return Read(parts, columns, labels, task, classes, unseen)
+    return Read(parts, columns, labels, task, classes, unseen, strange)
 
 
 def _check_text(text: bytes) -> None:
@@ -249,9 +259,11 @@ def _read_columns(items: list[Any]) -> list[Column]:
         if kind == "date" and dtype != "Date" and not _DATETIME.fullmatch(dtype):
             _wrong(f"{where}.dtype", f"is {_short(dtype)}, which is no type of dates")
         values: list[str] = []
-        if kind == "category":
+        if kind in ("category", "ordered"):
             given = _array(_member(members, "values", where), f"{where}.values")
             values = [_string(v, f"{where}.values[{i}]") for i, v in enumerate(given)]
+            if kind == "ordered" and len(set(values)) < len(values):
+                _wrong(f"{where}.values", "holds a level twice")
         if name in names:
             _wrong(f"{where}.name", f"is {_short(name)}, as an earlier column's is")
         names.add(name)
@@ -350,10 +362,10 @@ def _read_split(
         _wrong(where, "is a test, but there are no columns")
     index = _integer(_member(members, "column", where), f"{where}.column", 0, len(columns) - 1)
     column = columns[index]
-    tests = [name for name in ("at_most", "is", "is_true", "is_missing") if name in members]
+    tests = [name for name in ("at_most", "is", "in", "is_true", "is_missing") if name in members]
     needed = {"boolean": "is_true", "category": "is"}.get(column.kind, "at_most")
-    if tests == ["is_missing"]:
-        needed = "is_missing"
+    if tests == ["is_missing"] or (tests == ["in"] and column.kind == "category"):
+        needed = tests[0]
     if tests != [needed]:
         _wrong(where, f"on a {column.kind} column must have {needed!r} and no other test")
     test = members[needed]
@@ -362,6 +374,8 @@ def _read_split(
     if needed == "is" and _string(test, f"{where}.is") not in values[index]:
         name = _short(column.name)
         _wrong(f"{where}.is", f"is {_short(test)}, which is no value of column {name}")
+    if needed == "in":
+        test = _read_sets(test, f"{where}.in", values[index])
     if needed == "at_most":
         test = _threshold(test, f"{where}.at_most", column)
     missing = _read_missing(members, where, column, needed == "is_missing")
@@ -370,6 +384,26 @@ def _read_split(
         for side in ("left", "right")
     )
     return index, None if needed == "is_missing" else test, left, right, missing
+
+
+def _read_sets(given: Any, where: str, known: frozenset[str]) -> Sets:
+    """The values on either side: none of them empty, and each value once."""
+    sides = _array(given, where)
+    if len(sides) != 2:
+        _wrong(where, "must hold two arrays: the values that go left, and those that go right")
+    found = []
+    for at, side in enumerate(sides):
+        texts = _array(side, f"{where}[{at}]")
+        found.append(tuple(_string(v, f"{where}[{at}][{i}]") for i, v in enumerate(texts)))
+    left, right = found
+    if not left or not right:
+        _wrong(where, "must have a value on each side")
+    if len(set(left) | set(right)) < len(left) + len(right):
+        _wrong(where, "holds a value twice")
+    for value in (*left, *right):
+        if value not in known:
+            _wrong(where, f"holds {_short(value)}, which is no value of the column")
+    return Sets(left, right)
 
 
 def _read_missing(
@@ -387,6 +421,10 @@ def _read_missing(
 
 
 def _threshold(value: Any, where: str, column: Column) -> int | float:
+    if column.kind == "ordered":
+        if _string(value, where) not in column.values:
+            _wrong(where, f"is {_short(value)}, which is no level of the column")
+        return column.values.index(value)
     value = _digits(value)
     if type(value) is int:
         most = 2**31 if column.dtype == "Date" else 2**63

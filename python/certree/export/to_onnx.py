@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.conditions import Test, float_at_most
+from certree.conditions import Test, float_at_most, levels_apart
 from certree.export.walk import answers
 from certree.ingest.midpoints import EXACT
-from certree.schema import Column
+from certree.schema import Column, Sets, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Tree
@@ -95,7 +95,7 @@ def _check_name(name: str, outputs: Sequence[str]) -> None:
 def _column(graph: Graph, asked: Asked, missing: str) -> list[str]:
     """The input for a column, and matrices with a column for each question."""
     column = asked.column
-    tests = [test for test in asked.tests if test is not None]
+    tests = [test for test in asked.tests if test is not None and not _lists(column, test)]
     dtype = _input_type(asked)
     graph.inputs.append(graph.value(column.name, dtype, 1))
     rows = graph.add("Unsqueeze", [column.name, graph.constant(np.array([1]))])
@@ -107,15 +107,49 @@ def _column(graph: Graph, asked: Asked, missing: str) -> list[str]:
             nan = graph.constant(np.array([[np.nan]], dtype=np.float32))
             right = graph.add("Where", [gone, nan, right])
         found.append(right)
+    if listed := [_sets(column, test) for test in asked.tests if _lists(column, test)]:
+        found.append(_sides(graph, rows, column, listed))
     if None in asked.tests:
         assert gone is not None
         found.append(graph.add("Cast", [gone], to=graph.float32))
     return found
 
 
+def _lists(column: Column, test: Test) -> bool:
+    """Whether a test lists the values on both sides: sets of values, or of levels."""
+    return isinstance(test, Sets) or (column.kind == "ordered" and test is not None)
+
+
+def _sets(column: Column, test: Any) -> Sets:
+    return test if isinstance(test, Sets) else levels_apart(column, test)
+
+
+def _sides(graph: Graph, rows: str, column: Column, tests: Sequence[Sets]) -> str:
+    """A column for each test: 0 left, 1 right, and NaN of what neither side names."""
+    values = graph.constant(np.array([column.values], dtype=object))
+    is_value = graph.add("Cast", [graph.add("Equal", [rows, values])], to=graph.float32)
+
+    def holds(sides: Sequence[Sequence[str]]) -> str:
+        """Whether the value of a row is in the set of each test."""
+        members = [[float(value in side) for side in sides] for value in column.values]
+        matrix = graph.constant(np.array(members, dtype=np.float32))
+        return graph.add("MatMul", [is_value, matrix])
+
+    right = holds([test.right for test in tests])
+    named = holds([(*test.left, *test.right) for test in tests])
+    nan = graph.constant(np.array([[np.nan]], dtype=np.float32))
+    half = graph.constant(np.array([[0.5]], dtype=np.float32))
+    return graph.add("Where", [graph.add("Greater", [named, half]), right, nan])
+
+
+def _rank(column: Column, test: Test) -> int:
+    """Where `_column` puts the answer to a test: lists behind others, and "is missing" last."""
+    return 2 if test is None else int(_lists(column, test))
+
+
 def _input_type(asked: Asked) -> np.dtype[Any]:
     column = asked.column
-    if column.kind == "category":
+    if column.kind in ("category", "ordered"):
         return np.dtype(object)
     if column.kind == "date":
         return np.dtype(np.int64)
@@ -132,7 +166,7 @@ def _input_type(asked: Asked) -> np.dtype[Any]:
 
 
 def _numbers(tests: Sequence[Test]) -> list[int | float]:
-    return [t for t in tests if t is not None and not isinstance(t, (bool, str))]
+    return [t for t in tests if is_threshold(t)]  # type: ignore[misc]
 
 
 def _missing(
@@ -178,8 +212,7 @@ def _ensemble(graph: Graph, tree: Tree, asked: Sequence[Asked]) -> None:
     """From the answers to the id of the leaf."""
     places: dict[tuple[str, Test], int] = {}
     for each in asked:
-        # As `_column` has them: "is missing" comes last.
-        for test in sorted(each.tests, key=lambda test: test is None):
+        for test in sorted(each.tests, key=lambda test: _rank(each.column, test)):
             places[each.column.name, test] = len(places)
     nodes = tree.nodes
     splits = [node.split for node in nodes]

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import polars as pl
 from numpy.typing import NDArray
 
-from certree.conditions import float_at_most
+from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
 from certree.ingest.kinds import time_unit, time_zone
 from certree.scalars import shown
-from certree.schema import NUMBERS, Column, Side
+from certree.schema import NUMBERS, Column, Sets, Side
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -73,11 +73,9 @@ def _routed(tree: Tree, answers: list[pl.Expr]) -> pl.Expr:
     if not tested:
         # A literal alone has one row, whatever the frame has.
         return pl.repeat(answers[0], pl.len())
-    refused = [column for column in tested.values() if tree.refuses_missing(column)]
-    if not refused:
-        return built[0]
-    known = pl.all_horizontal([_has_value(column) for column in refused])
-    return pl.when(known).then(built[0])
+    known = [_has_value(column) for column in tested.values() if tree.refuses_missing(column)]
+    known += [_is_seen(column) for column in tested.values() if tree.refuses_unseen(column)]
+    return pl.when(pl.all_horizontal(known)).then(built[0]) if known else built[0]
 
 
 def _answers(tree: Tree) -> pl.Expr:
@@ -111,6 +109,20 @@ def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
     return [by_label[label] for label in chosen]
 
 
+def _is_seen(column: Column) -> pl.Expr:
+    """Whether a value was there in training, or is missing."""
+    text = column_of(column.name).cast(pl.String)
+    return text.is_in(list(column.values)).fill_null(True)
+
+
+def _sides(column: Column, sets: Sets) -> pl.Expr:
+    """True of the values on the left, false of those on the right, and null of all others."""
+    values = pl.Series([*sets.left, *sets.right], dtype=pl.String)
+    goes_left = pl.Series([True] * len(sets.left) + [False] * len(sets.right))
+    text = column_of(column.name).cast(pl.String)
+    return text.replace_strict(values, goes_left, default=None, return_dtype=pl.Boolean)
+
+
 def _has_value(column: Column) -> pl.Expr:
     value = column_of(column.name)
     if column.kind == "number":
@@ -137,6 +149,10 @@ def _goes_left(split: Split) -> pl.Expr:
         return ~value
     if isinstance(test, str):
         return value.cast(pl.String) != test
+    if isinstance(test, Sets):
+        return _sides(split.column, test)
+    if split.column.kind == "ordered":
+        return _sides(split.column, levels_apart(split.column, test))
     if split.column.kind == "date":
         return value <= _moment(split.column.dtype, math.floor(test))
     if abs(test) < EXACT_FLOAT:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from certree.conditions import printable
+from certree.conditions import levels_apart, printable
 from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.kinds import time_unit
-from certree.schema import Column
+from certree.schema import Column, Sets
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -59,6 +60,10 @@ def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
         lines.append(f"    {variable} = {number}{_number(read, variable)}")
     if refused := [variables[name] for name, read in columns.items() if tree.refuses_missing(read)]:
         lines += [f"    if None in ({', '.join(refused)},):", "        return None"]
+    for name, read in columns.items():
+        if tree.refuses_unseen(read):
+            known = _listed((None, *read.values))
+            lines += [f"    if {variables[name]} not in {known}:", "        return None"]
     for kind, node, depth in walk(tree):
         pad = "    " * (depth + 1)
         if kind == "leaf":
@@ -108,11 +113,24 @@ def _routed_left(tree: Tree, split: Split, variables: dict[str, str]) -> str:
     variable = variables[split.column.name]
     if split.test is None:
         return f"{variable} is not None"
+    sets = split.test if isinstance(split.test, Sets) else None
+    if split.column.kind == "ordered":
+        assert isinstance(split.test, (int, float))
+        sets = levels_apart(split.column, split.test)
+    if sets is not None:
+        # Whatever neither side names goes where missing values do.
+        if tree.way_of_missing(split) == "left":
+            return f"{variable} not in {_listed(sets.right)}"
+        return f"{variable} in {_listed(sets.left)}"
     if tree.refuses_missing(split.column):
         return _goes_left(split, variables)
     if tree.way_of_missing(split) == "left":
         return f"{variable} is None or {_goes_left(split, variables)}"
     return f"{variable} is not None and {_goes_left(split, variables)}"
+
+
+def _listed(values: Sequence[str | None]) -> str:
+    return f"({', '.join(map(ascii, values))},)"
 
 
 def _goes_left(split: Split, variables: dict[str, str]) -> str:
@@ -121,7 +139,7 @@ def _goes_left(split: Split, variables: dict[str, str]) -> str:
         return f"not {variable}"
     if isinstance(split.test, str):
         return f"{variable} != {ascii(split.test)}"
-    assert split.test is not None
+    assert split.test is not None and not isinstance(split.test, Sets)
     test = math.floor(split.test) if split.column.kind == "date" else split.test
     number = repr(test) if math.isfinite(test) else f"float('{test}')"
     return f"{variable} <= {number}"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from certree.conditions import float_at_most
+from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.kinds import time_unit, time_zone
-from certree.schema import Column
+from certree.schema import Column, Sets
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -104,10 +104,15 @@ def _case(tree: Tree, values: Sequence[Any], writer: Writer) -> str:
         raise ValueError(f"the labels are of several types ({names}), but a column of SQL has one")
     lines = []
     tested = {node.split.column.name: node.split.column for node in tree.nodes if node.split}
-    refused = [column for column in tested.values() if tree.refuses_missing(column)]
+    columns = tested.values()
+    refused = [writer.has_no_value(column) for column in columns if tree.refuses_missing(column)]
+    refused += [
+        f"{writer.name(column.name)} NOT IN ({writer.strings(column.values)})"
+        for column in columns
+        if tree.refuses_unseen(column)
+    ]
     if refused:
-        missing = " OR ".join(map(writer.has_no_value, refused))
-        lines += [f"CASE WHEN {missing} THEN NULL", "ELSE"]
+        lines += [f"CASE WHEN {' OR '.join(refused)} THEN NULL", "ELSE"]
     for kind, node, depth in walk(tree):
         pad = "  " * min(depth + bool(refused), 40)
         if kind == "leaf":
@@ -198,10 +203,35 @@ class Writer:
             tests.append(self.words.no_number.format(name))
         return " OR ".join(tests)
 
+    def strings(self, values: Sequence[str]) -> str:
+        return ", ".join(map(self.string, values))
+
+    def _is_one_of(self, column: Column, values: Sequence[str]) -> str:
+        name = self.name(column.name)
+        if len(values) == 1:
+            return f"{name} = {self.string(values[0])}"
+        return f"{name} IN ({self.strings(values)})"
+
+    def _side_of(self, tree: Tree, split: Split, sets: Sets, side: str) -> str:
+        """Whether a row goes to this side of sets, or of levels. Those of the other side are listed
+        where missing values, and whatever no side names, go along."""
+        here, there = (sets.left, sets.right) if side == "left" else (sets.right, sets.left)
+        column = split.column
+        if tree.way_of_missing(split) != side:
+            return self._is_one_of(column, here)
+        known = f"NOT {self._is_one_of(column, there)}"
+        if tree.refuses_unseen(column):
+            known = self._is_one_of(column, [v for v in column.values if v not in there])
+        if tree.refuses_missing(column):
+            return known
+        return f"({self.name(column.name)} IS NULL OR {known})"
+
     def goes_left(self, tree: Tree, split: Split) -> str:
         missing = self.has_no_value(split.column)
         if split.test is None:
             return f"NOT ({missing})"
+        if (sets := _sets(split)) is not None:
+            return self._side_of(tree, split, sets, "left")
         known = self._side(split, "NOT {}", "<>", "<=")
         # NULL is no answer, and NaN at most nothing: both go right by themselves.
         goes_along = tree.way_of_missing(split) == "left" and not tree.refuses_missing(split.column)
@@ -211,6 +241,8 @@ class Writer:
         missing = self.has_no_value(split.column)
         if split.test is None:
             return f"({missing})"
+        if (sets := _sets(split)) is not None:
+            return self._side_of(tree, split, sets, "right")
         known = self._side(split, "{}", "=", ">")
         if tree.refuses_missing(split.column):
             return known
@@ -267,6 +299,14 @@ class Writer:
         if unit == "ns" and self.dialect != "snowflake":
             text = text[:-3]
         return (self.words.zoned if zoned else self.words.naive).format(text)
+
+
+def _sets(split: Split) -> Sets | None:
+    """The values on either side of a split that lists them: of sets, and of levels."""
+    if split.column.kind == "ordered" and split.test is not None:
+        assert isinstance(split.test, (int, float))
+        return levels_apart(split.column, split.test)
+    return split.test if isinstance(split.test, Sets) else None
 
 
 def _escaped(text: str, mark: str) -> str:

@@ -105,7 +105,7 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
     for feature in np.unique(splits.features).tolist():
         index = places[feature]
         column = table.columns[index]
-        if column.kind in ("category", "date"):
+        if column.kind in ("category", "date", "ordered"):
             raise ValueError(
                 f"the reference compares column {column.name!r} with numbers, but here it is "
                 f"{column.dtype}; give the reference unfitted, or a number in both places"
@@ -177,5 +177,7 @@ def thresholds_of(table: Table, questions: Sequence[Question]) -> dict[str, list
         else:
             own = np.array(known, dtype=np.int64)
             cuts = midpoints.between(table.values[index], own, column) if known else []
+            if column.kind == "ordered":
+                cuts = [column.values[place] for place in cuts]
         found[column.name] = cuts + [None] * (len(places) - len(known))
     return found

@@ -17,7 +17,7 @@ import polars as pl
 from certree import budget
 from certree.ingest import engine, midpoints, numbers, read_weights, sources, strings, target
 from certree.ingest.checks import check_same_length, count_missing
-from certree.ingest.kinds import kind_of
+from certree.ingest.kinds import described
 from certree.ingest.slots import filled_in, values_of, where_missing
 from certree.ingest.training import Roles, assign, assign_rows
 from certree.schema import Column
@@ -132,7 +132,7 @@ def _ranked(source: sources.Source, picks: Sequence[int], kept: np.ndarray | Non
         if budget.is_over():
             raise budget.OutOfTime
         budget.require(40 * len(series), "a column by rank")
-        column = Column(series.name, kind_of(series.name, series.dtype), str(series.dtype))
+        column = described(series.name, series.dtype)
         series = engine.unnamed(series)
         missing, own = where_missing(series), np.empty(0)
         if column.kind == "category":

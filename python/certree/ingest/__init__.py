@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from certree.ingest import in_memory, sources, weights
+from certree.ingest.categories import VALUES, Categories
 from certree.ingest.checks import refuse_missing, refuse_missing_in_arrays, values
 from certree.ingest.classes import places_of, read_classes, with_classes
 from certree.ingest.cuts import Cuts, make_cuts
@@ -24,6 +25,7 @@ from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
 from certree.ingest.numbers import Targets, read_targets
+from certree.ingest.orders import with_orders
 from certree.ingest.outcomes import by_role
 from certree.ingest.outcomes import names_of as table_names
 from certree.ingest.outcomes import take as table_column
@@ -42,6 +44,7 @@ from certree.ingest.training import (
 )
 
 __all__ = [
+    "Categories",
     "Cuts",
     "Grouped",
     "InMemory",
@@ -85,6 +88,7 @@ __all__ = [
     "target_columns",
     "values",
     "with_classes",
+    "with_orders",
     "without",
 ]
 
@@ -115,11 +119,13 @@ def read_weights(X: Any, sample_weight: Any) -> np.ndarray:
     return weights.measure_series(series, series.name)[1]
 
 
-def cut_and_group(training: Training, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(
+    training: Training, thresholds: Any, categories: Categories = VALUES
+) -> tuple[list[Cuts], Points]:
     """Cut the columns, and group the rows by what the cuts tell apart."""
     if isinstance(training, in_memory.InMemory):
-        return in_memory.cut_and_group(training, thresholds)
+        return in_memory.cut_and_group(training, thresholds, categories)
     assert isinstance(training, Streamed)
     weight = training.weight_columns[0] if training.weight_columns else ""
-    cuts = make_cuts(training.frame, training.columns, thresholds, weight)
+    cuts = make_cuts(training.frame, training.columns, thresholds, weight, categories)
     return list(cuts), group(training, cuts)

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from certree.ingest import categories as sets
 from certree.ingest import engine, midpoints
+from certree.ingest.categories import Categories, Way
 from certree.ingest.kinds import known, physical
 from certree.ingest.slots import listed
 from certree.ingest.thresholds import read_list, read_values
@@ -53,20 +55,23 @@ class Cuts:
     n_codes: int
     #: Whether it may be asked if a value is missing: missing values then have the last code.
     missing: bool = False
+    #: How a category is asked.
+    way: Way = Way()
 
     @classmethod
-    def of(cls, column: Column, places: Any, wish: Wish) -> Cuts:
+    def of(cls, column: Column, places: Any, wish: Wish, way: Way = Way()) -> Cuts:
         """The cuts at these places, and whether a value is missing if there are such and it may be
         asked."""
         missing = column.missing and wish.missing
+        n_values = len(column.values if way.groups is None else way.groups)
         if places is not None:
             n_codes = len(places) + 1
         elif column.kind == "boolean":
             n_codes = 2
         else:
             # Where values are missing, the core leaves a code for those that are not asked for.
-            n_codes = len(column.values) + missing
-        return cls(column, places, n_codes + missing, missing)
+            n_codes = n_values + (missing and not way.sets)
+        return cls(column, places, n_codes + missing, missing, way)
 
     @property
     def missing_code(self) -> int:
@@ -83,15 +88,24 @@ class Cuts:
     def kind(self) -> Any:
         """As the core reads it."""
         if self.places is None and self.column.kind == "category":
-            return list(self.column.values)
+            return tuple(self.heads) if self.way.sets else self.heads
         return self.places
+
+    @property
+    def heads(self) -> list[str]:
+        """The first value of each code of a category."""
+        groups = self.way.groups
+        return list(self.column.values) if groups is None else [group[0] for group in groups]
 
     @property
     def asked(self) -> list[Any] | None:
         """As ``thresholds`` takes it: the places, and None for "is missing". None: everything."""
         if self.thresholds is None:
             return None
-        return [*self.thresholds, *([None] if self.missing else [])]
+        places: list[Any] = list(self.thresholds)
+        if self.column.kind == "ordered":
+            places = [self.column.values[place] for place in places]
+        return [*places, *([None] if self.missing else [])]
 
     @property
     def count(self) -> int:
@@ -104,7 +118,9 @@ class Cuts:
         """As above, of the values that are there."""
         if self.places is not None:
             return len(self.places)
-        return len(self.column.values) if self.column.kind == "category" else 1
+        if self.column.kind != "category":
+            return 1
+        return sets.n_sets(len(self.heads)) if self.way.sets else len(self.heads)
 
 
 @dataclass(frozen=True)
@@ -115,23 +131,63 @@ class CodedCuts(Cuts):
 
 
 def make_cuts(
-    frame: pl.LazyFrame, columns: Sequence[Column], thresholds: Any, weight: str = ""
+    frame: pl.LazyFrame,
+    columns: Sequence[Column],
+    thresholds: Any,
+    weight: str = "",
+    categories: Categories = sets.VALUES,
 ) -> list[CodedCuts]:
     """Cuts for every column. ``thresholds`` is "all", "midpoints", a number of quantiles, or one of
     these or a list for some columns by name (the others keep all their cuts)."""
     wishes = read_wishes(columns, thresholds)
-    makers: dict[str, Callable[..., CodedCuts]] = {
+    makers: dict[str, Callable[..., Raw]] = {
         "boolean": _boolean,
         "category": _category,
         "number": _ordered,
         "date": _ordered,
+        "ordered": _ordered,
     }
     # Once for all, because polars works it out anew each time.
     schema = engine.schema(frame)
-    return [
+    raw = [
         makers[column.kind](narrow, column, wish, weight, schema[column.name])
         for narrow, column, wish in zip(_narrow(frame, columns, weight), columns, wishes)
     ]
+    places = [each.places for each in raw]
+    read = [each.column for each in raw]
+    ways = ways_of(
+        read, places, wishes, thresholds, categories, lambda index: raw[index].amounts
+    )
+    return [
+        _coded(each, wish, way)
+        for each, wish, way in zip(raw, wishes, ways or itertools.repeat(Way()))
+    ]
+
+
+def ways_of(
+    columns: Sequence[Column],
+    places: Sequence[Any],
+    wishes: Sequence[Wish],
+    thresholds: Any,
+    categories: Categories,
+    amounts: Callable[[int], np.ndarray],
+) -> list[Way]:
+    """How each category is asked; nothing if there is none. What a fitted transformer or a list
+    asks for are single values."""
+    if not any(column.kind == "category" for column in columns):
+        categories.check(columns)
+        return []
+    fitted = hasattr(thresholds, "thresholds_")
+    every = [
+        column.kind == "category" and isinstance(wish.cuts, str) and not fitted
+        for column, wish in zip(columns, wishes)
+    ]
+    others = [
+        Cuts.of(column, own, wish).count
+        for column, own, wish, free in zip(columns, places, wishes, every)
+        if not free
+    ]
+    return sets.ways(columns, every, sum(others), categories, amounts)
 
 
 def _narrow(
@@ -207,33 +263,50 @@ def codes_of_values(column: Column, found: Sequence[str]) -> np.ndarray:
     return np.array([places.get(value, len(found)) for value in column.values], dtype=np.uint32)
 
 
+class Raw(NamedTuple):
+    """A column before it is known how it is asked."""
+
+    column: Column
+    places: Any
+    #: The code of a value that is there, null where it is missing.
+    code: pl.Expr
+    #: Of a category, the weight of each value.
+    amounts: np.ndarray
+
+
+_NO_AMOUNTS = np.empty(0)
+
+
 def _boolean(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
-) -> CodedCuts:
+) -> Raw:
     found = requested_values(column, wish.cuts)
     code = engine.column(column.name).cast(pl.UInt32)
     if found is not None:
         code = code * 0
-    return _coded(column, found, wish, code)
+    return Raw(column, found, code, _NO_AMOUNTS)
 
 
 def _category(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
-) -> CodedCuts:
+) -> Raw:
     text = engine.column(column.name).cast(pl.String)
-    values = engine.collect(frame.select(text).unique()).to_series().drop_nulls().sort()
+    amount = engine.column(weight).sum() if weight else pl.len()
+    amounts = frame.group_by(text.alias("value")).agg(amount.cast(pl.Float64).alias("amount"))
+    counted = engine.collect(amounts.drop_nulls("value").sort("value"))
+    values = counted["value"]
     column = replace(column, values=tuple(values))
     found = requested_values(column, wish.cuts)
     numbers = np.arange(len(values)) if found is None else codes_of_values(column, found)
     code = text.replace_strict(
         values, pl.Series(numbers, dtype=pl.UInt32), default=None, return_dtype=pl.UInt32
     )
-    return _coded(column, found, wish, code)
+    return Raw(column, found, code, counted["amount"].to_numpy())
 
 
 def _ordered(
     frame: pl.LazyFrame, column: Column, wish: Wish, weight: str, dtype: pl.DataType
-) -> CodedCuts:
+) -> Raw:
     value = known(physical(engine.column(column.name), dtype), dtype).alias("value")
     values, amounts = _distribution(frame, value, weight)
     found = choose(column, wish.cuts, values, lambda: amounts)
@@ -246,14 +319,18 @@ def _ordered(
         return codes.set(missing, None) if missing.any() else codes
 
     expression = value.map_batches(code, return_dtype=pl.UInt32, is_elementwise=True)
-    return _coded(column, found, wish, expression)
+    return Raw(column, found, expression, _NO_AMOUNTS)
 
 
-def _coded(column: Column, places: Any, wish: Wish, code: pl.Expr) -> CodedCuts:
-    """``code`` is null where the value is missing."""
-    cuts = Cuts.of(column, places, wish)
+def _coded(raw: Raw, wish: Wish, way: Way) -> CodedCuts:
+    column, places, code, _ = raw
+    cuts = Cuts.of(column, places, wish, way)
+    if way.groups is not None:
+        own = pl.Series(range(len(column.values)), dtype=pl.UInt32)
+        codes = pl.Series(sets.codes_of_groups(column, way.groups))
+        code = code.replace_strict(own, codes, default=None, return_dtype=pl.UInt32)
     code = code.fill_null(cuts.missing_code) if column.missing else code
-    return CodedCuts(column, places, cuts.n_codes, cuts.missing, code)
+    return CodedCuts(column, places, cuts.n_codes, cuts.missing, way, code)
 
 
 def choose(

@@ -27,7 +27,8 @@ def design_matrix(training: InMemory) -> np.ndarray:
             values = column.values if len(column.values) > 2 else column.values[1:]
             parts += [(text == value).fill_null(False).to_numpy() for value in values]
         else:
-            physical = series.to_physical() if column.kind == "date" else series
+            ticks = column.kind in ("date", "ordered")
+            physical = series.to_physical() if ticks else series
             parts.append(_above(physical.cast(pl.Float64).to_numpy(), missing))
     if not parts:
         return np.zeros((frame.height, 1))

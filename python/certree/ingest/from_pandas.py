@@ -53,7 +53,8 @@ def _category(name: str, column: Any) -> pl.Series:
     categories = [str(value) for value in column.cat.categories]
     codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
     # Code −1 is a missing value.
-    known = pl.Series(categories, dtype=pl.String)
+    dtype = pl.Enum(categories) if column.cat.ordered else pl.String()
+    known = pl.Series(categories, dtype=dtype)
     return known.gather(codes.set(codes < 0, None)).alias(name)
 
 

@@ -15,13 +15,21 @@ import polars as pl
 
 from certree import _core, budget
 from certree.ingest import arrays, engine, midpoints, sources, strings, target, weights
+from certree.ingest.categories import VALUES, Categories, Way, codes_of_groups
 from certree.ingest.checks import check_same_length, count_missing
-from certree.ingest.cuts import Cuts, choose, codes_of_values, read_wishes, requested_values
-from certree.ingest.kinds import kind_of
+from certree.ingest.cuts import (
+    Cuts,
+    choose,
+    codes_of_values,
+    read_wishes,
+    requested_values,
+    ways_of,
+)
+from certree.ingest.kinds import described
 from certree.ingest.points import Points
 from certree.ingest.slots import filled_in, no_values, values_of, where_missing
 from certree.ingest.training import Roles, Training
-from certree.schema import Column, Kind
+from certree.schema import Column
 
 #: Larger tables are streamed: there a copy matters, and polars has more threads.
 MOST_VALUES = 100_000_000
@@ -148,12 +156,12 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
 
 
 def _columns(names: Sequence[str], dtypes: Sequence[pl.DataType]) -> list[Column]:
-    known: dict[pl.DataType, tuple[Kind, str]] = {}
+    known: dict[pl.DataType, Column] = {}
     columns = []
     for name, dtype in zip(names, dtypes):
         if dtype not in known:
-            known[dtype] = kind_of(name, dtype), str(dtype)
-        columns.append(Column(name, *known[dtype]))
+            known[dtype] = described(name, dtype)
+        columns.append(replace(known[dtype], name=name))
     return columns
 
 
@@ -187,7 +195,7 @@ def _rank(
         gaps.append(missing)
     # Columns that are not read in time have one value, and cannot be split.
     table = _core.Table(arrays, budget.bytes_left(), budget.reading_left(), gaps)
-    ordered = ("number", "date")
+    ordered = ("number", "date", "ordered")
     columns = [
         replace(column, missing=True) if table.has_missing(index) else column
         for index, column in enumerate(columns)
@@ -199,10 +207,12 @@ def _rank(
     )
 
 
-def cut_and_group(training: InMemory, thresholds: Any) -> tuple[list[Cuts], Points]:
+def cut_and_group(
+    training: InMemory, thresholds: Any, categories: Categories = VALUES
+) -> tuple[list[Cuts], Points]:
     """Cut the columns and group the rows."""
     assert training.classes is not None
-    cuts, codes = _cut_in_time(training, thresholds)
+    cuts, codes = _cut_in_time(training, thresholds, categories)
     k, grouped = len(training.labels), None
     if not is_cut_short(training):
         of = (codes, [each.n_codes for each in cuts], training.classes, k)
@@ -259,9 +269,9 @@ def _n_ranks(training: InMemory, index: int) -> int:
     return len(column.values) if column.kind == "category" else 2
 
 
-def locate(training: InMemory, thresholds: Any) -> Located:
+def locate(training: InMemory, thresholds: Any, categories: Categories = VALUES) -> Located:
     """Cut the columns, and say which point each row belongs to."""
-    cuts, codes = _cut_in_time(training, thresholds)
+    cuts, codes = _cut_in_time(training, thresholds, categories)
     located = None
     if not is_cut_short(training):
         left = (budget.bytes_left(), budget.reading_left())
@@ -280,7 +290,7 @@ def locate(training: InMemory, thresholds: Any) -> Located:
 
 
 def _cut_in_time(
-    training: InMemory, thresholds: Any
+    training: InMemory, thresholds: Any, categories: Categories
 ) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """The cuts of each column, and the code of each rank where it is another; nothing if the time
     is over before all are found."""
@@ -290,7 +300,7 @@ def _cut_in_time(
     n_bytes = PER_VALUE * n_values + sum(_bytes_of_strings(column) for column in training.columns)
     budget.require(n_bytes, f"{n_values} distinct values and the cuts between them")
     try:
-        return _cut(training, thresholds)
+        return _cut(training, thresholds, categories)
     except _TimeIsOver:
         return [], []
 
@@ -307,15 +317,26 @@ class _TimeIsOver(Exception):
     """Columns were still to be cut."""
 
 
-def _cut(training: InMemory, thresholds: Any) -> tuple[list[Cuts], list[np.ndarray | None]]:
+def _cut(
+    training: InMemory, thresholds: Any, categories: Categories
+) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """The cuts of each column, and the code of each rank where it is another."""
     columns = training.columns
     wishes = read_wishes(columns, thresholds)
     found = _thresholds(training, wishes)
+    places = [found.get(index, (None, None))[0] for index in range(len(columns))]
+
+    def amounts(index: int) -> np.ndarray:
+        return training.table.amounts(index, training.weights)
+
+    ways = ways_of(columns, places, wishes, thresholds, categories, amounts)
     cuts, codes = [], []
     for index, column in enumerate(columns):
         cut, code = found.get(index, (None, None))
-        made = Cuts.of(column, cut, wishes[index])
+        way = ways[index] if ways else Way()
+        if way.groups is not None:
+            code = codes_of_groups(column, way.groups)
+        made = Cuts.of(column, cut, wishes[index], way)
         cuts.append(made)
         codes.append(_with_missing(code, made, _n_ranks(training, index)))
     return cuts, codes

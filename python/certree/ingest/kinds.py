@@ -29,7 +29,9 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
     """The kind of a column, or a ValueError that says what to do with it."""
     if dtype == pl.Boolean:
         return "boolean"
-    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+    if isinstance(dtype, pl.Enum):
+        return "ordered"
+    if isinstance(dtype, (pl.String, pl.Categorical)):
         return "category"
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return "date"
@@ -39,12 +41,20 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
     raise ValueError(f"column {name!r} has the unsupported type {dtype}; {hint}")
 
 
+def described(name: str, dtype: pl.DataType, missing: bool = False) -> Column:
+    """A column as its type describes it: the values of a category are not known yet."""
+    levels = tuple(dtype.categories) if isinstance(dtype, pl.Enum) else ()
+    return Column(name, kind_of(name, dtype), str(dtype), levels, missing)
+
+
 def machine(dtype: pl.DataType) -> pl.DataType:
-    """The type in which a number or date is compared: its own, where numpy has it.
+    """The type in which a number, date or level is compared: its own, where numpy has it.
 
     Half floats widen without rounding. Decimals are read as the nearest Float64, which keeps their
     order.
     """
+    if isinstance(dtype, pl.Enum):
+        return pl.UInt32()
     if isinstance(dtype, pl.Date):
         return pl.Int32()
     if isinstance(dtype, pl.Datetime):
@@ -55,9 +65,11 @@ def machine(dtype: pl.DataType) -> pl.DataType:
 
 
 def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A number or date as its machine type."""
+    """A number, date or level as its machine type."""
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return column.to_physical()
+    if isinstance(dtype, pl.Enum):
+        return column.to_physical().cast(pl.UInt32)
     return column.cast(machine(dtype)) if dtype != machine(dtype) else column
 
 
@@ -109,6 +121,15 @@ def check_kind(column: Column, dtype: pl.DataType) -> None:
     fits = given == column.kind
     if {given, column.kind} == {"boolean", "number"}:
         fits = True  # 0 and 1; other numbers are refused when the values are read
+    if {given, column.kind} == {"category", "ordered"}:
+        fits = True  # what is no level is a value that was not there in training
+    levels = tuple(dtype.categories) if isinstance(dtype, pl.Enum) else column.values
+    if column.kind == "ordered" and levels != column.values:
+        raise ValueError(
+            f"column {column.name!r} is an Enum of other levels than those that the tree was "
+            f"fitted with, which are {', '.join(map(repr, column.values[:20]))}; cast it to that "
+            "Enum, or to strings"
+        )
     if fits and column.kind == "date":
         # Dates and datetimes without a zone compare as instants; with a zone they do not.
         zone = dtype.time_zone if isinstance(dtype, pl.Datetime) else None

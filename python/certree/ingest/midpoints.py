@@ -33,7 +33,7 @@ def between(
     low, high = values[places], values[places + 1]
     if floats:
         return _floats(low, high, exact).tolist()
-    if exact or (len(low) and int(low[-1]) >= 2**63):
+    if exact or column.kind == "ordered" or (len(low) and int(low[-1]) >= 2**63):
         found = [(a + b) // 2 for a, b in zip(low.tolist(), high.tolist())]
     elif column.kind == "date":
         found = shortest.moments(low, high, column.dtype).tolist()
@@ -110,7 +110,7 @@ def _beside_infinity(middle: np.ndarray, low: np.ndarray, high: np.ndarray) -> n
 
 def whole(values: np.ndarray, column: Column) -> bool:
     """Whether the thresholds of these values are integers."""
-    if column.kind == "date":
+    if column.kind in ("date", "ordered"):
         return True
     if values.dtype.kind == "f" or len(values) == 0:
         return False

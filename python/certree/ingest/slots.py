@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
@@ -10,12 +11,12 @@ import polars as pl
 
 from certree.ingest import engine, sources
 from certree.ingest.kinds import check_kind, in_unit, machine, time_unit
-from certree.schema import Column, MissingUnseen
+from certree.schema import Column, MissingUnseen, Sets, Unseen
 
 
-#: What one test reads: a column, and of it whether it is a value of a category, whether it is
-#: missing (None), or its values (True).
-Slot = tuple[int, Union[str, bool, None]]
+#: What one test reads: a column, and of it whether it is a value of a category, on which side of
+#: sets it is, whether it is missing (None), or its values (True).
+Slot = tuple[int, Union[str, Sets, bool, None]]
 
 
 class Slots(NamedTuple):
@@ -29,17 +30,23 @@ class Slots(NamedTuple):
 
 
 def slot_arrays(
-    X: Any, columns: Sequence[Column], slots: Sequence[Slot], unseen: MissingUnseen = "larger"
+    X: Any,
+    columns: Sequence[Column],
+    slots: Sequence[Slot],
+    missing_unseen: MissingUnseen = "larger",
+    unseen: Unseen | None = None,
 ) -> Slots:
     """The values of each slot.
 
     Frames are matched to the fitted columns by name, in any order; other columns are ignored.
     Arrays are matched by position. Only columns that some slot reads are looked into. With
-    ``unseen="refuse"`` a missing value there is a ValueError, if the column had none in training.
+    ``missing_unseen="refuse"`` a missing value there is a ValueError, if the column had none in
+    training; ``unseen`` says what becomes of other values that were not there.
 
     Numbers come in their own type, without a copy where polars has them in one piece; dates as
-    integers in the fitted unit; Booleans, "is value" and "is missing" slots as Boolean arrays. A
-    category that was never seen is not equal to any value.
+    integers in the fitted unit; levels as their places; Booleans, "is value", "in a set" (on the
+    right) and "is missing" slots as Boolean arrays. A category that was never seen is not equal to
+    any value, and on no side of sets, nor is it a level: there it is masked like a missing one.
     """
     source = sources.read(X)
     places = match(source, columns)
@@ -49,18 +56,19 @@ def slot_arrays(
     frame = source.frame([places[column] for column in used])
     series = dict(zip(used, map(engine.unnamed, frame.get_columns())))
     missing = {index: where_missing(series[index]) for index in used}
-    if unseen == "refuse":
+    if missing_unseen == "refuse":
         _refuse_unseen([(columns[index], missing[index]) for index in used])
     read = sorted({index for index, asked in slots if asked is not None})
     known = {index: _known(columns[index], series[index], missing[index]) for index in read}
-    arrays = [
-        _is_missing(missing[index], frame.height)
+    if unseen is not None:
+        _report_unseen([(columns[index], known[index], missing[index]) for index in read], unseen)
+    pairs = [
+        (_is_missing(missing[index], frame.height), None)
         if asked is None
-        else _array(columns[index], known[index], frame.height, asked)
+        else _slot(columns[index], known[index], missing[index], frame.height, asked)
         for index, asked in slots
     ]
-    masks = [None if asked is None else missing[index] for index, asked in slots]
-    return Slots(arrays, masks, frame.height)
+    return Slots([values for values, _ in pairs], [gone for _, gone in pairs], frame.height)
 
 
 def _is_missing(missing: np.ndarray | None, n_rows: int) -> np.ndarray:
@@ -75,13 +83,50 @@ def _known(column: Column, series: pl.Series, missing: np.ndarray | None) -> pl.
     return series if missing is None else filled_in(series, missing)
 
 
-def _array(
-    column: Column, known: pl.Series | None, n_rows: int, asked: str | bool
-) -> np.ndarray:
-    """What one slot reads of a column's values; where one is missing, anything."""
+def _slot(
+    column: Column,
+    known: pl.Series | None,
+    missing: np.ndarray | None,
+    n_rows: int,
+    asked: str | Sets | bool,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """What one slot reads of a column's values, and which of them are masked; there, anything."""
     if known is None:
-        return no_values(column, n_rows)
-    return is_value(known, asked) if isinstance(asked, str) else values_of(column, known)
+        return no_values(column, n_rows), missing
+    if isinstance(asked, Sets):
+        text = known.cast(pl.String)
+        right = _is_one_of(text, asked.right)
+        return right, _either(missing, ~(right | _is_one_of(text, asked.left)))
+    if isinstance(asked, str):
+        return is_value(known, asked), missing
+    if column.kind == "ordered":
+        levels = levels_of(column, known)
+        return values_of(column, levels.fill_null(0)), _either(missing, where_missing(levels))
+    return values_of(column, known), missing
+
+
+def _is_one_of(text: pl.Series, values: Sequence[str]) -> np.ndarray:
+    return _contiguous(text.is_in(list(values)))
+
+
+def _either(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
+    """Where one of them holds; None if nowhere."""
+    if one is None or other is None:
+        found = other if one is None else one
+    else:
+        found = one | other
+    return found if found is not None and found.any() else None
+
+
+def levels_of(column: Column, series: pl.Series) -> pl.Series:
+    """The place of each value among the levels of a declared order; null if it is none."""
+    if isinstance(series.dtype, pl.Enum):
+        return series.to_physical().cast(pl.UInt32)
+    places = pl.Series(range(len(column.values)), dtype=pl.UInt32)
+    levels = pl.Series(column.values, dtype=pl.String)
+    return series.cast(pl.String).replace_strict(
+        levels, places, default=None, return_dtype=pl.UInt32
+    )
 
 
 def no_values(column: Column, n_rows: int) -> np.ndarray:
@@ -147,6 +192,8 @@ def values_of(column: Column, series: pl.Series) -> np.ndarray:
     dtype = series.dtype
     if column.kind == "boolean":
         return _booleans(column, series)
+    if isinstance(dtype, pl.Enum):
+        return _contiguous(series.to_physical().cast(pl.UInt32))
     if column.kind == "date":
         given = dtype.time_unit if isinstance(dtype, pl.Datetime) else "day"
         return in_unit(_contiguous(series.to_physical()), given, time_unit(column.dtype))
@@ -178,6 +225,37 @@ def _booleans(column: Column, series: pl.Series) -> np.ndarray:
             "here that are neither 0 nor 1"
         )
     return _contiguous(series == 1)
+
+
+def _report_unseen(
+    read: Sequence[tuple[Column, pl.Series | None, np.ndarray | None]], unseen: Unseen
+) -> None:
+    """A warning of values that were not there in training, or an error."""
+    found = []
+    for column, series, missing in read:
+        if series is None or column.kind not in ("category", "ordered"):
+            continue
+        if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == column.values:
+            continue
+        present = series.unique().cast(pl.String)
+        strange = present.filter(~present.is_in(list(column.values))).sort()
+        if len(strange):
+            # What stands where a value is missing does not count.
+            rows_of = series.cast(pl.String).is_in(strange.to_list()).to_numpy()
+            count = int((rows_of if missing is None else rows_of & ~missing).sum())
+            rows = "1 row" if count == 1 else f"{count:,} rows"
+            found.append(f"column {column.name!r} has {listed(strange.to_list(), 5)} in {rows}")
+    if not found:
+        return
+    words = f"values that were not there in training: {'; '.join(found)}"
+    if unseen == "refuse":
+        raise ValueError(f"{words}; map them to known ones, or fit with unseen='warn'")
+    warnings.warn(
+        f"{words}; no split names them, so that they go where missing values do, or are another "
+        "value than the one that is asked for",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _refuse_unseen(pairs: Sequence[tuple[Column, np.ndarray | None]]) -> None:

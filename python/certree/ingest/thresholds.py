@@ -42,6 +42,12 @@ def read_values(column: Column, wish: Iterable[Any]) -> list[str] | list[bool]:
 def _number(column: Column, item: Any) -> float | int:
     if isinstance(item, np.generic):
         item = item.item()
+    if column.kind == "ordered":
+        if item not in column.values:
+            raise ValueError(
+                f"thresholds of column {column.name!r} has {shown(item)}, which is no level of it"
+            )
+        return column.values.index(item)
     if column.kind == "date" and isinstance(item, dt.date):
         return _ticks(column, item)
     if not (isinstance(item, (int, float)) and is_number(item)):

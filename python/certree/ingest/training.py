@@ -15,7 +15,7 @@ import polars as pl
 
 from certree.ingest import engine, sources, target, weights
 from certree.ingest.checks import check_same_length, count_missing
-from certree.ingest.kinds import kind_of
+from certree.ingest.kinds import described
 from certree.ingest.slots import listed
 from certree.schema import Column
 
@@ -160,8 +160,7 @@ def _features(lazy: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, l
     schema = engine.schema(frame)
     n_rows, missing = count_missing(frame, names)
     columns = [
-        Column(name, kind_of(name, schema[name]), str(schema[name]), missing=count > 0)
-        for name, count in zip(names, missing)
+        described(name, schema[name], count > 0) for name, count in zip(names, missing)
     ]
     return frame, columns, n_rows
 

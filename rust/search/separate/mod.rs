@@ -15,7 +15,6 @@ use std::cmp::Ordering;
 
 use crate::bounds::Bound;
 use crate::cost::Cost;
-use crate::data::ColumnKind;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::run::{Held, Run};
@@ -103,8 +102,6 @@ struct Split {
     column: usize,
     feature: FeatureId,
     cut: u32,
-    /// The value whose groups go right, of a category.
-    value: Option<u32>,
 }
 
 struct Grower<'a> {
@@ -198,7 +195,7 @@ impl<'a> Grower<'a> {
             sorted.extend(groups.iter().map(|&group| (self.code(column, group), group)));
             sorted.sort_unstable();
             let of = &self.problem.columns[column];
-            let category = matches!(of.kind, ColumnKind::Category(_));
+            let category = of.has_no_order();
             sums.clear();
             let (mut start, n) = (0, sorted.len());
             while start < n {
@@ -215,12 +212,12 @@ impl<'a> Grower<'a> {
                     let evenness = if even { taken.min(n - taken) } else { 0 };
                     let score = (evenness, sums.score());
                     if best.as_ref().is_none_or(|(known, _)| score > *known) {
-                        let (feature, cut, value) = match category {
-                            true => (first + place as usize, 0, Some(code)),
-                            false => (first, code + (sorted[end].0 - code - 1) / 2, None),
+                        let (feature, cut) = match category {
+                            true => (first + place as usize, 0),
+                            false => (first, code + (sorted[end].0 - code - 1) / 2),
                         };
                         let feature = FeatureId::from(feature);
-                        best = Some((score, Split { column, feature, cut, value }));
+                        best = Some((score, Split { column, feature, cut }));
                     }
                 }
                 if category {
@@ -234,10 +231,8 @@ impl<'a> Grower<'a> {
 
     /// Put the groups that go left first, and return where the others begin.
     fn part(&mut self, groups: std::ops::Range<usize>, split: &Split) -> usize {
-        let goes_left = |group: u32| {
-            let code = self.code(split.column, group);
-            split.value.map_or(code <= split.cut, |value| code != value)
-        };
+        let order = self.problem.features.get(split.feature.index()).order;
+        let goes_left = |group: u32| order.rank(self.code(split.column, group)) <= split.cut;
         let (lefts, rights): (Vec<u32>, Vec<u32>) =
             self.order[groups.clone()].iter().partition(|&&group| goes_left(group));
         let middle = groups.start + lefts.len();

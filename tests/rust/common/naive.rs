@@ -41,6 +41,12 @@ fn way_of(case: &Case, tree: &Tree, point: usize) -> (usize, Vec<usize>) {
                 assert!(values.contains(value), "a tree asks for a value of the column");
                 values.get(code) != Some(value)
             }
+            (Test::In { left, right }, ColumnKind::Sets(values)) => {
+                let value = &values[code];
+                let is_left = left.contains(value);
+                assert!(is_left != right.contains(value), "a value is on one side");
+                is_left
+            }
             (test, kind) => panic!("a tree asks {test:?} of {kind:?}"),
         };
         at = if left { split.left } else { split.right }.index();

@@ -42,6 +42,8 @@ pub enum ColumnMix {
     /// Mostly ordered columns with several cuts.
     Ordered,
     Category,
+    /// Mostly columns of sets of values.
+    Sets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,13 +171,18 @@ fn random_column(
         ColumnMix::Boolean => 0,
         ColumnMix::Ordered => rng.pick(&[0, 1, 1, 1, 1]),
         ColumnMix::Category => rng.pick(&[0, 2, 2]),
-        ColumnMix::Any => rng.pick(&[0, 0, 0, 1, 1, 2]),
+        ColumnMix::Sets => rng.pick(&[0, 1, 2, 3, 3, 3]),
+        ColumnMix::Any => rng.pick(&[0, 0, 0, 1, 1, 2, 3]),
     };
     let (kind, n_codes) = match kind {
         0 => (ColumnKind::Boolean, 2),
         1 => {
             let n_cuts = if mix == ColumnMix::Ordered { rng.range(1, 9) } else { rng.below(6) };
             (ColumnKind::Ordered(cuts(rng, n_cuts)), n_cuts + 1)
+        }
+        3 => {
+            let n_values = rng.pick(&[1, 2, 3, 4, 4, 5]);
+            (ColumnKind::Sets((0..n_values).map(|v| format!("v{v}")).collect()), n_values)
         }
         _ => {
             let n_values = rng.pick(&[1, 2, 3, 3, 4, 5]);
