@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from trees import check_golden, every_type, gallery, patients, random_tree
 
-from certree import _core
+from certree import OptimalTreeClassifier, _core
 from certree.export import to_json
 from certree.ingest import arrays
 from certree.schema import Column
@@ -366,3 +366,14 @@ def test_the_example_in_the_documentation_is_a_tree():
     page = (Path(__file__).parents[2] / "docs" / "tree-json.md").read_text(encoding="utf-8")
     example = re.search(r"```json\n(.*?)```", page, re.DOTALL)[1]
     assert Tree.from_json(example).to_json() == example
+
+
+def test_labels_of_several_types_come_back():
+    labels = np.array([10**300, "9007199254740993", 2**53 + 1, "c", True], dtype=object)
+    numbers = np.repeat(np.arange(len(labels)), 4)
+    model = OptimalTreeClassifier(max_depth=3, leaf_penalty=0).fit(numbers[:, None], numbers)
+    core, columns = model.tree_._core, model.tree_.columns
+    tree = Tree(core, columns, labels)
+    again = Tree.from_json(tree.to_json())
+    assert again == tree
+    assert [type(label) for label in again.labels] == [type(label) for label in labels]

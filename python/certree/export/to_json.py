@@ -111,7 +111,7 @@ def _labels(labels: NDArray[Any]) -> dict[str, Any]:
     name = _type_name(labels, values)
     if name not in LABEL_TYPES or not all(isinstance(v, LABEL_TYPES[name]) for v in values):
         raise ValueError(f"labels of type {labels.dtype} cannot be written as JSON")
-    return {"dtype": name, "values": [_json_label(v) for v in values]}
+    return {"dtype": name, "values": [_json_label(v, name) for v in values]}
 
 
 def _type_name(labels: NDArray[Any], values: list[Any]) -> str:
@@ -120,10 +120,11 @@ def _type_name(labels: NDArray[Any], values: list[Any]) -> str:
     return "str" if labels.dtype.kind in "UT" else labels.dtype.name
 
 
-def _json_label(value: Any) -> Any:
+def _json_label(value: Any, dtype: str) -> Any:
     if isinstance(value, bytes):
         return value.decode("latin-1")
-    return _number(value) if type(value) is int else value
+    # Among objects, digits may be a string of the caller's own.
+    return _number(value) if type(value) is int and dtype != "object" else value
 
 
 def _node(node: Node, part: tuple[Any, ...]) -> dict[str, Any]:
