@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from certree import notebook
@@ -240,6 +244,10 @@ class Certificate:
         }
         return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
 
+    def to_json(self, indent: int | None = 2) -> str:
+        """Everything as a JSON document, with null for numbers that are infinite or unknown."""
+        return json.dumps(_plain(self.to_dict()), indent=indent, ensure_ascii=False) + "\n"
+
     def after(self, before: Certificate) -> Certificate:
         """This certificate of a search that went on, with what `before` counted and proved
         added."""
@@ -345,3 +353,16 @@ def _count(n: int, one: str, many: str | None = None) -> str:
 
 def _number(x: float) -> str:
     return f"{x:.6g}"
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say of a value."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)

@@ -11,7 +11,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,6 +22,24 @@ from certree.ingest.sources import check_unique
 from certree.schema import Column
 
 ENDINGS = ".csv, .parquet"
+
+#: The path of what is piped in, as CSV.
+STDIN = Path("-")
+
+SOURCES = f"{ENDINGS}; - is CSV from standard input"
+
+
+@dataclass(frozen=True)
+class Csv:
+    """How a CSV file is written. An empty value is missing, whatever ``nulls`` says."""
+
+    separator: str = ","
+    nulls: tuple[str, ...] = ()
+
+    def options(self) -> dict[str, Any]:
+        """As polars takes them."""
+        found: dict[str, Any] = {"glob": False, "separator": self.separator}
+        return {**found, "null_values": ["", *self.nulls]} if self.nulls else found
 
 #: How people write dates, most of them in one of these ways.
 _DATES = ("%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
@@ -30,12 +50,17 @@ _MOMENTS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%#z")
 TEXT = ("category", "ordered")
 
 
-def read(path: Path, columns: Sequence[Column] | None = None) -> pl.DataFrame | pl.LazyFrame:
+def read(
+    path: Path, csv: Csv, columns: Sequence[Column] | None = None
+) -> pl.DataFrame | pl.LazyFrame:
     """The table. Parquet is read as it is needed; CSV once, its types found from all of its rows.
 
     ``columns`` are those that will be read, if these are not all. Categories among them are read as
     text even where every value looks like a number.
     """
+    categories = [column.name for column in columns or () if column.kind in TEXT]
+    if path == STDIN:
+        return _csv(io.BytesIO(sys.stdin.buffer.read()), "standard input", csv, categories)
     if not path.exists():
         raise FileNotFoundError(2, "there is no such file", str(path))
     kind = ending(path)
@@ -47,10 +72,18 @@ def read(path: Path, columns: Sequence[Column] | None = None) -> pl.DataFrame | 
             table = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
             engine.schema(table)
             return table
-        categories = [column.name for column in columns or () if column.kind in TEXT]
-        return _read_csv(path, categories)
     except (pl.exceptions.PolarsError, engine.Damaged) as error:
         raise ValueError(f"{path} is not a {kind} table: {engine.first_line(error)}") from None
+    return _csv(path.absolute(), str(path), csv, categories)
+
+
+def _csv(
+    source: Path | io.BytesIO, shown: str, csv: Csv, categories: Iterable[str]
+) -> pl.DataFrame:
+    try:
+        return _read_csv(source, csv, categories)
+    except (pl.exceptions.PolarsError, engine.Damaged) as error:
+        raise ValueError(f"{shown} is not a .csv table: {engine.first_line(error)}") from None
 
 
 #: A program that decodes columns of a Parquet file, all of them or those that are named, and throws
@@ -109,25 +142,24 @@ def _check_parquet(path: Path, names: Sequence[str] | None) -> None:
         raise ValueError(f"{path} is not a .parquet table: {problem}")
 
 
-def _read_csv(path: Path, categories: Iterable[str]) -> pl.DataFrame:
-    header = pl.read_csv(
-        path.absolute(), glob=False, has_header=False, n_rows=1, infer_schema_length=0
-    ).row(0)
+def _read_csv(
+    source: Path | io.BytesIO, csv: Csv, categories: Iterable[str]
+) -> pl.DataFrame:
+    def read(**options: Any) -> pl.DataFrame:
+        if isinstance(source, io.BytesIO):
+            source.seek(0)
+        return pl.read_csv(source, **csv.options(), **options)
+
+    header = read(has_header=False, n_rows=1, infer_schema_length=0).row(0)
     names = ["" if name is None else str(name) for name in header]
     # Polars would rename them.
     check_unique(names)
     text = dict.fromkeys([name for name in categories if name in set(names)], pl.String)
     try:
-        return pl.read_csv(
-            path.absolute(),
-            glob=False,
-            infer_schema_length=None,
-            try_parse_dates=True,
-            schema_overrides=text,
-        )
+        return read(infer_schema_length=None, try_parse_dates=True, schema_overrides=text)
     except pl.exceptions.ComputeError:
         # A value that only looks like one of its column's type, such as a date in another form.
-        frame = pl.read_csv(path.absolute(), glob=False, infer_schema_length=0)
+        frame = read(infer_schema_length=0)
         return frame.with_columns(
             _with_type(series) for series in frame.get_columns() if series.name not in text
         )

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from certree import OptimalTreeClassifier, __version__, cli
+from certree.cli.fit import ESTIMATORS
 from certree.tree import Tree
 
 PEOPLE = """\
@@ -69,7 +70,7 @@ def test_every_option_reaches_the_estimator(people, monkeypatch):
             seen.update(self.get_params(), y=y, sample_weight=sample_weight, X=X)
             return super().fit(X, y, sample_weight)
 
-    monkeypatch.setattr(cli, "OptimalTreeClassifier", Spy)
+    monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     line = (
         "fit people.csv --target ill --weight weight --drop id born --objective balanced_accuracy "
         "--leaf-penalty 0.02 --max-depth none --max-leaf-nodes 3 --min-samples-leaf 2 --thresholds "
@@ -102,10 +103,9 @@ def test_options_of_a_guess_reach_the_reference(tmp_path, monkeypatch, capsys):
     frame = frame.with_columns(up=pl.col("y").cast(int), down=1 - pl.col("y").cast(int))
     frame.write_csv("rows.csv")
     models = []
-    for name in ("OptimalTreeClassifier", "OptimalTreeRegressor", "OptimalCostTree"):
-        made = getattr(cli, name)
+    for task, made in list(ESTIMATORS.items()):
         spy = lambda made=made, **given: models.append(made(**given)) or models[-1]  # noqa: E731
-        monkeypatch.setattr(cli, name, spy)
+        monkeypatch.setitem(ESTIMATORS, task, spy)
     more = "--guess-trees 5 --guess-depth 3 --random-state 4 --max-depth 2 --quiet"
     labels, costs = "fit rows.csv --drop z up down", "fit rows.csv --drop y z"
     for line in (
@@ -130,7 +130,7 @@ def test_options_of_a_guess_reach_the_reference(tmp_path, monkeypatch, capsys):
 def test_options_that_are_not_given_keep_the_estimators_defaults(people, monkeypatch):
     seen = {}
     spy = lambda **given: seen.update(given) or OptimalTreeClassifier(**given)  # noqa: E731
-    monkeypatch.setattr(cli, "OptimalTreeClassifier", spy)
+    monkeypatch.setitem(ESTIMATORS, "classification", spy)
     assert run("fit people.csv --target ill") == 0
     assert list(seen) == ["verbose"]
 
@@ -257,7 +257,7 @@ def test_errors_are_one_line_and_exit_code_2(people, capsys, line, message):
 
 
 def test_a_model_that_cannot_be_written_is_told_before_the_search(people, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "OptimalTreeClassifier", None)
+    monkeypatch.setitem(ESTIMATORS, "classification", None)
     assert run("fit people.csv --target ill --model missing/model.json") == 2
 
 
@@ -392,3 +392,103 @@ def test_a_child_process_looks_for_modules_where_its_parent_does(people, capsys)
     (people / "polars.py").write_text("raise SystemExit(7)")
     (people / "json.py").write_text("raise SystemExit(7)")
     assert run("fit people.parquet --target ill --drop id --quiet") == 0, capsys.readouterr().err
+
+
+def test_requirements_reach_the_estimator(people, capsys):
+    line = "fit people.csv --target ill --drop id weight --max-depth 2 --quiet"
+    options = "--parity sex=0.2 --opportunity sex=0.6 --capacity yes=0.5 --false-positive-rate 0.3"
+    assert run(f"{line} {options}") == 0
+    told = capsys.readouterr().out
+    told_of = ("demographic parity by", "equality of opportunity by", "capacity of 'yes'", "0.3")
+    for words in told_of:
+        assert words in told
+    assert run(f"{line} --class-weight no=1 yes=3") == 0
+    frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id", "weight")
+    model = OptimalTreeClassifier(max_depth=2, class_weight={"no": 1, "yes": 3}).fit(frame, "ill")
+    assert f"an objective of {model.objective_:g}" in capsys.readouterr().out
+    assert run(f"{line} --positive-label no --objective f1") == 0
+    assert run("fit people.csv --target smoker --drop id --capacity true=0.5 --quiet") == 0
+    assert "capacity of True" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ("--capacity maybe=0.5", "--capacity names 'maybe'; the labels are 'no', 'yes'"),
+        ("--positive-label x", "--positive-label names 'x'; the labels are"),
+        ("--class-weight no=1 unknown=2", "--class-weight names 'unknown'"),
+        ("--class-weight no", "--class-weight: 'no' is not NAME=NUMBER"),
+        ("--held-out people.csv", "--held-out is for --report"),
+        ("--report nowhere/r.html", "nowhere: there is no such folder"),
+        ("--task regression --parity sex=0.1", "--parity is for --target with --task"),
+    ],
+)
+def test_odd_requirements_are_one_line(people, capsys, options, message):
+    assert run(f"fit people.csv --target ill {options}") == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_another_separator_and_other_words_for_missing(people, capsys, monkeypatch):
+    text = PEOPLE.replace("22,", "NA,").replace("54,", "?,")
+    (people / "odd.csv").write_text(text.replace(",", "\t"))
+    (people / "usual.csv").write_text(text.replace("NA", "").replace("?", ""))
+    line = "--target ill --drop id --max-depth 2 --quiet --model"
+    odd = f"fit odd.csv {line} odd.json --null NA ? --separator"
+    assert cli.main([*odd.split(), "\\t"]) == 0
+    assert run(f"fit usual.csv {line} usual.json") == 0
+    trees = [Tree.from_json((people / f"{name}.json").read_text()) for name in ("odd", "usual")]
+    assert trees[0] == trees[1] and trees[0].columns[0].missing
+    with open("usual.csv", "rb") as file:
+        monkeypatch.setattr("sys.stdin", type("Piped", (), {"buffer": file}))
+        assert run(f"fit - {line} piped.json") == 0
+    assert Tree.from_json((people / "piped.json").read_text()) == trees[0]
+    with pytest.raises(SystemExit):
+        run("fit odd.csv --target ill --separator ;;")
+    assert "is not one character" in capsys.readouterr().err
+
+
+def test_a_proof_that_is_required_is_told_by_the_exit_code(people, capsys):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((3000, 8)), rng.integers(0, 2, 3000)
+    pl.DataFrame(X).with_columns(y=pl.Series(y)).write_parquet("noise.parquet")
+    line = "fit noise.parquet --target y --max-depth 4 --time-limit 0.2 --quiet"
+    assert run(f"{line} --require-proof") == 3
+    assert run(line) == 0
+    assert run("fit people.csv --target ill --require-proof --quiet") == 0
+    # The reasons stay apart: this line is wrong.
+    assert run("fit people.csv --target nobody --require-proof") == 2
+
+
+def test_certificate_and_report_are_written(people, capsys):
+    line = "fit people.csv --target ill --drop id --max-depth 2 --quiet"
+    assert run(f"{line} --certificate-json c.json --report r.html --held-out people.parquet") == 0
+    certificate = json.loads((people / "c.json").read_text())
+    assert certificate["status"] == "optimal" and certificate["gap"] <= 1e-9
+    assert "On held-out rows" in (people / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_saved_tree_is_exported(people, capsys):
+    assert run("fit people.csv --target ill --drop id --max-depth 2 --quiet --model m.json") == 0
+    tree = Tree.from_json((people / "m.json").read_text())
+    capsys.readouterr()
+    expected = {
+        "--to text": tree.to_text(),
+        "--to dot": tree.to_dot(),
+        "--to svg": tree.to_svg(),
+        "--to json": tree.to_json(),
+        "--to sql --dialect postgres --answer proba": tree.to_sql("proba", "postgres"),
+        "--to python --answer leaf": tree.to_python("leaf"),
+    }
+    for options, text in expected.items():
+        assert run(f"export m.json {options}") == 0
+        assert capsys.readouterr().out.strip() == text.strip()
+        assert run(f"export m.json {options} --output out") == 0
+        assert (people / "out").read_text(encoding="utf-8") == text
+    for options, message in {
+        "--to onnx": "say where with --output",
+        "--to dot --dialect sqlite": "--dialect is for --to sql",
+        "--to svg --answer leaf": "--answer is for --to sql and --to python",
+    }.items():
+        assert run(f"export m.json {options}") == 2
+        assert message in capsys.readouterr().err

@@ -1,0 +1,76 @@
+"""What commands share: types of options, models in files, and names of columns and labels."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from certree import tables
+from certree.export.to_json import MOST_BYTES
+from certree.tree import Tree
+
+
+def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read_or_none(text: str) -> Any:
+        return None if text.lower() == "none" else read(text)
+
+    # argparse names the type in its errors.
+    read_or_none.__name__ = f"{read.__name__} (or none)"
+    return read_or_none
+
+
+def an_order(text: str) -> tuple[str, list[str]]:
+    """A column, and its values in order."""
+    column, equals, levels = text.partition("=")
+    if not (column and equals and levels):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=LEVEL,...")
+    return column, levels.split(",")
+
+
+def int_or_text(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def check_column(option: str, name: str, columns: Sequence[str], path: Path) -> None:
+    if name not in columns:
+        shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
+        raise ValueError(f"{option}: {path} has no column {name!r}; its columns are {shown}")
+
+
+def load(path: Path) -> Tree:
+    try:
+        # A file that is no tree may be larger than memory.
+        with path.open("rb") as file:
+            return Tree.from_json(file.read(MOST_BYTES + 1))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def add_csv(command: argparse.ArgumentParser) -> None:
+    csv = command.add_argument_group("CSV")
+    csv.add_argument(
+        "--separator", type=one_byte, metavar="CHARACTER", help="between values (a comma)"
+    )
+    csv.add_argument(
+        "--null",
+        nargs="+",
+        action="extend",
+        metavar="TEXT",
+        help="values that stand for a missing one, such as NA; an empty value always does",
+    )
+
+
+def one_byte(text: str) -> str:
+    found = "\t" if text == "\\t" else text
+    if len(found.encode()) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character of ASCII")
+    return found
+
+
+def csv_of(given: dict[str, Any]) -> tables.Csv:
+    return tables.Csv(given.get("separator", ","), tuple(given.get("null", ())))
