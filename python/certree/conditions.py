@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from certree.ingest.kinds import time_unit, time_zone
+from certree.moments import time_unit, time_zone
 from certree.schema import Column, Sets, Side, is_threshold
 
 Test = bool | str | int | float | Sets | None

@@ -66,14 +66,18 @@ def of_certificate(certificate: Certificate) -> str:
 
 
 def statement(certificate: Certificate) -> str:
-    """The sentences of a certificate, with the first word of each in bold."""
+    """The sentences of a certificate, and its gap."""
+    gap = f"{certificate.gap:.6g}" if certificate.gap > 0 else "0"
+    return f"{sentences(certificate.statement())}<p><b>Gap:</b> {text(gap)}</p>"
+
+
+def sentences(told: str) -> str:
+    """Lines such as "Objective: …", with the first word of each in bold."""
     parts = []
-    for line in certificate.statement().split("\n"):
+    for line in told.split("\n"):
         word, colon, rest = line.partition(":")
         bold = f"<b>{text(word)}:</b>{text(rest)}" if colon else text(line)
         parts.append(f"<p>{bold}</p>")
-    gap = f"{certificate.gap:.6g}" if certificate.gap > 0 else "0"
-    parts.append(f"<p><b>Gap:</b> {text(gap)}</p>")
     return "".join(parts)
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certree import _core, conditions
+from certree.answers import Answers
 from certree.conditions import Test
+from certree.difference import Difference, difference
 from certree.export import (
     encode,
     from_sklearn,
@@ -248,9 +250,8 @@ class Tree:
             if self._task in NUMBERS:
                 answer = value[0] if len(value) == 1 else tuple(value)
             elif self._task == "targets":
-                answer = tuple(
-                    own.tolist()[k] for own, k in zip(self._classes, self._chosen(value))
-                )
+                chosen = self._answers.chosen_by_target(value)
+                answer = tuple(own.tolist()[k] for own, k in zip(self._classes, chosen))
             else:
                 answer = labels[label]
             nodes.append(Node(index, depth, answer, rows, tuple(value), loss, view))
@@ -324,22 +325,20 @@ class Tree:
     def predict(self, X: Any) -> NDArray[Any]:
         """The answer for each row: in the dtype of the labels; of a tree that answers numbers the
         number, or rows × numbers if there are several; of several targets rows × targets."""
-        if self._task in NUMBERS:
-            numbers = self.predict_value(X)
-            return numbers[:, 0] if numbers.shape[1] == 1 else numbers
-        return self._label_by_node[self.apply(X)]
+        return self._answers.predictions[self.apply(X)]
 
     def predict_proba(self, X: Any) -> Any:
         """The share of each class among the training rows (by weight) of the leaf a row ends in; of
         several targets a list with such an array for each."""
-        if self._task == "targets":
-            leaves = self.apply(X)
-            return [shares[leaves] for shares in self._shares_by_target]
-        return self._share_by_node[self.apply(X)]
+        shares = self._answers.shares
+        leaves = self.apply(X)
+        if isinstance(shares, list):
+            return [each[leaves] for each in shares]
+        return shares[leaves]
 
     def predict_value(self, X: Any) -> NDArray[np.float64]:
         """The ``value`` of the leaf each row ends in, rows × labels."""
-        return self._value_by_node[self.apply(X)]
+        return self._answers.values[self.apply(X)]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """A sparse 0/1 matrix (rows × nodes): the nodes that each row passes."""
@@ -367,6 +366,69 @@ class Tree:
             told = _told(self.nodes, self.path(leaf.id))
             rules.append(Rule(leaf.id, told, leaf.label, leaf.rows, leaf.value))
         return rules
+
+    def diff(self, old: Tree, X: Any = None) -> Difference:
+        """Which rows this tree answers differently from another one, such as last year's.
+
+        Columns are matched by name. The comparison is of all rows that there could be, not of a
+        sample: each entry says by its conditions which rows it is about.
+
+        Parameters
+        ----------
+        old : Tree
+        X : frame or array, default=None
+            Rows to count: of how many the answer differs.
+
+        Returns
+        -------
+        Difference
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> old = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> more = pl.DataFrame({"age": [20, 30, 42, 60], "ill": ["no", "yes", "yes", "yes"]})
+        >>> new = OptimalTreeClassifier(max_depth=1).fit(more, "ill").tree_
+        >>> print(new.diff(old, people))
+        1 of 4 rows (25.0%) are answered differently:
+          age > 25 and <= 40: no → yes (1 row)
+        Only the old tree asks: age <= 40
+        Only the new tree asks: age <= 25
+        """
+        return difference(old, self, X)
+
+    def drift(self, X: Any) -> pl.DataFrame:
+        """How the rows of a new table spread over the leaves, beside those of training: whether the
+        tree still meets the people that it was made for.
+
+        Parameters
+        ----------
+        X : frame or array
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each leaf, from left to right: ``leaf``, ``rule``, ``label``, ``trained_rows``
+            and ``rows``, their shares ``trained_share`` and ``share``, and ``psi``, whose sum is
+            the population stability index: that of two samples of one population is near the
+            number of leaves less one, times 1/n + 1/m for n and m rows; more than 0.2 is by custom
+            called a shift. Where a leaf has no rows, half a row stands in for its share.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> tree = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_
+        >>> now = tree.drift(pl.DataFrame({"age": [22, 41, 55, 70]}))
+        >>> now["rule"].to_list(), now["share"].to_list(), round(now["psi"].sum(), 3)
+        (['age <= 40', 'age > 40'], [0.25, 0.75], 0.275)
+        """
+        from certree.drift import drift
+
+        return drift(self, X)
 
     def to_text(self) -> str:
         """The tree for people: every branch with its own condition, every leaf with what it holds.
@@ -710,57 +772,19 @@ class Tree:
         return parents
 
     @cached_property
-    def _label_by_node(self) -> NDArray[Any]:
-        if self._task == "targets":
-            chosen = np.array([self._chosen(value) for *_, value, _ in self._core.parts()])
-            answers = [own[chosen[:, target]] for target, own in enumerate(self._classes)]
-            alike = len({own.dtype.kind for own in self._classes}) == 1
-            return np.column_stack(answers if alike else [own.astype(object) for own in answers])
-        return self._labels[[label for _, label, *_ in self._core.parts()]]
-
-    @cached_property
-    def _share_by_node(self) -> NDArray[np.float64]:
-        return np.array([self.shares(node) for node in self.nodes])
-
-    @cached_property
-    def _value_by_node(self) -> NDArray[np.float64]:
-        return np.array([node.value for node in self.nodes])
-
-    @cached_property
-    def _shares_by_target(self) -> list[NDArray[np.float64]]:
-        by_node = [self.target_shares(node) for node in self.nodes]
-        return [np.array(each) for each in zip(*by_node)]
-
-    def _by_target(self, value: Sequence[float]) -> list[Sequence[float]]:
-        """The part of a node's weights that belongs to each target."""
-        ends = np.cumsum([len(own) for own in self._classes]).tolist()
-        return [value[start:end] for start, end in zip([0, *ends], ends)]
-
-    def _chosen(self, value: Sequence[float]) -> list[int]:
-        """The class that most weight has, of each target; the first among equals."""
-        return [part.index(max(part)) for part in map(list, self._by_target(value))]
+    def _answers(self) -> Answers:
+        parts = self._core.parts()
+        chosen = [label for _, label, *_ in parts]
+        values = [value for *_, value, _ in parts]
+        return Answers(self._task, self._labels, self._classes, chosen, values)
 
     def target_shares(self, node: Node) -> list[tuple[float, ...]]:
         """The share of each class at a node, of each of several targets."""
-        parts = zip(self._by_target(node.value), self._chosen(node.value))
-        return [
-            tuple(weight / sum(part) for weight in part)
-            if sum(part) > 0
-            else tuple(float(k == chosen) for k in range(len(part)))
-            for part, chosen in parts
-        ]
+        return self._answers.target_shares(node.value)
 
     def shares(self, node: Node) -> tuple[float, ...]:
         """The share of each class at a node. Rows that weigh nothing count for the node's label."""
-        if self._task != "classification":
-            raise ValueError(
-                f"this tree's nodes hold {self._task}, not class weights, so there are no class "
-                "shares"
-            )
-        total = sum(node.value)
-        if total > 0:
-            return tuple(weight / total for weight in node.value)
-        return tuple(float(label == node.label) for label in self._labels.tolist())
+        return self._answers.class_shares(node.value, self._answers.chosen[node.id])
 
     def __repr__(self) -> str:
         used = dict.fromkeys(node.column for node in self.nodes if node.column is not None)

@@ -492,3 +492,41 @@ def test_a_saved_tree_is_exported(people, capsys):
     }.items():
         assert run(f"export m.json {options}") == 2
         assert message in capsys.readouterr().err
+
+
+def test_report_of_a_saved_tree(people, capsys):
+    run("fit people.csv --target ill --drop id weight --max-depth 2 --model m.json --quiet")
+    capsys.readouterr()
+    assert run("report m.json") == 0
+    assert capsys.readouterr().out == "wrote report.html\n"
+    assert "<b>Searched:</b>" in Path("report.html").read_text()
+    assert run("report m.json --data people.csv --target ill --sensitive sex --output r.html") == 0
+    html = Path("r.html").read_text()
+    assert "On held-out rows" in html and "By group" in html
+    capsys.readouterr()
+    for line, told in (
+        ("report m.json --target ill", "--target names a column of --data, which is not given"),
+        ("report m.json --data people.csv --target ell", "has no column 'ell'"),
+        ("report m.json --data people.csv --target age", "has the label 22"),
+        ("report people.csv", "not a JSON document"),
+    ):
+        assert run(line) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_two_trees_and_how_rows_spread(people, capsys):
+    for depth in (1, 2):
+        line = f"fit people.csv --target ill --drop id weight --max-depth {depth} --quiet"
+        run(f"{line} --model {depth}.json")
+    old, new = (Tree.from_json(Path(f"{depth}.json").read_text()) for depth in (1, 2))
+    frame = pl.read_csv("people.csv", try_parse_dates=True)
+    capsys.readouterr()
+    assert run("diff 1.json 2.json --data people.csv") == 0
+    assert capsys.readouterr().out == f"{new.diff(old, frame)}\n"
+    assert run("diff 1.json 1.json") == 0
+    assert capsys.readouterr().out == "The two trees answer every row alike.\n"
+    assert run("drift 2.json people.csv --output drift.csv") == 0
+    assert pl.read_csv("drift.csv")["rows"].to_list() == new.drift(frame)["rows"].to_list()
+    assert run("drift 2.json people.csv") == 0
+    out = capsys.readouterr().out
+    assert out.endswith("population stability index: 0.0000\n") and out.count("→") == new.n_leaves

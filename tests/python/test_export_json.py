@@ -14,7 +14,7 @@ from trees import check_golden, every_type, gallery, patients, random_tree
 
 from certree import OptimalTreeClassifier, _core
 from certree.export import to_json
-from certree.ingest import arrays
+from certree.answers import label_array
 from certree.schema import Column
 from certree.tree import Tree
 
@@ -152,7 +152,7 @@ def test_labels_come_back_whatever_they_end_with():
     for labels in (["a\0", "a"], ["\0", ""], [b"a\0", b"a"], [b"\xff", b"no"], ["x", "y\0z"]):
         parts = [((0, 0.5, 1, 2), 0, 2, [1.0, 1.0], 1.0)]
         parts += [(None, k, 1, [1.0 - k, float(k)], 0.0) for k in range(2)]
-        tree = Tree(_core.Tree(parts), [Column("x", "number", "Float64")], arrays.labels(labels))
+        tree = Tree(_core.Tree(parts), [Column("x", "number", "Float64")], label_array(labels))
         back = Tree.from_json(tree.to_json())
         assert back.labels.tolist() == labels and back == tree
         assert back.predict([[0.0], [1.0]]).tolist() == labels

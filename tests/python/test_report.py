@@ -213,8 +213,10 @@ def test_no_text_breaks_out(name, tmp_path):
 
 def test_wrong_arguments_are_told(model, tmp_path):
     path = tmp_path / "r.html"
-    with pytest.raises(TypeError, match="not Tree"):
-        certree.report(model.tree_, path=path)
+    with pytest.raises(TypeError, match="or of a Tree, not of a str"):
+        certree.report("model", path=path)
+    with pytest.raises(ValueError, match="statement is for a Tree"):
+        certree.report(model, path=path, statement="Searched: all.")
     with pytest.raises(ValueError, match="X_test, which is not given"):
         certree.report(model, y_test=Y, path=path)
     with pytest.raises(ValueError, match="y_test has 3 values, but X_test has 169 rows"):
@@ -326,4 +328,18 @@ def test_positive_class_is_the_users():
     fitted = OptimalTreeClassifier("f1", max_depth=1, positive_label="benign").fit(
         X[["mean radius"]], Y
     )
-    assert held_out.positive_of(fitted) == 0
+    rows = held_out.read(fitted.tree_, X[["mean radius"]], Y, None, fitted.positive_label)
+    assert rows.positive == 0
+    assert held_out.read(fitted.tree_, X[["mean radius"]], Y, None, None).positive == 1
+
+
+def test_a_tree_alone_has_a_report(model, tmp_path):
+    tree = certree.Tree.from_json(model.tree_.to_json())
+    statement = model.certificate_.statement()
+    path = tmp_path / "r.html"
+    html = read(certree.report(tree, X[400:], Y[400:], path=path, statement=statement))
+    assert "On held-out rows" in html and "<b>Searched:</b>" in html and "Tree: report" in html
+    assert rows_of(html)["accuracy"] == rows_of(
+        read(certree.report(model, X[400:], Y[400:], path=path))
+    )["accuracy"]
+    assert "certificate" not in read(certree.report(tree, path=path)).partition("<script")[0]

@@ -1,4 +1,4 @@
-"""The command ``certree``: fit, predict, show, export and demo, on CSV and Parquet files."""
+"""The command ``certree``: on CSV and Parquet files, and on saved trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import polars as pl
 
 from certree import __version__, demo
-from certree.cli import export, fit, predict
+from certree.cli import export, fit, predict, report
 from certree.conditions import printable
 from certree.ingest import engine
 
@@ -89,6 +89,13 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("model", type=Path, help="a tree that `certree fit --model` wrote")
     export.add_options(
         command("export", export.run, "Write a saved tree as code, a picture or another format.")
+    )
+    report.add_report(
+        command("report", report.report, "Write a page on a saved tree and how well it does.")
+    )
+    report.add_diff(command("diff", report.diff, "Say which rows two trees answer otherwise."))
+    report.add_drift(
+        command("drift", report.drift, "Say how a table spreads over the leaves of a saved tree.")
     )
     command("demo", demo_, "Find the best tree for a small data set that comes with scikit-learn.")
     return top

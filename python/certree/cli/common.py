@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,15 @@ def load(path: Path) -> Tree:
             return Tree.from_json(file.read(MOST_BYTES + 1))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def about(path: Path) -> str | None:
+    """What the certificate said when the tree in a file was fitted."""
+    found = json.loads(path.read_bytes()).get("certificate")
+    if isinstance(found, dict) and isinstance(found.get("statement"), str):
+        statement: str = found["statement"]
+        return statement
+    return None
 
 
 def add_csv(command: argparse.ArgumentParser) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 import polars as pl
 
 from certree import tables
-from certree.cli.common import add_csv, csv_of, load
+from certree.cli.common import about, add_csv, csv_of, load
 from certree.conditions import printable
 
 
@@ -57,6 +56,6 @@ def run(options: argparse.Namespace) -> None:
 def show(options: argparse.Namespace) -> None:
     tree = load(options.model)
     print(tree.to_text(), end="")
-    about = json.loads(options.model.read_bytes()).get("certificate")
-    if isinstance(about, dict) and isinstance(about.get("statement"), str):
-        print(f"\nWhen it was fitted:\n{printable(about['statement'])}")
+    statement = about(options.model)
+    if statement is not None:
+        print(f"\nWhen it was fitted:\n{printable(statement)}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.answers import label_array
 from certree import _core, ingest, progress
 from certree.estimators import parameters
 from certree.estimators._base import Posed, TreeEstimator, room_for_goal
@@ -19,7 +20,6 @@ from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
-from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.scalars import is_number, shown
 from certree.schema import MissingUnseen, Task, Unseen

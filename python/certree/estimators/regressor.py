@@ -14,13 +14,13 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils import column_or_1d
 
+from certree.answers import label_array
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, parameters
 from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named
-from certree.ingest.arrays import labels as label_array
 from certree.ingest.checks import check_same_length
 from certree.options import Categories, GuessedThresholds, Missing, RegressorObjective
 from certree.scalars import is_number

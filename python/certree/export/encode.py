@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from certree.conditions import float32_at_most, float_at_most, plain, question
 from certree.ingest import Slot, slot_arrays
-from certree.ingest.kinds import time_unit
+from certree.moments import time_unit
 from certree.ingest.midpoints import n_below_all, rounded_down
 from certree.schema import Column, is_threshold
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.ingest.arrays import labels as label_array
+from certree.answers import label_array
 from certree.schema import NUMBERS, Column, Kind, MissingUnseen, Sets, Side, Task, Unseen
 
 if TYPE_CHECKING:

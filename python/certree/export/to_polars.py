@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
-from certree.ingest.kinds import time_unit, time_zone
+from certree.moments import time_unit, time_zone
 from certree.scalars import shown
 from certree.schema import NUMBERS, Column, Sets, Side
 

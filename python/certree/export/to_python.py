@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from certree.conditions import levels_apart, printable
 from certree.export.walk import Output, answers, shares, walk
-from certree.ingest.kinds import time_unit
+from certree.moments import time_unit
 from certree.schema import Column, Sets
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output, answers, shares, walk
-from certree.ingest.kinds import time_unit, time_zone
+from certree.moments import time_unit, time_zone
 from certree.schema import Column, Sets
 
 if TYPE_CHECKING:

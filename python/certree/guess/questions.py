@@ -10,7 +10,7 @@ import numpy as np
 from certree.guess.splits import Splits
 from certree.guess.table import Table
 from certree.ingest import midpoints
-from certree.ingest.slots import listed
+from certree.unseen import listed
 
 
 class Question(NamedTuple):

@@ -183,16 +183,6 @@ def _float(value: Any) -> float | None:
     return float(value)
 
 
-def labels(values: Sequence[Any]) -> np.ndarray:
-    """Labels as an array that gives them back. numpy's own types of text drop zero characters at
-    the end."""
-    if any(isinstance(v, (str, bytes)) and v[-1:] in ("\0", b"\0") for v in values):
-        found = np.empty(len(values), dtype=object)
-        found[:] = values
-        return found
-    return np.array(values)
-
-
 def _decimals(name: str, values: Sequence[Decimal | None]) -> pl.Series:
     """In polars' own type of decimals, so that they are the numbers that a frame of decimals has;
     as floats, if that type does not hold them."""

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from certree.ingest.slots import listed
 from certree.schema import Column
+from certree.unseen import listed
 
 Asked = Literal["subsets", "values"]
 

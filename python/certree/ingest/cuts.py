@@ -18,9 +18,9 @@ from certree.ingest import categories as sets
 from certree.ingest import engine, midpoints
 from certree.ingest.categories import Categories, Way
 from certree.ingest.kinds import known, physical
-from certree.ingest.slots import listed
 from certree.ingest.thresholds import read_list, read_values
 from certree.schema import Column
+from certree.unseen import listed
 
 #: Values of a lazy frame that are read into memory at a time.
 BATCH = 2**22

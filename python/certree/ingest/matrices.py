@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from certree.answers import label_array
 from certree.ingest import arrays, engine, sources, vectors
 from certree.ingest.checks import values
-from certree.ingest.slots import listed
 from certree.ingest.training import column_named
+from certree.unseen import listed
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         given = engine.collect(given)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        labels = arrays.labels(list(given.columns))
+        labels = label_array(list(given.columns))
         frame = sources.read(given.set_axis(list(map(str, given.columns)), axis=1)).frame(
             range(given.shape[1])
         )
@@ -105,7 +106,7 @@ def _numbers(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series)
     ):
         source = sources.read(given)
-        frame, labels = source.frame(range(len(source.names))), arrays.labels(source.names)
+        frame, labels = source.frame(range(len(source.names))), label_array(source.names)
     else:
         return _array(given, role)
     for column in frame.get_columns():

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from certree.ingest import engine, sources
-from certree.ingest.slots import listed
 from certree.scalars import shown
+from certree.unseen import listed
 
 #: By column: its levels in order.
 Orders = Mapping[str, Sequence[str]]

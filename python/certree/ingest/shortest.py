@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from certree.ingest.kinds import TICKS, time_unit, time_zone
+from certree.moments import TICKS, time_unit, time_zone
 
 #: So many digits tell all floats apart.
 MOST_DIGITS = 17

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
@@ -10,8 +9,10 @@ import numpy as np
 import polars as pl
 
 from certree.ingest import engine, sources
-from certree.ingest.kinds import check_kind, in_unit, machine, time_unit
+from certree.ingest.kinds import check_kind, machine
+from certree.moments import in_unit, time_unit
 from certree.schema import Column, MissingUnseen, Sets, Unseen
+from certree.unseen import Strange, lacking, refuse_missing, report
 
 
 #: What one test reads: a column, and of it whether it is a value of a category, on which side of
@@ -57,7 +58,7 @@ def slot_arrays(
     series = dict(zip(used, map(engine.unnamed, frame.get_columns())))
     missing = {index: where_missing(series[index]) for index in used}
     if missing_unseen == "refuse":
-        _refuse_unseen([(columns[index], missing[index]) for index in used])
+        refuse_missing([(columns[index], missing[index]) for index in used])
     read = sorted({index for index, asked in slots if asked is not None})
     known = {index: _known(columns[index], series[index], missing[index]) for index in read}
     if unseen is not None:
@@ -174,17 +175,8 @@ def match(source: sources.Source, columns: Sequence[Column]) -> list[int]:
             )
         return list(range(len(names)))
     if missing:
-        raise ValueError(
-            f"X lacks {len(missing)} of the {len(names)} columns that the tree was fitted with: "
-            f"{listed(missing)}"
-        )
+        raise lacking(missing, len(names))
     return [where[name] for name in names]
-
-
-def listed(names: Sequence[str], most: int = 10) -> str:
-    """Names for an error message."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
 
 
 def values_of(column: Column, series: pl.Series) -> np.ndarray:
@@ -243,30 +235,5 @@ def _report_unseen(
             # What stands where a value is missing does not count.
             rows_of = series.cast(pl.String).is_in(strange.to_list()).to_numpy()
             count = int((rows_of if missing is None else rows_of & ~missing).sum())
-            rows = "1 row" if count == 1 else f"{count:,} rows"
-            found.append(f"column {column.name!r} has {listed(strange.to_list(), 5)} in {rows}")
-    if not found:
-        return
-    words = f"values that were not there in training: {'; '.join(found)}"
-    if unseen == "refuse":
-        raise ValueError(f"{words}; map them to known ones, or fit with unseen='warn'")
-    warnings.warn(
-        f"{words}; no split names them, so that they go where missing values do, or are another "
-        "value than the one that is asked for",
-        UserWarning,
-        stacklevel=5,
-    )
-
-
-def _refuse_unseen(pairs: Sequence[tuple[Column, np.ndarray | None]]) -> None:
-    found = [
-        f"{column.name!r} has {int(missing.sum())} missing values (null or NaN)"
-        for column, missing in pairs
-        if missing is not None and not column.missing
-    ]
-    if found:
-        raise ValueError(
-            "columns that the tree tests must be complete if they were in training, where "
-            f"missing values are refused: {', '.join(found)}; fill them first, or fit with "
-            "missing_unseen='larger'"
-        )
+            found.append(Strange(column, strange.to_list(), count))
+    report(found, unseen, stacklevel=5)

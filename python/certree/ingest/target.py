@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from certree.answers import label_array
 from certree import _core
 from certree.ingest import arrays, engine, sources, strings, vectors
 from certree.ingest.checks import values
@@ -107,12 +108,12 @@ def _ranked(series: pl.Series) -> tuple[pl.Series, np.ndarray] | None:
 
 def _labels(distinct: pl.Series, y: Any) -> np.ndarray:
     if distinct.dtype == pl.String and _holds_bytes(y):
-        return arrays.labels([text.encode() for text in distinct])
+        return label_array([text.encode() for text in distinct])
     given = getattr(y, "dtype", None) if isinstance(y, np.ndarray) else None
     if given is not None:
         return np.array(distinct.to_list(), dtype=given)
     if isinstance(y, (list, tuple)):
-        return arrays.labels(distinct.to_list())
+        return label_array(distinct.to_list())
     return distinct.to_numpy()
 
 

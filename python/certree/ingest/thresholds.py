@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from certree.ingest import midpoints
-from certree.ingest.kinds import TICKS, time_unit
+from certree.moments import TICKS, time_unit
 from certree.scalars import is_number, shown
 from certree.schema import Column
 

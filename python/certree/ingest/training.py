@@ -16,8 +16,8 @@ import polars as pl
 from certree.ingest import engine, sources, target, weights
 from certree.ingest.checks import check_same_length, count_missing
 from certree.ingest.kinds import described
-from certree.ingest.slots import listed
 from certree.schema import Column
+from certree.unseen import listed
 
 
 @dataclass(frozen=True)

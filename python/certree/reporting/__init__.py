@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
+from certree import notebook
 from certree.export.to_sql import Dialect
 from certree.reporting import held_out, page, sections
+from certree.tree import Tree
 
 
 def report(
@@ -23,8 +25,9 @@ def report(
     *,
     frontier: pl.DataFrame | None = None,
     dialect: Dialect = "duckdb",
+    statement: str | None = None,
 ) -> Path:
-    """Write a report of a fitted model: one HTML file that needs no network.
+    """Write a report of a fitted model, or of a tree: one HTML file that needs no network.
 
     It has the tree as a picture and as rules to fold and search; of each leaf its rule, its rows,
     the shares of classes with intervals, and its condition in SQL; the certificate in plain words;
@@ -33,7 +36,9 @@ def report(
 
     Parameters
     ----------
-    model : a fitted estimator of certree
+    model : a fitted estimator of certree, or a Tree
+        A tree alone, such as one that was read from JSON, knows neither its certificate nor the
+        parameters that it was fitted with.
     X_test : frame or array, default=None
         Rows that the model was not fitted to.
     y_test : default=None
@@ -48,6 +53,8 @@ def report(
         What :func:`frontier` answered, to be shown, too.
     dialect : str, default="duckdb"
         Of the conditions in SQL, as for :meth:`Tree.to_sql`.
+    statement : str, default=None
+        Of a tree alone, what was proved when it was fitted: ``certificate_.statement()``.
 
     Returns
     -------
@@ -66,44 +73,72 @@ def report(
     ...     file.name, "On held-out rows" in file.read_text(encoding="utf-8")
     ('report.html', True)
     """
-    if not (hasattr(model, "get_params") and hasattr(type(model), "certify")):
-        raise TypeError(f"a report is of a fitted estimator of certree, not {type(model).__name__}")
-    check_is_fitted(model)
+    if isinstance(model, Tree):
+        tree, name, positive_label = model, "Tree", None
+    elif hasattr(model, "get_params") and hasattr(type(model), "certify"):
+        check_is_fitted(model)
+        tree, name = model.tree_, type(model).__name__
+        positive_label = getattr(model, "positive_label", None)
+        if statement is not None:
+            raise ValueError("statement is for a Tree: an estimator has its own certificate")
+    else:
+        raise TypeError(
+            "a report is of a fitted estimator of certree, or of a Tree, not of a "
+            f"{type(model).__name__}"
+        )
     if X_test is None and (y_test is not None or sensitive is not None):
         raise ValueError("y_test and sensitive speak of the rows of X_test, which is not given")
-    text = _html(model, X_test, y_test, sensitive, frontier, dialect)
+    rows = None
+    if X_test is not None:
+        rows = held_out.read(tree, X_test, y_test, sensitive, positive_label)
+    parts = [_of_tree(tree, rows, dialect)]
+    if tree is model:
+        if statement is not None:
+            parts.append(("certificate", "The certificate", notebook.sentences(statement)))
+        parts += [] if rows is None else held_out.sections(tree, rows)
+        parts += _of_frontier(frontier)
+        parts.append(("data", "The data", sections.columns_section(tree)))
+        parts.append(("versions", "Versions", sections.software()))
+    else:
+        parts.append(
+            ("certificate", "The certificate", sections.certificate_section(model.certificate_))
+        )
+        parts += [] if rows is None else held_out.sections(tree, rows)
+        parts += _of_model(model, frontier)
     written = Path(path)
-    written.write_text(text, encoding="utf-8")
+    written.write_text(page.page(f"{name}: report", parts), encoding="utf-8")
     return written
 
 
-def _html(
-    model: Any,
-    X_test: Any,
-    y_test: Any,
-    sensitive: Any,
-    frontier: pl.DataFrame | None,
-    dialect: str,
-) -> str:
-    certificate = model.certificate_
-    rows = None if X_test is None else held_out.read(model, X_test, y_test, sensitive)
+#: A section: its id, its title, and its HTML.
+Section = tuple[str, str, str]
+
+
+def _of_tree(tree: Tree, rows: held_out.HeldOut | None, dialect: str) -> Section:
     counts = None
     if rows is not None:
         ids, found = np.unique(rows.leaves, return_counts=True)
         counts = dict(zip(ids.tolist(), found.tolist()))
-    parts = [
-        ("tree", "The tree", sections.tree_section(model.tree_, counts, dialect)),
-        ("certificate", "The certificate", sections.certificate_section(certificate)),
-    ]
-    if rows is not None:
-        parts += held_out.sections(model, rows)
+    return "tree", "The tree", sections.tree_section(tree, counts, dialect)
+
+
+def _of_frontier(frontier: pl.DataFrame | None) -> list[Section]:
+    if frontier is None:
+        return []
+    return [("frontier", "The frontier", sections.frontier_section(frontier))]
+
+
+def _of_model(model: Any, frontier: pl.DataFrame | None) -> list[Section]:
+    """What only a fitted model knows."""
+    certificate = model.certificate_
+    parts = []
     if certificate.constraints:
         parts.append(("constraints", "Constraints", sections.constraints_section(certificate)))
-    if frontier is not None:
-        parts.append(("frontier", "The frontier", sections.frontier_section(frontier)))
-    parts += [
+    parts += _of_frontier(frontier)
+    versions = sections.software() + sections.parameters(model)
+    return [
+        *parts,
         ("data", "The data", sections.data_section(model)),
         ("methods", "Methods", sections.methods_section(model)),
-        ("versions", "Versions", sections.versions_section(model)),
+        ("versions", "Versions", versions),
     ]
-    return page.page(f"{type(model).__name__}: report", parts)

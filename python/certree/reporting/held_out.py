@@ -50,10 +50,12 @@ class HeldOut:
     #: As the user gave it; ``None`` where there is none.
     truth: Any
     groups: NDArray[Any] | None
+    #: The number of the class that sensitivity speaks of.
+    positive: int
 
 
-def read(model: Any, X: Any, y: Any, sensitive: Any) -> HeldOut:
-    tree: Tree = model.tree_
+def read(tree: Tree, X: Any, y: Any, sensitive: Any, positive_label: Any) -> HeldOut:
+    """``positive_label`` is that of the model; the last one, if it is none of the labels."""
     leaves = np.asarray(tree.apply(X), dtype=np.int64)
     if len(leaves) == 0:
         raise ValueError("X_test has no rows")
@@ -64,7 +66,10 @@ def read(model: Any, X: Any, y: Any, sensitive: Any) -> HeldOut:
         given = _column(X, sensitive) if isinstance(sensitive, str) else sensitive
         groups = np.array([str(value) for value in _values(given)], dtype=object)
         _check_length(groups, leaves, "sensitive")
-    return HeldOut(leaves, answers, truth, groups)
+    labels = tree.labels.tolist()
+    known = positive_label in labels
+    positive = labels.index(positive_label) if known else len(labels) - 1
+    return HeldOut(leaves, answers, truth, groups, positive)
 
 
 def _column(X: Any, name: str) -> Any:
@@ -84,16 +89,15 @@ def _check_length(values: Sequence[Any] | NDArray[Any], leaves: NDArray[Any], na
         raise ValueError(f"{name} has {len(values)} values, but X_test has {len(leaves)} rows")
 
 
-def sections(model: Any, rows: HeldOut) -> list[tuple[str, str, str]]:
-    tree: Tree = model.tree_
+def sections(tree: Tree, rows: HeldOut) -> list[tuple[str, str, str]]:
     found = []
     if rows.truth is not None:
         if tree.task == "classification":
-            body = _labels(model, rows)
+            body = _labels(tree, rows)
         elif tree.task in ("costs", "rewards"):
             body = _by_label(tree, rows)
         elif tree.task == "survival":
-            body = _survival(model, rows)
+            body = _survival(tree, rows)
         elif tree.task == "targets":
             body = _targets(tree, rows)
         elif tree.task in NUMBERS:
@@ -102,7 +106,7 @@ def sections(model: Any, rows: HeldOut) -> list[tuple[str, str, str]]:
             body = paragraph("How well answers of a task of your own fit is not known here.")
         found.append(("held-out", "On held-out rows", body))
     if rows.groups is not None:
-        found.append(("groups", "By group", _groups(model, rows)))
+        found.append(("groups", "By group", _groups(tree, rows)))
     return found
 
 
@@ -117,15 +121,7 @@ def _known(tree: Tree, rows: HeldOut) -> NDArray[np.int64]:
     return np.array([labels[value] for value in values], dtype=np.int64)
 
 
-def positive_of(model: Any) -> int:
-    """The number of the class that sensitivity speaks of: the last one, if it is not given."""
-    labels = model.tree_.labels.tolist()
-    given = getattr(model, "positive_label", None)
-    return labels.index(given) if given in labels else len(labels) - 1
-
-
-def _labels(model: Any, rows: HeldOut) -> str:
-    tree: Tree = model.tree_
+def _labels(tree: Tree, rows: HeldOut) -> str:
     labels = [plain(str(label)) for label in tree.labels.tolist()]
     known = _known(tree, rows)
     ids = [leaf.id for leaf in tree.leaves]
@@ -140,7 +136,7 @@ def _labels(model: Any, rows: HeldOut) -> str:
         right = np.einsum("rcc->rc", matrices)
         accuracy = of_resamples(right.sum(axis=1) / matrices.sum(axis=(1, 2)))
     lines: list[tuple[str, Estimate]] = [("accuracy", accuracy)]
-    positive = positive_of(model)
+    positive = rows.positive
     if len(labels) == 2:
         lines += _of_class(counts, matrices, shares, positive)
         lines.append(
@@ -294,8 +290,7 @@ def _by_label(tree: Tree, rows: HeldOut) -> str:
     )
 
 
-def _survival(model: Any, rows: HeldOut) -> str:
-    tree: Tree = model.tree_
+def _survival(tree: Tree, rows: HeldOut) -> str:
     if not isinstance(rows.truth, (tuple, list)) or len(rows.truth) != 2:
         raise ValueError(
             "y_test of a survival tree is a pair: the times, and whether events came then"
@@ -346,8 +341,7 @@ def _targets(tree: Tree, rows: HeldOut) -> str:
     return paragraph(words) + table(("target", "accuracy"), lines, 1)
 
 
-def _groups(model: Any, rows: HeldOut) -> str:
-    tree: Tree = model.tree_
+def _groups(tree: Tree, rows: HeldOut) -> str:
     assert rows.groups is not None
     names, place = np.unique(rows.groups.astype(str), return_inverse=True)
     two = tree.task == "classification" and len(tree.labels) == 2
@@ -357,7 +351,7 @@ def _groups(model: Any, rows: HeldOut) -> str:
         own = place == k
         line: list[Any] = [plain(name), f"{own.sum():,}"]
         if two:
-            positive = positive_of(model)
+            positive = rows.positive
             said = rows.answers[own] == tree.labels[positive]
             line.append(wilson(float(said.sum()), int(own.sum())))
             if known is not None:
@@ -369,7 +363,7 @@ def _groups(model: Any, rows: HeldOut) -> str:
             line.append(_most_answered(tree, rows, own))
         lines.append(line)
     if two:
-        label = plain(str(tree.labels.tolist()[positive_of(model)]))
+        label = plain(str(tree.labels.tolist()[rows.positive]))
         head = ["group", "rows", f"answered {label}"]
         if known is not None:
             head += ["true positive rate", "false positive rate", "accuracy"]

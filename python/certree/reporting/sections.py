@@ -18,7 +18,7 @@ from certree.export.to_sql import rule_sql
 from certree.export.node_words import answer_text, percent, rows_text, value_texts
 from certree.reporting.measures import wilson
 from certree.reporting.page import code, paragraph, table
-from certree.schema import NUMBERS
+from certree.schema import NUMBERS, Column
 
 if TYPE_CHECKING:
     from certree.certificate import Certificate
@@ -142,21 +142,15 @@ def data_section(model: Any) -> str:
     certificate: Certificate = model.certificate_
     importances = model.feature_importances_
     used = {node.column for node in tree.nodes if node.column is not None}
-    rows = []
-    for column, importance in zip(tree.columns, importances):
-        values = ", ".join(plain(value) for value in column.values[:MOST_VALUES])
-        more = len(column.values) - MOST_VALUES
-        values += f", and {more:,} more" if more > 0 else ""
-        rows.append(
-            (
-                plain(column.name),
-                f"{column.kind} ({column.dtype.split('(')[0]})",
-                values,
-                f"{certificate.cuts.get(column.name, 0):,}",
-                "yes" if column.name in used else "",
-                f"{importance:.3g}",
-            )
+    rows = [
+        (
+            *_described(column),
+            f"{certificate.cuts.get(column.name, 0):,}",
+            "yes" if column.name in used else "",
+            f"{importance:.3g}",
         )
+        for column, importance in zip(tree.columns, importances)
+    ]
     order = np.argsort(-importances, kind="stable")[:MOST_BARS]
     named = [
         (plain(tree.columns[k].name), float(importances[k])) for k in order if importances[k] > 0
@@ -168,6 +162,24 @@ def data_section(model: Any) -> str:
     )
     head = ("column", "type", "categories", "splits offered", "used", "importance")
     return paragraph(words) + chart + table(head, rows, 3)
+
+
+def columns_section(tree: Tree) -> str:
+    """What a tree alone knows of its data."""
+    used = {node.column for node in tree.nodes if node.column is not None}
+    rows = [
+        (*_described(column), "yes" if column.name in used else "") for column in tree.columns
+    ]
+    words = f"{tree.nodes[0].rows:,} rows of training. {_gaps(tree)}"
+    return paragraph(words) + table(("column", "type", "categories", "used"), rows)
+
+
+def _described(column: Column) -> tuple[str, str, str]:
+    """The name of a column, its type, and its categories."""
+    values = ", ".join(plain(value) for value in column.values[:MOST_VALUES])
+    more = len(column.values) - MOST_VALUES
+    values += f", and {more:,} more" if more > 0 else ""
+    return plain(column.name), f"{column.kind} ({column.dtype.split('(')[0]})", values
 
 
 def _gaps(tree: Tree) -> str:
@@ -219,7 +231,7 @@ def rows_of(n: int, one: str, many: str) -> str:
     return f"1 {one}" if n == 1 else f"{n:,} {many}"
 
 
-def versions_section(model: Any) -> str:
+def software() -> str:
     rows = [
         ("certree", _core.__version__),
         ("Python", platform.python_version()),
@@ -228,9 +240,9 @@ def versions_section(model: Any) -> str:
         ("scikit-learn", sklearn.__version__),
         ("system", f"{platform.system()} {platform.machine()}"),
     ]
-    parameters = [(name, repr(value)[:200]) for name, value in model.get_params(deep=False).items()]
-    return (
-        table(("software", "version"), rows)
-        + "<h3>Parameters</h3>"
-        + table(("parameter", "value"), parameters)
-    )
+    return table(("software", "version"), rows)
+
+
+def parameters(model: Any) -> str:
+    rows = [(name, repr(value)[:200]) for name, value in model.get_params(deep=False).items()]
+    return "<h3>Parameters</h3>" + table(("parameter", "value"), rows)
