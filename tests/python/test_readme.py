@@ -19,6 +19,7 @@ PAGES = [
     "docs/own-task.md",
     "docs/showing.md",
     "docs/exporting.md",
+    "docs/watching.md",
     "docs/missing-values.md",
     "docs/categories.md",
     "docs/index.md",
