@@ -7,6 +7,7 @@ from datetime import timezone
 
 import numpy as np
 import polars as pl
+import postgres
 import pytest
 from trees import AGE, columns_of, every_type, gallery, patients, random_tree, splits_of, stump
 
@@ -46,7 +47,7 @@ def in_sqlite(frame, select):
     return connection.execute(f"SELECT {select} FROM known ORDER BY rowid").fetchall()
 
 
-RUNS = {"duckdb": in_duckdb, "sqlite": in_sqlite}
+RUNS = {"duckdb": in_duckdb, "postgres": postgres.run, "sqlite": in_sqlite}
 
 
 @pytest.mark.parametrize("dialect", RUNS)
