@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
     from certree.frontiers import frontier
     from certree.path_rules import After, Apart, FirstColumn, MostColumns
-    from certree.plots import plot_anytime, plot_frontier, plot_importances
+    from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
     from certree.reporting import report
     from certree.tree import Tree
+    from certree.tuning import OptimalTreeCV, path
 
 __all__ = [
     "After",
@@ -52,6 +53,7 @@ __all__ = [
     "OptimalPolicyTree",
     "OptimalSurvivalTree",
     "OptimalTree",
+    "OptimalTreeCV",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "PolicyValue",
@@ -62,9 +64,11 @@ __all__ = [
     "__version__",
     "depth_gap",
     "frontier",
+    "path",
     "plot_anytime",
     "plot_frontier",
     "plot_importances",
+    "plot_path",
     "report",
     "scorers",
     "suggest_depth",
@@ -86,6 +90,7 @@ _HOMES = {
     "OptimalPolicyTree": "estimators",
     "OptimalSurvivalTree": "estimators",
     "OptimalTree": "estimators",
+    "OptimalTreeCV": "tuning",
     "OptimalTreeClassifier": "estimators",
     "OptimalTreeRegressor": "estimators",
     "PolicyValue": "estimators",
@@ -95,9 +100,11 @@ _HOMES = {
     "Tree": "tree",
     "depth_gap": "guess",
     "frontier": "frontiers",
+    "path": "tuning",
     "plot_anytime": "plots",
     "plot_frontier": "plots",
     "plot_importances": "plots",
+    "plot_path": "plots",
     "report": "reporting",
     "suggest_depth": "guess",
 }

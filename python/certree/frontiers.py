@@ -108,7 +108,7 @@ def frontier(
             "'log_loss', which is the same loss without that cost"
         )
     model = clone(estimator).set_params(leaf_penalty=0)
-    searches = {"leaves": _by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
+    searches = {"leaves": by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
     search = searches[axes[1]]
     rows: list[Row] = []
     clock = Clock(time_limit, model.time_limit)
@@ -158,9 +158,12 @@ class Clock:
         left = max(self.end - monotonic(), 1e-9)
         return left if self.each is None else min(left, self.each)
 
+    def is_over_now(self) -> bool:
+        return self.end is not None and monotonic() >= self.end
+
     def is_over(self, last: Any) -> bool:
-        """True if the time has ended before the row that would come after this last one."""
-        if self.end is None or monotonic() < self.end:
+        """As above, with a warning: there would be a row after this last one."""
+        if not self.is_over_now():
             return False
         warnings.warn(
             "the time limit of the frontier was reached: trees beyond the last row, which has an "
@@ -206,7 +209,9 @@ def _fit_within(
         raise
 
 
-def _by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
+def by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
+    """Loss, leaves and the model, from the largest tree to a single leaf, or until the time is
+    over."""
     if model.max_depth is None and model.max_leaf_nodes is None:
         raise ValueError(
             "loss against leaves needs a limit on the size of trees: set max_depth or "

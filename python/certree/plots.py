@@ -138,6 +138,52 @@ def plot_importances(model: Any, ax: Axes | None = None, *, max_columns: int = 2
     return ax
 
 
+def plot_path(search: Any, ax: Axes | None = None) -> Axes:
+    """The mean score of every size on rows that were left out, by depth, with a standard error on
+    each side; the chosen size has a ring.
+
+    It needs matplotlib (``pip install 'certree[plot]'``).
+
+    Parameters
+    ----------
+    search : OptimalTreeCV
+        A fitted one.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    frame = getattr(search, "path_", None)
+    if not isinstance(frame, pl.DataFrame):
+        raise TypeError(f"plot_path() takes a fitted OptimalTreeCV, not {type(search).__name__}")
+    ax = given_or_new(ax)
+    known = frame.drop_nulls("mean_score")
+    depths = known["depth"].unique(maintain_order=True).to_list()
+    for at, depth in enumerate(depths):
+        rows = known.filter(pl.col("depth") == depth)
+        leaves = rows["leaves"].to_numpy() + 0.08 * (at - (len(depths) - 1) / 2)
+        ax.errorbar(
+            leaves,
+            rows["mean_score"].to_numpy(),
+            yerr=rows["standard_error"].fill_null(0).to_numpy(),
+            fmt="o-",
+            color=LIGHT[at % len(LIGHT)],
+            linewidth=1.2,
+            elinewidth=0.8,
+            markersize=4,
+            label=f"depth {depth}",
+        )
+        chosen = rows["chosen"].to_numpy()
+        ring: Any = {"s": 130, "facecolors": "none", "edgecolors": "#555555", "zorder": 3}
+        ax.scatter(leaves[chosen], rows["mean_score"].to_numpy()[chosen], **ring)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False)
+    _finish(ax, "leaves", "mean score of left-out rows")
+    return ax
+
+
 def _certificate(given: Any) -> Certificate:
     found = getattr(given, "certificate_", given)
     if not isinstance(found, Certificate):
