@@ -21,6 +21,7 @@ from certree.export import (
     to_json,
     to_matplotlib,
     to_onnx,
+    to_pmml,
     to_polars,
     to_python,
     to_rust,
@@ -805,6 +806,43 @@ class Tree:
         (['no', 'yes'], [[1.0, 0.0], [0.0, 1.0]])
         """
         return to_onnx.to_onnx(self, missing)
+
+    def to_pmml(self, target: str = "label") -> str:
+        """The tree as a PMML document of version 4.4, for evaluators of other languages and for
+        databases.
+
+        It reads the columns that the tree tests: numbers and Booleans, strings, and dates as
+        ``date`` and ``dateTime``, in UTC where the column had a time zone. Missing values go where
+        :meth:`predict` sends them (``defaultChild``), as do values of categories that were not
+        there in training; where it refuses them, the document does (``returnInvalid``).
+
+        Outputs are ``predicted_<target>``, ``leaf`` (node ids) and of classes ``proba_<label>``.
+        Several numbers or targets, labels of several types, infinite numbers and characters that
+        XML lacks are a ``ValueError``.
+
+        Parameters
+        ----------
+        target : str, default="label"
+            The name of the field that is predicted.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> document = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_pmml()
+        >>> print(document[document.index("<Node") : document.index(" <Score")])
+        <Node id="0" defaultChild="1">
+        <True/>
+         <Node id="1" score="no" recordCount="2.0">
+         <SimplePredicate field="age" operator="lessOrEqual" value="40.0"/>
+        <BLANKLINE>
+        """
+        return to_pmml.to_pmml(self, target)
 
     def encode(self, X: Any) -> NDArray[np.float32]:
         """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,

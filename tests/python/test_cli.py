@@ -482,6 +482,7 @@ def test_a_saved_tree_is_exported(people, capsys):
         "--to c --answer proba": tree.to_c("proba"),
         "--to javascript": tree.to_javascript(),
         "--to rust": tree.to_rust(),
+        "--to pmml": tree.to_pmml(),
     }
     for options, text in expected.items():
         assert run(f"export m.json {options}") == 0

@@ -20,6 +20,7 @@ FORMATS: dict[str, Callable[[Tree, Output, Dialect], str | bytes]] = {
     "javascript": lambda tree, output, dialect: tree.to_javascript(output),
     "json": lambda tree, output, dialect: tree.to_json(),
     "onnx": lambda tree, output, dialect: bytes(tree.to_onnx().SerializeToString()),
+    "pmml": lambda tree, output, dialect: tree.to_pmml(),
     "python": lambda tree, output, dialect: tree.to_python(output),
     "rust": lambda tree, output, dialect: tree.to_rust(output),
     "sql": lambda tree, output, dialect: tree.to_sql(output, dialect),

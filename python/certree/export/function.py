@@ -106,7 +106,7 @@ class Part(NamedTuple):
         kinds = {type(each) for value in self.by_node for each in _values(value)}
         if len(kinds) > 1:
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(f"the labels are of several types ({names}), but a function has one")
+            raise ValueError(f"the labels are of several types ({names}), but an answer has one")
         return kinds.pop()
 
     @property
