@@ -17,12 +17,16 @@ from certree.difference import Difference, difference
 from certree.export import (
     encode,
     from_sklearn,
+    to_c,
     to_dot,
+    to_javascript,
     to_json,
     to_matplotlib,
     to_onnx,
+    to_pmml,
     to_polars,
     to_python,
+    to_rust,
     to_sklearn,
     to_sql,
     to_svg,
@@ -647,6 +651,136 @@ class Tree:
         """
         return to_python.to_python(self, output, name)
 
+    def to_c(self, output: Output = "label", name: str = "predict") -> str:
+        """The tree as the source of a function in C99, which needs the standard library alone.
+
+        It takes a pointer to a ``struct`` with a member for each column that the tree tests, named
+        like it in small letters, digits and underscores; the comment at the head says which is
+        which. Missing values are NAN in numbers, negative in Booleans, and NULL of all others,
+        which are pointers: texts in UTF-8, dates as 64-bit integers (days since 1970, or the unit
+        of their type, in UTC where the column had a time zone), and integers with thresholds beyond
+        2^53. The function returns 1 and writes its answer, or returns 0 of a row that
+        :meth:`predict` refuses.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            What is answered; several numbers or targets are members of a ``struct``, and shares of
+            classes an array.
+        name : str, default="predict"
+            Of the function; those of the structures begin with it.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> code = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_c()
+        >>> print(code[code.index("{", code.index(");")) :])
+        {
+            if (isnan(row->age) || row->age <= 40.0) {
+                *answer = "no";
+                return 1;
+            } else {
+                *answer = "yes";
+                return 1;
+            }
+        }
+        <BLANKLINE>
+        """
+        return to_c.to_c(self, output, name)
+
+    def to_rust(self, output: Output = "label", name: str = "predict") -> str:
+        """The tree as the source of a function in Rust (edition 2021), which needs the standard
+        library alone and no ``unsafe``.
+
+        It takes a reference to a ``struct`` with a field for each column that the tree tests, named
+        like it in small letters, digits and underscores, beside a comment with the column's name.
+        Fields are options, where None is a missing value: of ``f64`` (NaN is missing, too),
+        ``bool``, ``&str``, and for dates ``i64`` (days since 1970, or the unit of their type, in
+        UTC where the column had a time zone); of ``i64`` or ``u64`` for integers with thresholds
+        beyond 2^53. The answer is an option, too: None of a row that :meth:`predict` refuses.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            What is answered; several numbers or targets are fields of a ``struct``, and shares of
+            classes an array.
+        name : str, default="predict"
+            Of the function; those of the structures begin with it, in camel case.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> code = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_rust()
+        >>> print(code[code.index("pub fn") :])
+        pub fn predict(row: &PredictRow) -> Option<&'static str> {
+            let x0 = row.age.filter(|value| !value.is_nan());
+            if x0.map_or(true, |value| value <= 40.0) {
+                Some("no")
+            } else {
+                Some("yes")
+            }
+        }
+        <BLANKLINE>
+        """
+        return to_rust.to_rust(self, output, name)
+
+    def to_javascript(
+        self, output: Output = "label", name: str = "predict", module: bool = True
+    ) -> str:
+        """The tree as the source of a JavaScript function that imports nothing.
+
+        It takes an object with the columns that the tree tests. Null, undefined, NaN and an invalid
+        Date are missing values; a column that is not there, or a value of another type, is a
+        TypeError. Integers may be BigInts, which are exact. Dates are a Date, or a number or BigInt
+        of days since 1970, or of the unit of their type, in UTC where the column had a time zone; a
+        Date counts as UTC, and has the milliseconds alone. The answer is null of a row that
+        :meth:`predict` refuses.
+
+        Parameters
+        ----------
+        output : {"label", "proba", "leaf"}, default="label"
+            What is answered; several numbers or targets, and shares of classes, are an array.
+            Integers beyond 2^53 are BigInts.
+        name : str, default="predict"
+            Of the function.
+        module : bool, default=True
+            Whether the function is exported, so that the source is a module; a script, as browsers
+            and embedded engines run, has none.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> code = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_javascript()
+        >>> print(code[code.index("  const x0") :])
+          const x0 = read("age", "number", "bigint", "boolean");
+          if (x0 === null || x0 <= 40.0) {
+            return "no";
+          } else {
+            return "yes";
+          }
+        }
+        <BLANKLINE>
+        """
+        return to_javascript.to_javascript(self, output, name, module)
+
     def to_sklearn(self, output: Literal["proba", "label"] = "proba") -> Any:
         """The tree as a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, for
         ``plot_tree``, ``export_text`` and whatever else reads scikit-learn's trees.
@@ -734,6 +868,43 @@ class Tree:
         (['no', 'yes'], [[1.0, 0.0], [0.0, 1.0]])
         """
         return to_onnx.to_onnx(self, missing)
+
+    def to_pmml(self, target: str = "label") -> str:
+        """The tree as a PMML document of version 4.4, for evaluators of other languages and for
+        databases.
+
+        It reads the columns that the tree tests: numbers and Booleans, strings, and dates as
+        ``date`` and ``dateTime``, in UTC where the column had a time zone. Missing values go where
+        :meth:`predict` sends them (``defaultChild``), as do values of categories that were not
+        there in training; where it refuses them, the document does (``returnInvalid``).
+
+        Outputs are ``predicted_<target>``, ``leaf`` (node ids) and of classes ``proba_<label>``.
+        Several numbers or targets, labels of several types, infinite numbers and characters that
+        XML lacks are a ``ValueError``.
+
+        Parameters
+        ----------
+        target : str, default="label"
+            The name of the field that is predicted.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [20, 30, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+        >>> document = OptimalTreeClassifier(max_depth=1).fit(people, "ill").tree_.to_pmml()
+        >>> print(document[document.index("<Node") : document.index(" <Score")])
+        <Node id="0" defaultChild="1">
+        <True/>
+         <Node id="1" score="no" recordCount="2.0">
+         <SimplePredicate field="age" operator="lessOrEqual" value="40.0"/>
+        <BLANKLINE>
+        """
+        return to_pmml.to_pmml(self, target)
 
     def encode(self, X: Any) -> NDArray[np.float32]:
         """The rows as the matrix that :meth:`to_sklearn`'s tree reads: a column for each number,

@@ -479,6 +479,10 @@ def test_a_saved_tree_is_exported(people, capsys):
         "--to json": tree.to_json(),
         "--to sql --dialect postgres --answer proba": tree.to_sql("proba", "postgres"),
         "--to python --answer leaf": tree.to_python("leaf"),
+        "--to c --answer proba": tree.to_c("proba"),
+        "--to javascript": tree.to_javascript(),
+        "--to rust": tree.to_rust(),
+        "--to pmml": tree.to_pmml(),
     }
     for options, text in expected.items():
         assert run(f"export m.json {options}") == 0
@@ -488,7 +492,7 @@ def test_a_saved_tree_is_exported(people, capsys):
     for options, message in {
         "--to onnx": "say where with --output",
         "--to dot --dialect sqlite": "--dialect is for --to sql",
-        "--to svg --answer leaf": "--answer is for --to sql and --to python",
+        "--to svg --answer leaf": "--answer is for --to sql, python, c, javascript, rust",
     }.items():
         assert run(f"export m.json {options}") == 2
         assert message in capsys.readouterr().err

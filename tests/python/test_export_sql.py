@@ -3,7 +3,7 @@
 import sqlite3
 import subprocess
 import sys
-from datetime import timezone
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import polars as pl
@@ -210,6 +210,8 @@ def test_errors_say_what_is_wrong():
         tree.to_sql(dialect="oracle")
     with pytest.raises(ValueError, match="cannot be the name of a function"):
         tree.to_python(name="a b")
+    with pytest.raises(ValueError, match="cannot be the name of a function"):
+        tree.to_python(name="if")
     with pytest.raises(ValueError, match="several types"):
         stump([AGE], 0, 38.5, labels=np.array([1, "a"], dtype=object)).to_sql()
     with pytest.raises(ValueError, match="cannot"):
@@ -218,6 +220,19 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="sqlite has no integer as large"):
         writer.integer(2**63)
     assert Writer.of("duckdb").integer(2**63) == str(2**63)
+
+
+def test_the_function_answers_infinite_numbers_and_rounds_finer_moments_up():
+    parts = [((0, 38.5, 1, 2), 0, 5, [0.5], 0.4), (None, 0, 3, [np.inf], 0.0)]
+    tree = Tree(_core.Tree([*parts, (None, 0, 2, [-np.inf], 0.0)]), [AGE], ["y"], "regression")
+    names = {}
+    exec(tree.to_python(), names)
+    assert [names["predict"]({"age": age}) for age in (3, 40)] == [np.inf, -np.inf]
+    tree = stump([Column("t", "date", "Datetime(time_unit='ms', time_zone=None)")], 0, 1)
+    moments = [datetime(1970, 1, 1) + timedelta(microseconds=us) for us in (999, 1000, 1001)]
+    exec(tree.to_python(), names)
+    found = [names["predict"]({"t": moment}) for moment in moments]
+    assert found == tree.predict(pl.DataFrame({"t": moments})).tolist() == ["no", "no", "yes"]
 
 
 def test_the_function_runs_in_a_python_without_anything(tmp_path):

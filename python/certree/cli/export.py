@@ -15,14 +15,21 @@ from certree.tree import Tree
 
 #: By format: a writer, given the tree, what to answer and the SQL dialect.
 FORMATS: dict[str, Callable[[Tree, Output, Dialect], str | bytes]] = {
+    "c": lambda tree, output, dialect: tree.to_c(output),
     "dot": lambda tree, output, dialect: tree.to_dot(),
+    "javascript": lambda tree, output, dialect: tree.to_javascript(output),
     "json": lambda tree, output, dialect: tree.to_json(),
     "onnx": lambda tree, output, dialect: bytes(tree.to_onnx().SerializeToString()),
+    "pmml": lambda tree, output, dialect: tree.to_pmml(),
     "python": lambda tree, output, dialect: tree.to_python(output),
+    "rust": lambda tree, output, dialect: tree.to_rust(output),
     "sql": lambda tree, output, dialect: tree.to_sql(output, dialect),
     "svg": lambda tree, output, dialect: tree.to_svg(),
     "text": lambda tree, output, dialect: tree.to_text(),
 }
+
+#: Options that only some formats have.
+ONLY_FOR = {"answer": ("sql", "python", "c", "javascript", "rust"), "dialect": ("sql",)}
 
 
 def add_options(export: argparse.ArgumentParser) -> None:
@@ -33,7 +40,7 @@ def add_options(export: argparse.ArgumentParser) -> None:
     export.add_argument(
         "--answer",
         choices=get_args(Output),
-        help="of sql and python: the label (the default), the share of each class, or the leaf",
+        help="of sql and of code: the label (the default), the share of each class, or the leaf",
     )
     export.add_argument("--dialect", choices=get_args(Dialect), help="of sql (duckdb)")
     export.add_argument(
@@ -43,9 +50,9 @@ def add_options(export: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     given = vars(options)
-    for option, formats in {"answer": ("sql", "python"), "dialect": ("sql",)}.items():
+    for option, formats in ONLY_FOR.items():
         if option in given and options.format not in formats:
-            raise ValueError(f"--{option} is for --to {' and --to '.join(formats)}")
+            raise ValueError(f"--{option} is for --to {', '.join(formats)}")
     if options.format == "onnx" and "output" not in given:
         raise ValueError("--to onnx writes bytes: say where with --output FILE")
     tree = load(options.model)

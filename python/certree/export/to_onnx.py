@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.conditions import Test, float_at_most, levels_apart
+from certree.export.function import needs_integers
 from certree.export.walk import answers
-from certree.ingest.midpoints import EXACT
 from certree.schema import Column, Sets, is_threshold
 
 if TYPE_CHECKING:
@@ -153,15 +153,13 @@ def _input_type(asked: Asked) -> np.dtype[Any]:
         return np.dtype(object)
     if column.kind == "date":
         return np.dtype(np.int64)
-    if column.dtype in ("Int64", "UInt64"):
-        # A smaller threshold is on the same side of an integer that a 64-bit float rounds.
-        if any(abs(test) >= EXACT for test in _numbers(asked.tests)):
-            if column.missing:
-                raise ValueError(
-                    f"column {column.name!r} has missing values, and thresholds beyond 2^53, which "
-                    "are whole numbers: ONNX has no missing ones"
-                )
-            return np.dtype(np.int64)
+    if needs_integers(column, asked.tests):
+        if column.missing:
+            raise ValueError(
+                f"column {column.name!r} has missing values, and thresholds beyond 2^53, which are "
+                "whole numbers: ONNX has no missing ones"
+            )
+        return np.dtype(np.int64)
     return np.dtype(np.float64)
 
 

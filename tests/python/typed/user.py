@@ -66,6 +66,8 @@ model.tree_.to_svg(names=3)  # type: ignore[arg-type]
 query: str = model.tree_.to_sql("proba", dialect="postgres")
 model.tree_.to_sql(dialect="oracle")  # type: ignore[arg-type]
 code: str = model.tree_.to_python(output, name="score")
+code = model.tree_.to_c("proba", name="score") + model.tree_.to_rust(output)
+code = model.tree_.to_javascript(name="score", module=False) + model.tree_.to_pmml("ill")
 cart = Tree.from_sklearn(model.tree_.to_sklearn("label"), columns=model.tree_.encoded_names)
 matrix: NDArray[np.float32] = model.tree_.encode(X)
 model.tree_.to_sklearn("leaf")  # type: ignore[arg-type]
