@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import is_classifier, is_regressor
 
-from certree.guess import questions, read_model, references, splits
+from certree.guess import questions, references, splits
 from certree.guess.table import Goal, Table, read_table
 from certree.ingest import sources, vectors
 from certree.ingest.arrays import is_masked
