@@ -10,7 +10,17 @@ import polars as pl
 import pytest
 from running import C_FLAGS, RUNS, Case, agree, needs, run
 from test_export_sklearn import routing, with_gaps
-from trees import AGE, columns_of, every_type, gallery, patients, random_tree, splits_of, stump
+from trees import (
+    AGE,
+    check_golden,
+    columns_of,
+    every_type,
+    gallery,
+    patients,
+    random_tree,
+    splits_of,
+    stump,
+)
 
 from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor, _core
 from certree.schema import Column
@@ -207,6 +217,14 @@ def test_c_and_rust_say_which_member_is_which_column():
             "born",
             "seen",
         ]
+
+
+def test_golden_functions():
+    tree = gallery()._with(missing_unseen="refuse", unseen="refuse")
+    check_golden("gallery.c", tree.to_c())
+    check_golden("gallery.mjs", tree.to_javascript("proba", "score"))
+    check_golden("gallery.rs", gallery().to_rust("leaf"))
+    check_golden("gallery.py.txt", gallery().to_python())
 
 
 def test_javascript_reads_what_people_have(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from running import Case, expected
 from test_export_functions import FRAME, HOSTILE, OTHERS, UNSEEN
 from test_export_sklearn import routing, with_gaps
-from trees import AGE, columns_of, gallery, patients, random_tree, splits_of, stump
+from trees import AGE, check_golden, columns_of, gallery, patients, random_tree, splits_of, stump
 
 from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor, _core
 from certree.schema import Column, Sets
@@ -286,4 +286,5 @@ def test_the_document_says_what_its_fields_are():
         "dateTime",
         "string",
     ]
+    check_golden("gallery.pmml", gallery().to_pmml())
     assert 'value="2021-03-05T12:00:00.250"' in gallery().to_pmml()

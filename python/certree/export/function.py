@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from certree.conditions import Test, levels_apart
 from certree.export.walk import Output, answers, shares, walk
-from certree.moments import time_unit, time_zone
 from certree.ingest.midpoints import EXACT
+from certree.moments import time_unit, time_zone
 from certree.schema import Column, Sets, Side, is_threshold
 
 if TYPE_CHECKING:
@@ -119,26 +119,26 @@ def _values(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-class Answers(NamedTuple):
+class AnswerParts(NamedTuple):
     parts: list[Part]
     #: Whether there is one for each of several numbers or targets.
     several: bool
 
 
-def answers_of(tree: Tree, output: str) -> Answers:
+def answers_of(tree: Tree, output: str) -> AnswerParts:
     several = isinstance(tree.nodes[0].label, tuple)
     names = [str(name) for name in tree.labels.tolist()]
     if output == "leaf":
-        return Answers([Part("leaf", [node.id for node in tree.nodes])], False)
+        return AnswerParts([Part("leaf", [node.id for node in tree.nodes])], False)
     if output == "label":
         columns = answers(tree)
         named = names if several else list(columns)
-        return Answers([Part(*part) for part in zip(named, columns.values())], several)
+        return AnswerParts([Part(*part) for part in zip(named, columns.values())], several)
     if output == "proba":
         if tree.task == "targets":
             by_target = zip(*(tree.target_shares(node) for node in tree.nodes))
-            return Answers([Part(*part) for part in zip(names, by_target)], True)
-        return Answers([Part("proba", list(zip(*shares(tree).values())))], False)
+            return AnswerParts([Part(*part) for part in zip(names, by_target)], True)
+        return AnswerParts([Part("proba", list(zip(*shares(tree).values())))], False)
     raise ValueError(f"output={output!r} must be one of {', '.join(get_args(Output))}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from certree.conditions import float_at_most
 from certree.export.function import (
-    Answers,
+    AnswerParts,
     Language,
     Part,
     Read,
@@ -86,7 +86,7 @@ def _head(
     output: str,
     known: Mapping[str, Read],
     members: Mapping[str, str],
-    answers: Answers,
+    answers: AnswerParts,
 ) -> list[str]:
     lines = [*answer_words(tree, output), ""]
     if known:
@@ -106,7 +106,7 @@ def _head(
 
 
 def _structures(
-    known: Mapping[str, Read], members: Mapping[str, str], answers: Answers, name: str
+    known: Mapping[str, Read], members: Mapping[str, str], answers: AnswerParts, name: str
 ) -> list[str]:
     lines = [f"#include <{header}.h>" for header in ("math", "stddef", "stdint", "string")]
     lines += ["", f"struct {name}_row {{"]
@@ -142,7 +142,7 @@ def _declared(part: Part, name: str) -> str:
     return f"{TYPES[kind]}{name}" + (f"[{part.n_shares}]" if part.n_shares else "")
 
 
-def _answer_type(answers: Answers, name: str) -> str:
+def _answer_type(answers: AnswerParts, name: str) -> str:
     if answers.several:
         return f"struct {name}_answer *answer"
     part = answers.parts[0]
@@ -166,7 +166,7 @@ class C(Language):
     name = "C"
     refusal = "return 0;"
 
-    def __init__(self, answers: Answers, function: str) -> None:
+    def __init__(self, answers: AnswerParts, function: str) -> None:
         self.answers = answers
         self.function = function
         #: Whether some condition lists values.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from certree.export.function import (
-    Answers,
+    AnswerParts,
     Language,
     Read,
     answer_words,
@@ -19,8 +19,8 @@ from certree.export.function import (
     reads,
     tested,
 )
-from certree.moments import time_unit
 from certree.ingest.midpoints import EXACT
+from certree.moments import time_unit
 
 if TYPE_CHECKING:
     from certree.tree import Tree
@@ -113,7 +113,7 @@ class JavaScript(Language):
     indent = "  "
     refusal = "return null;"
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: AnswerParts) -> None:
         self.answers = answers
         values = [value for part in answers.parts for value in part.by_node]
         #: Numbers would round some integer of the answers.

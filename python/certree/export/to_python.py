@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from certree.conditions import printable
-from certree.export.function import Answers, Language, Read, answers_of, branches, reads, tested
+from certree.export.function import AnswerParts, Language, Read, answers_of, branches, reads, tested
 from certree.moments import time_unit
 from certree.schema import Column
 
@@ -76,7 +76,7 @@ class Python(Language):
     otherwise, end = "else:", ""
     refusal = "return None"
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: AnswerParts) -> None:
         self.answers = answers
 
     def missing(self, read: Read) -> str:

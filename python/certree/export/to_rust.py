@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from certree.conditions import float_at_most
 from certree.export.function import (
-    Answers,
+    AnswerParts,
     Language,
     Part,
     Read,
@@ -94,11 +94,11 @@ def _type(part: Part) -> str:
     return f"[{TYPES[kind]}; {part.n_shares}]" if part.n_shares else TYPES[kind]
 
 
-def _members(answers: Answers) -> dict[str, str]:
+def _members(answers: AnswerParts) -> dict[str, str]:
     return identifiers((part.name for part in answers.parts), RESERVED)
 
 
-def _structure(answers: Answers, prefix: str) -> list[str]:
+def _structure(answers: AnswerParts, prefix: str) -> list[str]:
     named = _members(answers)
     lines = ["#[derive(Clone, Copy, Debug, PartialEq)]", f"pub struct {prefix}Answer {{"]
     for part in answers.parts:
@@ -110,7 +110,7 @@ class Rust(Language):
     name = "Rust"
     refusal = "return None;"
 
-    def __init__(self, answers: Answers, prefix: str) -> None:
+    def __init__(self, answers: AnswerParts, prefix: str) -> None:
         self.answers = answers
         self.prefix = prefix
 
