@@ -163,7 +163,7 @@ def test_targets_of_the_wrong_type():
     refused("Unknown label type", y=[dt.date(2020, 1, 1)] * 4)
     refused("Unknown label type", y=[[1], [2, 3], [4], [5]])
     refused("Unknown label type", y=[1, "a", 2, "b"])
-    refused("Found array with dim 3, while dim <= 2", y=np.ones((4, 2, 2)))
+    refused("Found array with dim 3", y=np.ones((4, 2, 2)))
     refused("target 'age' has values with a fraction", X.with_columns(age=pl.col("age") / 7), "age")
     with pytest.warns(DataConversionWarning):
         fit(y=np.array(Y)[:, None])

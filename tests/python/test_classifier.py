@@ -258,7 +258,7 @@ def test_the_certificate_names_what_it_speaks_of(fitted):
     text = certificate.statement()
     for part in (
         "of depth at most 3",
-        "any of 46 cuts of 8 columns",
+        "any of 45 cuts of 8 columns",
         "300 rows",
         "no such tree has a lower objective",
         "0.01 for each leaf",

@@ -22,7 +22,8 @@ def table(n=150, seed=0):
 def partial_area(y, scores, weights, most):
     fpr, tpr, _ = roc_curve(y, scores, sample_weight=weights, drop_intermediate=False)
     xs = np.append(fpr[fpr < most], most)
-    return np.trapezoid(np.interp(xs, fpr, tpr), xs) / most
+    heights = np.interp(xs, fpr, tpr)
+    return (np.diff(xs) * (heights[1:] + heights[:-1]) / 2).sum() / most
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sklearn
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -37,6 +38,8 @@ OUTPUTS.loader.exec_module(outputs)
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
+    if page == "docs/guessing.md" and sklearn.__version__ < "1.8":
+        pytest.skip("older releases of scikit-learn grow other gradient boosting")
     # Some write a file.
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -171,9 +171,11 @@ def _chosen(
 
 def _left_out(column: Column, size: int, most: int, depth: int | None) -> str:
     at = "without a max_depth" if depth is None else f"at depth {depth}"
+    # Thousands of values have a number of sets that nobody can read, nor Python write down.
+    sets = f"{n_sets(size):,}" if size <= 40 else f"2^{size - 1:,}"
     words = (
-        f"{column.name!r} is asked for single values and not for sets of them, because its {size} "
-        f"values have {n_sets(size):,} sets and all columns together may have {most:,} questions "
+        f"{column.name!r} is asked for single values and not for sets of them, because its "
+        f"{size:,} values have {sets} sets and all columns together may have {most:,} questions "
         f"{at}: set max_categories to group its rare values"
     )
     if size <= MOST_VALUES:
