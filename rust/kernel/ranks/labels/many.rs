@@ -102,6 +102,26 @@ impl<T: Unit> Many<T> {
         }
     }
 
+    /// What the rows before a boundary of an axis gain with a label; behind all labels: their worst
+    /// losses.
+    pub fn before(&self, axis: usize, plane: usize, boundary: usize) -> T {
+        match boundary {
+            0 => T::default(),
+            _ => self.plane(axis, plane).as_flattened()[boundary - 1],
+        }
+    }
+
+    /// As above, of all rows.
+    pub fn all(&self, axis: usize, plane: usize) -> T {
+        self.plane(axis, plane).as_flattened().last().copied().unwrap_or_default()
+    }
+
+    fn plane(&self, axis: usize, plane: usize) -> &[Lanes<T>] {
+        let totals = &self.totals[axis];
+        let groups = totals.len() / (self.labels + 1);
+        &totals[plane * groups..][..groups]
+    }
+
     /// The rows in the order of axis `f`'s blocks, and of planes within.
     pub fn walk(&mut self, rows: &PartRows<T>, f: usize, blocks: usize) {
         let codes = &rows.codes[f * rows.n..][..rows.n];

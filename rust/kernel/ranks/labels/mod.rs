@@ -9,6 +9,9 @@
 mod flags;
 mod grid;
 mod kernel;
+mod known;
+mod label_pairs;
+mod look;
 mod many;
 mod pairs;
 mod rows;

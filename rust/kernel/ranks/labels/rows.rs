@@ -18,12 +18,6 @@ pub struct PartRows<T> {
     pub worst: Vec<T>,
 }
 
-/// The two sides of a cut as leaves.
-pub struct Leaves<T> {
-    pub cost: [Cost; 2],
-    pub worst: [T; 2],
-}
-
 impl<T: Unit> PartRows<T> {
     pub fn take(&mut self, part: Part, grid: &Grid<T>) {
         self.row.clear();

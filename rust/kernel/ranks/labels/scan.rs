@@ -17,31 +17,20 @@ pub struct Line<T> {
     pub row: Vec<u32>,
     /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and the
     /// label's plane.
-    gain: Vec<T>,
-    label: Vec<u32>,
-    worst: Vec<T>,
+    pub gain: Vec<T>,
+    pub label: Vec<u32>,
+    pub worst: Vec<T>,
     /// Whether there is a cut after the row.
     last: Vec<bool>,
     /// Worst losses up to the row.
     pub lost: Vec<T>,
     /// These rows for two labels.
     swept: Swept<T>,
-    /// For more, where they are few and gains small: by group of rows, label's plane, and bit of
-    /// the gain, which rows have it. Else empty.
-    masks: Vec<u64>,
-    /// Of the largest gain.
-    bits: usize,
 }
 
 impl<T: Unit> Line<T> {
-    /// `planes`: of labels, for other than two of them; and how many.
-    pub fn fill(
-        &mut self,
-        part: Part,
-        axis: &Axis,
-        grid: &Grid<T>,
-        (planes, labels): (&[u32], usize),
-    ) {
+    /// `planes`: of labels, for other than two of them.
+    pub fn fill(&mut self, part: Part, axis: &Axis, grid: &Grid<T>, planes: &[u32]) {
         let two = planes.is_empty();
         self.clear();
         self.filled = true;
@@ -72,23 +61,36 @@ impl<T: Unit> Line<T> {
         self.gain.extend(rows.clone().map(|row| grid.gain[row]));
         self.label.extend(rows.clone().map(|row| planes[usize::from(grid.label[row])]));
         self.worst.extend(rows.map(|row| grid.worst[row]));
-        self.mark(labels);
     }
 
-    /// Fill the masks, if they are of use.
-    fn mark(&mut self, labels: usize) {
-        let most = self.gain.iter().max().map_or(0, |most| most.cost());
-        self.bits = (Cost::BITS - most.leading_zeros()) as usize;
-        if labels * self.bits > MOST_MASKS || self.gain != self.worst {
-            return;
+    /// The rows of two labels: their numbers, what the second label gains less what the first does,
+    /// and whether there is a cut after each and before the next.
+    pub fn of_labels(
+        &self,
+        (first, second): (u32, u32),
+        (row, gain, last): (&mut Vec<u32>, &mut Vec<T>, &mut Vec<bool>),
+    ) {
+        let n = self.row.len();
+        row.resize(n + 1, 0);
+        gain.resize(n + 1, T::default());
+        last.resize(n + 1, false);
+        // As in `take`, every row is written, and what is not held is written over.
+        let (mut held, mut cut) = (0, false);
+        for at in 0..n {
+            let (label, amount) = (self.label[at], self.gain[at]);
+            let holds = (label == first) | (label == second);
+            row[held] = self.row[at];
+            gain[held] = if label == second { amount } else { T::default() - amount };
+            last[held] = cut;
+            held += usize::from(holds);
+            cut = (cut & !holds) | self.last[at];
         }
-        let width = labels * self.bits;
-        self.masks.resize(self.row.len().div_ceil(ROWS) * width, 0);
-        for (at, (&label, &gain)) in self.label.iter().zip(&self.gain).enumerate() {
-            let masks = &mut self.masks[at / ROWS * width + label as usize * self.bits..];
-            for (bit, mask) in masks[..self.bits].iter_mut().enumerate() {
-                *mask |= (gain.cost() as u64 >> bit & 1) << (at % ROWS);
-            }
+        row.truncate(held);
+        gain.truncate(held);
+        last.truncate(held);
+        last.copy_within(1.min(held).., 0);
+        if let Some(last) = last.last_mut() {
+            *last = true;
         }
     }
 
@@ -127,12 +129,10 @@ impl<T: Unit> Line<T> {
         self.last.clear();
         self.lost.clear();
         self.swept.clear();
-        self.masks.clear();
     }
 
     pub fn bytes(&self) -> usize {
         self.swept.bytes()
-            + 8 * self.masks.capacity()
             + 4 * self.row.capacity()
             + 4 * self.label.capacity()
             + self.last.capacity()
@@ -186,17 +186,6 @@ impl<T: Unit> Line<T> {
         lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
     }
 
-    /// As above, one after the other, up to a whole group of rows; for other than two labels.
-    pub fn see_in_order(&self, other: &Axis, out: &mut Vec<u16>) {
-        out.extend(self.row.iter().map(|&row| other.rank[row as usize] as u16));
-        out.resize(self.row.len().next_multiple_of(ROWS), u16::MAX);
-    }
-
-    /// Whether rows are counted, a group at a time.
-    pub fn counts(&self) -> bool {
-        !self.masks.is_empty()
-    }
-
     fn range(&self, rank: &[u32], cut: u32) -> Range<T> {
         let zero = T::default();
         // Sums of gains so far, and the least and most they have been where there is a cut.
@@ -214,137 +203,6 @@ impl<T: Unit> Line<T> {
             }
         }
         Range { least, most, sum: [left, right] }
-    }
-
-    /// For other than two labels: where there is a split that loses less than `best` on its side,
-    /// what it loses.
-    ///
-    /// A few rows at a time: the cuts among them lose at least what the rows before and those
-    /// behind them lose, as leaves (as in `pairs.rs`), and mostly that is enough. `seen`: ranks of
-    /// the other axis in this order, if rows are counted.
-    #[inline(always)]
-    pub fn both_of_many(
-        &self,
-        (rank, seen): (&[u32], Option<&[u16]>),
-        cut: u32,
-        whole: &Sides<T>,
-        mut best: [T; 2],
-        [start, end]: &mut [Sides<T>; 2],
-    ) -> [T; 2] {
-        for sides in [&mut *start, &mut *end] {
-            sides.clear(whole.gains[0].len());
-        }
-        let mut ahead = start.before();
-        for from in (0..self.row.len()).step_by(ROWS) {
-            let rows = from..(from + ROWS).min(self.row.len());
-            end.copy(start);
-            match seen {
-                Some(seen) => self.count(from, &seen[from..from + ROWS], cut as u16, end),
-                None => rows.clone().for_each(|at| self.add(at, rank, cut, end)),
-            }
-            let behind = end.behind(whole);
-            if (0..2).any(|side| ahead[side] + behind[side] < best[side]) {
-                for at in rows.clone() {
-                    self.add(at, rank, cut, start);
-                    if self.last[at] {
-                        let (before, behind) = (start.before(), start.behind(whole));
-                        for side in 0..2 {
-                            best[side] = best[side].min(before[side] + behind[side]);
-                        }
-                    }
-                }
-            }
-            ahead = end.before();
-            std::mem::swap(start, end);
-        }
-        best
-    }
-
-    /// Add a group of rows: their gains bit by bit, of all rows that have it at a time.
-    #[inline(always)]
-    fn count(&self, from: usize, seen: &[u16], cut: u16, sides: &mut Sides<T>) {
-        let mut left = 0;
-        for (at, &rank) in seen.iter().enumerate() {
-            left |= u64::from(rank <= cut) << at;
-        }
-        let width = sides.gains[0].len() * self.bits;
-        let masks = &self.masks[from / ROWS * width..][..width];
-        for (label, masks) in masks.chunks_exact(self.bits).enumerate() {
-            for (side, held) in [left, !left].into_iter().enumerate() {
-                let ones = |bit: usize| Cost::from((masks[bit] & held).count_ones()) << bit;
-                let sum = T::of((0..self.bits).map(ones).sum());
-                sides.gains[side][label] += sum;
-                sides.worst[side] += sum;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn add(&self, at: usize, rank: &[u32], cut: u32, sides: &mut Sides<T>) {
-        let side = usize::from(rank[self.row[at] as usize] > cut);
-        sides.gains[side][self.label[at] as usize] += self.gain[at];
-        sides.worst[side] += self.worst[at];
-    }
-
-    /// All rows up to `cut` of this axis, and those behind it.
-    pub fn sides(&self, rank: &[u32], cut: u32, planes: usize, sides: &mut Sides<T>) {
-        sides.clear(planes);
-        for at in 0..self.row.len() {
-            self.add(at, rank, cut, sides);
-        }
-    }
-}
-
-/// Rows that are bounded together: one for each bit of a mask.
-const ROWS: usize = u64::BITS as usize;
-
-/// Masks of a group of rows, at most: then they take no more room than the rows' labels.
-const MOST_MASKS: usize = 32;
-
-/// Rows on both sides of a cut.
-#[derive(Default)]
-pub struct Sides<T> {
-    /// By side, then plane of a label.
-    gains: [Vec<T>; 2],
-    pub worst: [T; 2],
-}
-
-impl<T: Unit> Sides<T> {
-    fn clear(&mut self, planes: usize) {
-        for gains in &mut self.gains {
-            gains.clear();
-            gains.resize(planes, T::default());
-        }
-        self.worst = Default::default();
-    }
-
-    fn copy(&mut self, other: &Self) {
-        self.gains[0].copy_from_slice(&other.gains[0]);
-        self.gains[1].copy_from_slice(&other.gains[1]);
-        self.worst = other.worst;
-    }
-
-    /// What each side loses as a leaf.
-    #[inline(always)]
-    pub fn before(&self) -> [T; 2] {
-        [0, 1].map(|side| {
-            let most = self.gains[side].iter().fold(T::default(), |most, &gain| most.max(gain));
-            self.worst[side] - most
-        })
-    }
-
-    /// What the rows of each side that are not here lose as a leaf.
-    #[inline(always)]
-    fn behind(&self, whole: &Self) -> [T; 2] {
-        [0, 1].map(|side| {
-            let gains = self.gains[side].iter().zip(&whole.gains[side]);
-            let most = gains.fold(T::default(), |most, (&here, &all)| most.max(all - here));
-            whole.worst[side] - self.worst[side] - most
-        })
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.gains.iter().map(|gains| gains.capacity() * size_of::<T>()).sum()
     }
 }
 

@@ -7,10 +7,12 @@ use std::ops::Range;
 use super::flags::Flags;
 use super::grid::Grid;
 use super::kernel::LabelKernel;
+use super::known::{Around, Known, Place, Stumped};
+use super::label_pairs::LabelPairs;
 use super::many::Many;
 use super::pairs::{Stumps, Sums, stumps};
-use super::rows::{Leaves, PartRows};
-use super::scan::{self, Line, Sides};
+use super::rows::PartRows;
+use super::scan::{self, Line};
 use super::unit::{LANES, Unit};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
@@ -29,12 +31,11 @@ pub struct Two<T> {
     rows: PartRows<T>,
     /// By axis.
     ends: Vec<Ends>,
-    /// By side: bounds on the stump along axis g, for boundary j of axis f, at (f·p + g)·width + j.
-    by: [Vec<T>; 2],
-    width: usize,
-    lines: Vec<Line<T>>,
+    /// What stumps lose at least beside cuts.
+    pub(super) stumped: Stumped<T>,
+    pub(super) lines: Vec<Line<T>>,
     /// Ranks of axis f in the order of axis g, at f·p + g; made when first needed.
-    seen: Vec<Vec<u16>>,
+    pub(super) seen: Vec<Vec<u16>>,
     /// What may still be below `upper`; empty until the first refinement.
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
@@ -42,9 +43,11 @@ pub struct Two<T> {
     flags: Flags<T>,
     stumps: Stumps<T>,
     /// For other than two labels.
-    many: Many<T>,
-    whole: Sides<T>,
-    sides: [Sides<T>; 2],
+    pub(super) many: Many<T>,
+    pub(super) pairs: LabelPairs<T>,
+    /// By axis, of the cut that is looked at: bounds on both sides, and whether it was scanned.
+    pub(super) bounds: Vec<[T; 2]>,
+    pub(super) looked_at: Vec<bool>,
 }
 
 /// Bounds at the boundaries of an axis: 0 has all rows right, the last all rows left.
@@ -60,14 +63,29 @@ struct Ends {
 #[derive(Debug)]
 enum What {
     /// One cut whose sides are not known exactly.
-    Cut(Edge),
+    Cut(Known),
     /// All cuts within a block.
     Block,
     /// The cuts between two.
-    Gap(Edge, Edge),
+    Gap(Known, Known),
 }
 
 type Blocks = (usize, usize);
+
+/// What a question is about: the kernel, the part, and its node in blocks.
+pub struct Question<'a, T> {
+    pub kernel: &'a LabelKernel<T>,
+    pub part: Part<'a>,
+    pub grid: &'a Grid<T>,
+}
+
+impl<T> Clone for Question<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Question<'_, T> {}
 
 /// Ranks that a subproblem may hold in orders of other axes.
 const MOST_SEEN: usize = 1 << 23;
@@ -92,11 +110,7 @@ impl<T: Unit> Two<T> {
         let (lower, upper) = (kernel.leaf_cost, self.rows.leaf(kernel));
         (self.lower, self.upper) = (lower, upper);
         let most = grid.axes.iter().map(|axis| axis.n()).max().unwrap_or(0) + 1;
-        self.width = most.next_multiple_of(LANES);
-        for by in &mut self.by {
-            by.clear();
-            by.resize(p * p * self.width, T::default());
-        }
+        self.stumped.begin(p, most.next_multiple_of(LANES));
         self.ends.clear();
         self.ends.resize_with(p, Ends::default);
         let mut uppers: Vec<[Vec<Cost>; 2]> = vec![Default::default(); p];
@@ -110,6 +124,7 @@ impl<T: Unit> Two<T> {
             self.flags.count(&self.rows, grid, kernel.level);
         } else {
             self.many.begin(&self.rows, grid, kernel.n_labels);
+            self.pairs.begin(p);
         }
         let level = kernel.level;
         for f in 0..p {
@@ -139,28 +154,21 @@ impl<T: Unit> Two<T> {
                         || many.stumps(rows, g, out),
                     );
                 }
-                self.keep(f, g, p, kernel, &mut uppers[f]);
+                self.keep(f, g, kernel, &mut uppers[f]);
             }
         }
         self.conclude(grid, &uppers);
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
-    fn keep(
-        &mut self,
-        f: usize,
-        g: usize,
-        p: usize,
-        kernel: &LabelKernel<T>,
-        uppers: &mut [Vec<Cost>; 2],
-    ) {
+    fn keep(&mut self, f: usize, g: usize, kernel: &LabelKernel<T>, uppers: &mut [Vec<Cost>; 2]) {
         let (leaf, stump) = (kernel.leaf_cost, 2 * kernel.leaf_cost);
         let n = self.ends[f].left.len();
         for side in 0..2 {
             let ends = &mut self.ends[f];
             let bounds = if side == 0 { &mut ends.left } else { &mut ends.right };
             let lower = &self.stumps.lower[side][..n];
-            self.by[side][(f * p + g) * self.width..][..n].copy_from_slice(lower);
+            self.stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(lower);
             for j in 0..n {
                 let whole = self.stumps.leaf[side][j].cost() * kernel.unit + leaf;
                 let split = |t: T| whole.min(t.cost() * kernel.unit + stump);
@@ -213,7 +221,7 @@ impl<T: Unit> Two<T> {
             for j in 1..grid.axes[f].n() {
                 let bound = ends.left[j] + ends.right[j];
                 if bound < self.upper && ends.splits(j) {
-                    let what = What::Cut(ends.edge(j, grid, f));
+                    let what = What::Cut(ends.known(j, grid, f));
                     items.push(Item { bound, axis: f, what: (what, (j, j)) });
                 }
             }
@@ -263,14 +271,22 @@ impl<T: Unit> Two<T> {
         need: Cost,
     ) {
         let Item { bound, axis, what: (what, blocks) } = item;
+        let question = Question { kernel, part, grid };
         match what {
-            What::Cut(edge) => {
-                let (edge, exact) = self.cut(kernel, part, grid, axis, blocks, edge, need);
+            What::Cut(known) => {
+                let (known, exact) = self.cut(
+                    question,
+                    (axis, blocks.0),
+                    (known.edge, known.place),
+                    &Around::itself(known.place),
+                    need,
+                );
                 if blocks.0 == blocks.1 {
                     let ends = &mut self.ends[axis];
-                    (ends.left[blocks.0], ends.right[blocks.0]) = (edge.left, edge.right);
+                    (ends.left[blocks.0], ends.right[blocks.0]) =
+                        (known.edge.left, known.edge.right);
                 }
-                self.put(axis, blocks, edge, exact);
+                self.put(axis, blocks, known, exact);
             }
             What::Block => {
                 let now = self.block(axis, blocks.0, grid).expect("it had cuts");
@@ -279,46 +295,44 @@ impl<T: Unit> Two<T> {
                     return;
                 }
                 let ends = &self.ends[axis];
-                let (a, b) = (ends.edge(blocks.0, grid, axis), ends.edge(blocks.1, grid, axis));
-                self.divide(kernel, part, grid, (axis, blocks), (a, b), bound, need);
+                let (a, b) = (ends.known(blocks.0, grid, axis), ends.known(blocks.1, grid, axis));
+                self.divide(question, (axis, blocks), (a, b), bound, need);
             }
-            What::Gap(a, b) => {
-                self.divide(kernel, part, grid, (axis, blocks), (a, b), bound, need);
-            }
+            What::Gap(a, b) => self.divide(question, (axis, blocks), (a, b), bound, need),
         }
     }
 
     /// Try a cut between two others.
-    #[allow(clippy::too_many_arguments)]
     fn divide(
         &mut self,
-        kernel: &LabelKernel<T>,
-        part: Part,
-        grid: &Grid<T>,
+        question: Question<T>,
         (axis, blocks): (usize, Blocks),
-        (a, b): (Edge, Edge),
+        (a, b): (Known, Known),
         bound: Cost,
         need: Cost,
     ) {
-        self.line(part, grid, axis);
-        let of = &part.node.axes[axis];
+        self.line(question, axis);
+        let of = &question.part.node.axes[axis];
         let line = &self.lines[axis];
-        let Some(rows) = Between::new(&line.row, &of.rank, &a, &b) else { return };
+        let Some(rows) = Between::new(&line.row, &of.rank, &a.edge, &b.edge) else { return };
         let Range { start, end } = rows.range;
-        let unit = kernel.unit;
-        let lost = |at: usize| if at == 0 { 0 } else { line.lost[at - 1].cost() * unit };
-        let all = lost(end) - lost(start);
-        let least = lost(start) + weakest(&a, &b, all);
+        let unit = question.kernel.unit;
+        let lost = |at: usize| if at == 0 { T::default() } else { line.lost[at - 1] };
+        let all = (lost(end) - lost(start)).cost() * unit;
+        let least = lost(start).cost() * unit + weakest(&a.edge, &b.edge, all);
         let at = line.lost[start..end].partition_point(|lost| lost.cost() * unit < least);
         let at = (start + at).min(end - 1);
         let cut = rows.cut(at);
         let behind = rows.first(cut + 1);
-        let (before, after) = (lost(behind) - lost(start), lost(end) - lost(behind));
-        let edge = Edge::between(cut, (&a, &b), before, after);
-        let (edge, exact) = self.cut(kernel, part, grid, axis, blocks, edge, need);
-        self.put(axis, blocks, edge, exact);
-        for (a, b, lost) in [(a, edge, before), (edge, b, after)] {
-            let bound = between(&a, &b, lost).max(bound);
+        let lost = [lost(behind) - lost(start), lost(end) - lost(behind)];
+        let [before, after] = lost.map(|lost| lost.cost() * unit);
+        let edge = Edge::between(cut, (&a.edge, &b.edge), before, after);
+        let around = Around { places: [a.place, b.place], lost };
+        let place = self.stumped.place();
+        let (known, exact) = self.cut(question, (axis, blocks.0), (edge, place), &around, need);
+        self.put(axis, blocks, known, exact);
+        for (a, b, lost) in [(a, known, before), (known, b, after)] {
+            let bound = between(&a.edge, &b.edge, lost).max(bound);
             self.push(Item { bound, axis, what: (What::Gap(a, b), blocks) });
         }
     }
@@ -330,112 +344,14 @@ impl<T: Unit> Two<T> {
     }
 
     /// A cut that was looked at: the best there is, or to be looked at again when more is asked.
-    fn put(&mut self, axis: usize, blocks: Blocks, edge: Edge, exact: bool) {
-        let bound = edge.left + edge.right;
+    fn put(&mut self, axis: usize, blocks: Blocks, known: Known, exact: bool) {
+        let (edge, bound) = (known.edge, known.edge.bound());
         if !exact {
-            self.push(Item { bound, axis, what: (What::Cut(edge), blocks) });
+            self.push(Item { bound, axis, what: (What::Cut(known), blocks) });
         } else if bound < self.upper {
             self.upper = bound;
             self.best = Some((axis, edge.cut as u32));
         }
-    }
-
-    fn line(&mut self, part: Part, grid: &Grid<T>, axis: usize) {
-        if !self.lines[axis].filled {
-            let planes = (&self.many.plane[..], self.many.labels);
-            self.lines[axis].fill(part, &part.node.axes[axis], grid, planes);
-        }
-    }
-
-    /// The stumps on both sides of a cut: exactly, or together at least `need`.
-    #[allow(clippy::too_many_arguments)]
-    fn cut(
-        &mut self,
-        kernel: &LabelKernel<T>,
-        part: Part,
-        grid: &Grid<T>,
-        axis: usize,
-        (before, behind): Blocks,
-        known: Edge,
-        need: Cost,
-    ) -> (Edge, bool) {
-        let p = grid.axes.len();
-        let of = &part.node.axes[axis];
-        self.line(part, grid, axis);
-        let leaves = if kernel.n_labels == 2 {
-            let line = &self.lines[axis];
-            let left = |&row: &u32| i64::from(of.rank[row as usize]) <= known.cut;
-            let [leaf, worst] = line.leaves(line.row.partition_point(left));
-            Leaves { cost: leaf.map(|t| t.cost() * kernel.unit + kernel.leaf_cost), worst }
-        } else {
-            let line = &self.lines[axis];
-            line.sides(&of.rank, known.cut as u32, self.many.labels, &mut self.whole);
-            let leaf = self.whole.before().map(|t| t.cost() * kernel.unit + kernel.leaf_cost);
-            Leaves { cost: leaf, worst: self.whole.worst }
-        };
-        let worst = leaves.worst;
-        let best_leaf = leaves.cost;
-        let mut best = best_leaf;
-        let mut skipped = [INFINITE; 2];
-        let mut stump = [T::MAX; 2];
-        let split = |sum: T| sum.cost() * kernel.unit + 2 * kernel.leaf_cost;
-        // What each side must cost so that no cut around this one can be below `need`.
-        let closing = [need - known.right, need - known.left];
-        let bound = |two: &Self, g: usize| {
-            let at = (axis * p + g) * two.width;
-            [split(two.by[0][at + before]), split(two.by[1][at + behind])]
-        };
-        // The least bounds first: that stump is likely to be the best, and then others need no
-        // look.
-        let first = (0..p).min_by_key(|&g| bound(self, g).iter().sum::<Cost>());
-        for g in first.into_iter().chain((0..p).filter(|&g| Some(g) != first)) {
-            let lower = bound(self, g);
-            let targets = [0, 1].map(|side| {
-                let best = if stump[side] < T::MAX { split(stump[side]) } else { INFINITE };
-                closing[side].min(best).min(best_leaf[side])
-            });
-            if lower[0] >= targets[0] && lower[1] >= targets[1] {
-                for side in 0..2 {
-                    skipped[side] = skipped[side].min(lower[side]);
-                }
-                continue;
-            }
-            self.line(part, grid, g);
-            let cut = known.cut as u32;
-            let line = &self.lines[g];
-            let counts = kernel.n_labels == 2 || line.counts();
-            let seen = self.seen.get_mut(axis * p + g);
-            let ranks = seen.filter(|_| counts && of.n_ranks() < 1 << 16).map(|seen| {
-                match (seen.is_empty(), kernel.n_labels) {
-                    (false, _) => {}
-                    (true, 2) => line.see(of, seen),
-                    (true, _) => line.see_in_order(of, seen),
-                }
-                &seen[..]
-            });
-            stump = if kernel.n_labels == 2 {
-                let both = line.both(of, cut, worst, ranks, kernel.level);
-                [0, 1].map(|side| stump[side].min(both[side]))
-            } else {
-                let (whole, sides) = (&self.whole, &mut self.sides);
-                kernel.level.run(
-                    #[inline(always)]
-                    || line.both_of_many((&of.rank, ranks), cut, whole, stump, sides),
-                )
-            };
-        }
-        for side in 0..2 {
-            if stump[side] < T::MAX {
-                best[side] = best[side].min(split(stump[side]));
-            }
-        }
-        let exact = best[0] <= skipped[0] && best[1] <= skipped[1];
-        let edge = Edge {
-            cut: known.cut,
-            left: best[0].min(skipped[0]).max(known.left),
-            right: best[1].min(skipped[1]).max(known.right),
-        };
-        (edge, exact)
     }
 }
 
@@ -478,8 +394,9 @@ impl<T: Unit> Two<T> {
         // A side costs no less than the part of it up to the boundary before the cut, or from the
         // one behind it on.
         let boundary = if left { block + usize::from(last[block] == cut) } else { block + 1 };
-        let at = (axis * grid.axes.len() + g) * self.width + boundary;
-        self.by[usize::from(!left)][at].cost() * kernel.unit + 2 * kernel.leaf_cost
+        let place = Place::Boundary(boundary);
+        let lost = self.stumped.get(usize::from(!left), (axis, g), place);
+        lost.cost() * kernel.unit + 2 * kernel.leaf_cost
     }
 
     pub fn bytes(&self) -> usize {
@@ -487,7 +404,6 @@ impl<T: Unit> Two<T> {
             (ends.left.capacity() + ends.right.capacity() + ends.lost.capacity())
                 * size_of::<Cost>()
         };
-        let by: usize = self.by.iter().map(Vec::capacity).sum();
         self.rows.bytes()
             + self.ends.iter().map(ends).sum::<usize>()
             + self.ends.capacity() * size_of::<Ends>()
@@ -496,11 +412,11 @@ impl<T: Unit> Two<T> {
             + self.seen.iter().map(|seen| 2 * seen.capacity()).sum::<usize>()
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
-            + (by + self.sums.cells.capacity()) * size_of::<T>()
+            + self.stumped.bytes()
+            + self.sums.cells.capacity() * size_of::<T>()
             + self.flags.bytes()
             + self.many.bytes()
-            + self.whole.bytes()
-            + self.sides.iter().map(Sides::bytes).sum::<usize>()
+            + self.pairs.bytes()
             + self.stumps.bytes()
     }
 }
@@ -509,6 +425,10 @@ impl Ends {
     fn edge<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Edge {
         let cut = if j == 0 { -1 } else { i64::from(grid.axes[axis].last[j - 1]) };
         Edge { cut, left: self.left[j], right: self.right[j] }
+    }
+
+    fn known<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Known {
+        Known { edge: self.edge(j, grid, axis), place: Place::Boundary(j) }
     }
 
     /// Whether there are rows on both sides of a boundary, and some between it and the one before.
