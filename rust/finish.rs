@@ -24,25 +24,48 @@ fn adds_up(tree: &Tree) -> bool {
     splits.into_iter().all(|(all, split)| sides(split).into_iter().sum::<u64>() == all)
 }
 
-/// The plan as a tree whose leaves answer these labels, from left to right.
+/// The plan as a tree whose leaves answer these labels, which are those of the plan's leaves from
+/// left to right.
 pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
+    let mut label_of = vec![0; problem.points.len()];
+    let points = (0..problem.points.len() as u32).collect();
+    let rest = spread(problem, &plan, points, labels, &mut label_of);
+    debug_assert!(rest.is_empty(), "a plan has as many leaves as labels");
     let mut tree = grow(problem, plan)?;
     let task = problem.task.as_ref();
     let mut losses = vec![0; tree.nodes.len()];
     let leaves: Vec<usize> =
         (0..tree.nodes.len()).filter(|&node| tree.nodes[node].split.is_none()).collect();
-    for (&node, &label) in leaves.iter().zip(labels) {
-        tree.nodes[node].label = label;
-    }
+    // A tree may have the sides of a split of its plan the other way round: rows that miss sets.
     for (point, leaf) in
         check::leaves(&tree, &problem.columns, &problem.points).into_iter().enumerate()
     {
-        losses[leaf] += task.cost(&[point as u32], tree.nodes[leaf].label);
+        tree.nodes[leaf].label = label_of[point];
+        losses[leaf] += task.cost(&[point as u32], label_of[point]);
     }
     for node in leaves {
         tree.nodes[node].loss = losses[node] as f64 / problem.scale.units;
     }
     Ok(tree)
+}
+
+/// Give each point the label of its leaf. Returns the labels that are left for other leaves.
+fn spread<'l>(
+    problem: &Problem,
+    plan: &Plan,
+    points: Vec<u32>,
+    labels: &'l [u32],
+    label_of: &mut [u32],
+) -> &'l [u32] {
+    let Plan::Split { feature, cut, left, right } = plan else {
+        points.iter().for_each(|&point| label_of[point as usize] = labels[0]);
+        return &labels[1..];
+    };
+    let feature = problem.features.get(feature.index());
+    let goes_left = |&point: &u32| feature.goes_left(&problem.points, point as usize, *cut);
+    let (lefts, rights) = points.into_iter().partition(goes_left);
+    let labels = spread(problem, left, lefts, labels, label_of);
+    spread(problem, right, rights, labels, label_of)
 }
 
 /// The cost of the tree by its own tests and labels.

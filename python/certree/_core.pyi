@@ -16,6 +16,7 @@ __all__ = [
     "Constraints",
     "Custom",
     "FeatureCosts",
+    "Front",
     "Limits",
     "Metric",
     "PathRule",
@@ -35,6 +36,7 @@ __all__ = [
     "description_bits",
     "solve",
     "sum_by_point",
+    "whole_front",
 ]
 
 __version__: str
@@ -312,6 +314,25 @@ class PathRule:
     def first_column(column: int) -> PathRule: ...
 
 @final
+class Front:
+    @property
+    def trees(self) -> list[tuple[Tree, list[float], bool]]: ...
+    @property
+    def open(self) -> list[list[float]]: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def kernel_calls(self) -> int: ...
+    @property
+    def peak_bytes(self) -> int: ...
+    @property
+    def interrupt(self) -> BaseException | None: ...
+
+@final
 class Problem:
     def __new__(
         cls,
@@ -351,6 +372,13 @@ def solve(
     incumbent: tuple[Tree, float] | None = None,
     saved: bytes | None = None,
 ) -> Answer: ...
+def whole_front(
+    problem: Problem,
+    axes: Sequence[str | Sequence[int]],
+    most: int,
+    limits: Limits,
+    pulse: _Pulse | None = None,
+) -> Front: ...
 def count_rows(
     nodes: NDArray[np.uint32], n_nodes: int, kept: NDArray[np.bool_] | None = None
 ) -> list[int]: ...

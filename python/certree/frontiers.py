@@ -13,7 +13,7 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from certree import notebook
+from certree import notebook, whole_frontiers
 from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
 from certree.estimators._metrics import positive_of
 from certree.scalars import is_number, shown
@@ -29,11 +29,12 @@ def frontier(
     X: Any,
     y: Any = None,
     *,
-    axes: tuple[str, str] = ("loss", "leaves"),
+    axes: tuple[Any, ...] = ("loss", "leaves"),
     time_limit: float | None = None,
+    max_points: int = 1_000_000,
     **fit_params: Any,
 ) -> pl.DataFrame:
-    """Every tree that no other one is better than on both axes.
+    """Every tree that no other one is better than on all axes.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def frontier(
     **fit_params
         Further arguments of its ``fit``, such as ``sample_weight``, ``exposure``, ``event``,
         ``outcome``, ``propensity`` or ``rewards``.
-    axes : tuple of two str, default=("loss", "leaves")
+    axes : tuple of two or three axes, default=("loss", "leaves")
         - ``("loss", "leaves")``: the least loss with 1, 2, ... leaves, for any estimator that
           limits ``max_depth`` or ``max_leaf_nodes``, but for a classifier by "mdl", whose leaves
           have a cost of their own. For every ``leaf_penalty``, the best tree is among them.
@@ -56,25 +57,44 @@ def frontier(
           trees that keep to ``constraints`` if there are any.
         - ``("loss", "disparity")``: the loss against what the first ``DemographicParity`` or
           ``EqualOpportunity`` of ``constraints`` limits, from its ``max_difference`` down.
+        - Two or three different ones of "loss", "leaves", "errors" (the row weight that gets
+          another label), "false_negatives", "false_positives", ``("errors", label)`` (the row
+          weight of a label that gets another one) and ``("rows", label)`` (the row weight that
+          gets the label), for a classifier that limits ``max_depth`` or ``max_leaf_nodes``, without
+          constraints and feature costs. The loss may have class weights or costs, if they are
+          short decimals.
     time_limit : float or None, default=None
         Seconds for all rows together, reading included; each row also has the estimator's own.
         Where they end before the last row, the trees that are missing are beyond the rows that
         there are, and a ``ConvergenceWarning`` says so.
+    max_points : int, default=1_000_000
+        A frontier of sums over rows that has more trees is an error.
 
     Returns
     -------
     polars.DataFrame
-        A row for each tree: both axes, the ``tree``, and the ``status`` of its search. Where that
-        is not "optimal", trees may be missing. The first axis rises from row to row, the second one
-        falls. A notebook shows it as a curve, with trees that open.
+        A row for each tree: the axes, the ``tree``, and the ``status`` of its search. Where that
+        is not "optimal", trees may be missing. The first axis rises from row to row, and of two
+        axes the second one falls. A notebook shows it as a curve, with trees that open.
+
+        Of sums over rows, the frame also has a ``certificate``, which says in a sentence what was
+        proved, and ``open``, a frame of the axes: every tree is no better than one of the rows, or
+        than one of these. It is empty where the frontier is complete. What polars makes of the
+        frame has neither.
 
     Notes
     -----
-    Each row has a limit on the second axis that excludes what the last tree had, and the
-    estimator's time limit for itself. Shares of real-valued weights are compared in units of 2⁻⁴⁰,
-    so that trees which are closer than that count as one. For leaves, and losses that add up over
-    rows, it goes on from what was proved of nodes for the rows before, so that all of them take
-    little more than one. Else it is a search of its own.
+    Sums over rows are found in one search, which joins the frontiers of both sides of a split. It
+    adds up whole numbers, so that a frontier of weights that are short decimals is exact; other
+    weights are rounded to 2⁻⁴⁰ of the total, and trees that are closer than that count as one. Each
+    tree is recounted from the rows. A row whose status is "optimal" is on the frontier even where
+    others may be missing.
+
+    Otherwise (the loss against leaves or disparity, and errors under constraints) each row is a
+    search with a limit on the second axis that excludes what the last tree had, and the estimator's
+    time limit for itself. Shares of real-valued weights are compared in units of 2⁻⁴⁰ there, too.
+    For leaves, and losses that add up over rows, it goes on from what was proved of nodes for the
+    rows before, so that all of them take little more than one.
 
     Examples
     --------
@@ -86,10 +106,24 @@ def frontier(
     [(0.0, 4.0), (0.16666666666666666, 2.0), (0.5, 1.0)]
     >>> front["tree"][1]
     Tree(2 leaves, depth 1, columns used: a)
+
+    False negatives, false positives and leaves at once:
+
+    >>> axes = ("false_negatives", "false_positives", "leaves")
+    >>> front = frontier(OptimalTreeClassifier(max_depth=2), X, y, axes=axes)
+    >>> front.select(axes).rows()
+    [(0.0, 0.0, 4.0), (0.0, 1.0, 2.0), (0.0, 3.0, 1.0), (1.0, 0.0, 2.0), (3.0, 0.0, 1.0)]
     """
-    if not (isinstance(axes, (tuple, list)) and _are_axes(axes)):
+    has_sums = whole_frontiers.are_axes(axes) and tuple(axes) != AXES[0]
+    if not has_sums and not (isinstance(axes, (tuple, list)) and _are_axes(axes)):
         raise ValueError(
-            f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}"
+            f"axes={shown(axes)} is not valid: it must be one of {', '.join(map(repr, AXES))}, or "
+            + whole_frontiers.HELP
+        )
+    is_whole = isinstance(max_points, (int, np.integer)) and not isinstance(max_points, bool)
+    if not (is_whole and max_points >= 1):
+        raise ValueError(
+            f"max_points={shown(max_points)} is not valid: it must be a whole number of at least 1"
         )
     if getattr(estimator, "reference", None) is not None:
         raise ValueError(
@@ -107,6 +141,9 @@ def frontier(
             "alone, or take "
             "'log_loss', which is the same loss without that cost"
         )
+    # Of trees that keep to constraints, each is searched by itself.
+    if has_sums and not (tuple(axes) == AXES[1] and getattr(estimator, "constraints", ())):
+        return _by_sums(estimator, Data(X, y, fit_params), axes, time_limit, int(max_points))
     model = clone(estimator).set_params(leaf_penalty=0)
     searches = {"leaves": by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
     search = searches[axes[1]]
@@ -127,13 +164,44 @@ def frontier(
     )
 
 
+def _by_sums(
+    estimator: Any, data: Data, axes: Sequence[Any], time_limit: float | None, most: int
+) -> Frontier:
+    """One search of all rows."""
+    more = dict(data.more)
+    given = (data.X, data.y, more.pop("sample_weight", None))
+    if more:
+        raise ValueError(f"axes={shown(tuple(axes))} take no {next(iter(more))}=")
+    model = clone(estimator)
+    model.set_params(time_limit=Clock(time_limit, model.time_limit).limit())
+    found = whole_frontiers.search(model, given, axes, most)
+    columns = {
+        name: [float(values[at]) for values, *_ in found.rows]
+        for at, name in enumerate(found.names)
+    }
+    front = Frontier(
+        {
+            **columns,
+            "tree": pl.Series([tree for _, tree, _ in found.rows], dtype=pl.Object),
+            "status": [status for *_, status in found.rows],
+        }
+    )
+    front.certificate, front.open = found.statement, whole_frontiers.open_frame(found)
+    return front
+
+
 class Frontier(pl.DataFrame):
     """The frame that :func:`frontier` answers, which a notebook shows with its curve and trees.
     What polars makes of it is a frame like any other."""
 
+    #: Of sums over rows: what was proved, in a sentence.
+    certificate: str | None = None
+    #: Of sums over rows: where trees may be that were not found.
+    open: pl.DataFrame | None = None
+
     def _repr_html_(self) -> str:
         columns = self.columns
-        if tuple(columns[:2]) not in AXES or columns[2:] != ["tree", "status"]:
+        if columns[2:] != ["tree", "status"] or tuple(columns[:2]) not in AXES:
             return str(super()._repr_html_())
         return notebook.of_frontier(self)
 
@@ -232,6 +300,7 @@ def by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
 
 
 def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
+    """Of trees that keep to constraints."""
     _classifier(model, "false_negatives against false_positives")
     if model.cost_matrix is not None or model.class_weight is not None:
         raise ValueError(

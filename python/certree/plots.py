@@ -41,7 +41,9 @@ def plot_frontier(frame: pl.DataFrame, ax: Axes | None = None) -> Axes:
     y, x = frame.columns[:2]
     ordered = frame.sort(x)
     style: Any = {"color": LIGHT[0], "linewidth": 1.5}
-    ax.step(ordered[x].to_list(), ordered[y].to_list(), where="post", **style)
+    if frame.columns[2] == "tree":
+        # Of three axes, two make no staircase.
+        ax.step(ordered[x].to_list(), ordered[y].to_list(), where="post", **style)
     proved = np.array([status == "optimal" for status in ordered["status"].to_list()], dtype=bool)
     for kept, filled, name in ((proved, True, "optimal"), (~proved, False, "not proved")):
         if kept.any():

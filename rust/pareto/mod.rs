@@ -7,6 +7,8 @@
 //! Constraints and curves begin with additive relaxations, solved by the best-first search: the
 //! cost of a relaxation's best tree is a lower bound, and the tree itself is a good one. Where the
 //! two do not meet, the front search closes the gap, with the best relaxation as its bound.
+//!
+//! [`SumFrontProblem`] is the whole front of sums of a classifier, and has a search of its own.
 
 mod area;
 mod carried;
@@ -22,6 +24,7 @@ mod refined_area;
 pub mod roc;
 pub(crate) mod scalar;
 mod segments;
+mod sum_front;
 mod sums;
 
 pub use constrained::{Attained, Constrained};
@@ -29,3 +32,4 @@ pub use front_answer::{FrontAnswer, FrontTree, WholeFront, solve_front, whole_fr
 pub use front_problem::FrontProblem;
 pub use limits::{Limit, LimitInput};
 pub use roc::Roc;
+pub use sum_front::{Axis, SumFront, SumFrontProblem, SumTree};

@@ -6,6 +6,7 @@
 //! its problems this way.
 
 pub mod combinations;
+mod front;
 mod goal;
 mod input;
 pub mod path_rules;

@@ -22,7 +22,7 @@ use crate::tree::Tree;
 /// `regrets`.
 #[pyclass(frozen, module = "certree._core", name = "Problem")]
 pub(super) struct PyProblem {
-    input: ProblemInput,
+    pub(super) input: ProblemInput,
     posed: Posed,
     /// Where a task that calls back leaves an exception.
     raised: Option<Raised>,

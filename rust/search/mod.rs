@@ -8,5 +8,6 @@ pub mod fronts;
 pub mod intervals;
 pub mod separate;
 pub mod stumps;
+pub mod sum_fronts;
 
 pub use common::Found;

@@ -56,7 +56,7 @@ impl ClassCosts {
     }
 
     /// Weights that are integers already, by point and class. Views keep all of them.
-    pub(super) fn of_integers(
+    pub fn of_integers(
         n_classes: usize,
         n_labels: usize,
         weights: Vec<i64>,

@@ -47,4 +47,5 @@ mod serial;
 mod smaller;
 mod squares;
 mod stumps;
+mod sum_fronts;
 mod three_leaves;

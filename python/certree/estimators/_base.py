@@ -199,9 +199,7 @@ class TreeEstimator(BaseEstimator, ABC):
         Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
         with self._budget(started) as left, Held() as held:
             posed = self._pose_in_order(data)
-            if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
-                features = [each.name for each in posed.training.columns]
-                ingest.refuse_missing(posed.training.source, features)
+            self._refuse_missing(posed)
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
             held.search()
@@ -213,6 +211,12 @@ class TreeEstimator(BaseEstimator, ABC):
             fitted = replace(fitted, adds_up=answer.is_of_nodes and not lacks_cuts)
             self._keep(answer, posed, fitted, data, shown=shown)
         return self
+
+    def _refuse_missing(self, posed: Posed) -> None:
+        """A ValueError where values are missing that may not be."""
+        if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
+            features = [each.name for each in posed.training.columns]
+            ingest.refuse_missing(posed.training.source, features)
 
     def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
         """The answer to a problem that was posed for the first time."""
@@ -239,23 +243,15 @@ class TreeEstimator(BaseEstimator, ABC):
         did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
         What a signal raised meanwhile is raised at the end."""
         columns = [each.column for each in posed.cuts]
-        core = answer.tree
-        if fitted.missing == "own_branch":
-            core = _own_branch.to_user(core, posed.cuts)
-        core = _groups.to_user(core, posed.cuts)
-        tree = Tree(core, columns, posed.labels)
         try:
-            check_routing(tree, posed.training)
+            tree = self._finished_tree(
+                answer.tree, posed, fitted.missing, fitted.missing_unseen, fitted.unseen
+            )
         except RuntimeError:
             # A callback, or another thread, may have changed the data under the search.
             again = self._pose_in_order(data, posed.thresholds)
             fitted.check_data(again.problem.digest, False)
             raise
-        if posed.show is not None:
-            tree = posed.show(tree)
-        # After the check, because rows that weigh nothing may miss what no other row does.
-        unseen = "refuse" if fitted.missing == "refuse" else fitted.missing_unseen
-        tree = tree._with(missing_unseen=unseen, unseen=fitted.unseen)
         certificate = self._certificate(answer, posed, fitted, tree)
         if posed.cut_short:
             certificate = _of_a_leaf(certificate, posed)
@@ -300,6 +296,21 @@ class TreeEstimator(BaseEstimator, ABC):
         finally:
             if answer.interrupt is not None:
                 raise answer.interrupt
+
+    def _finished_tree(
+        self, core: _core.Tree, posed: Posed, missing: str, missing_unseen: str, unseen: Any
+    ) -> Tree:
+        """The user's tree, after checking that prediction routes as the search did."""
+        if missing == "own_branch":
+            core = _own_branch.to_user(core, posed.cuts)
+        core = _groups.to_user(core, posed.cuts)
+        tree = Tree(core, [each.column for each in posed.cuts], posed.labels)
+        check_routing(tree, posed.training)
+        if posed.show is not None:
+            tree = posed.show(tree)
+        # After the check, because rows that weigh nothing may miss what no other row does.
+        missing_unseen = "refuse" if missing == "refuse" else missing_unseen
+        return tree._with(missing_unseen=missing_unseen, unseen=unseen)
 
     def _certificate(
         self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
