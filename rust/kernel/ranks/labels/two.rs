@@ -17,7 +17,7 @@ use crate::kernel::look::Halt;
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between, weakest};
 use crate::kernel::ranks::rank_kernel::stump_plan;
 use crate::tree::Plan;
-use crate::view::Part;
+use crate::view::{Missing, Part};
 
 #[derive(Default)]
 pub struct Two<T> {
@@ -39,6 +39,8 @@ pub struct Two<T> {
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
     sums: Sums<T>,
+    /// With missing values lowest.
+    turned: Sums<T>,
     flags: Flags<T>,
     stumps: Stumps<T>,
     /// For other than two labels.
@@ -118,31 +120,64 @@ impl<T: Unit> Two<T> {
                 self.upper = upper;
                 return;
             }
-            if kernel.n_labels != 2 {
-                self.many.walk(&self.rows, f, grid.axes[f].n());
+            if kernel.n_labels == 2 {
+                self.pairs_of(f, grid, kernel, &mut uppers);
+                continue;
             }
+            self.many.walk(&self.rows, f, grid.axes[f].n());
             for g in 0..p {
-                let (rows, sums, many, out) =
-                    (&self.rows, &mut self.sums, &mut self.many, &mut self.stumps);
-                if kernel.n_labels == 2 {
-                    if !self.flags.sum((f, g), grid, sums) {
-                        sums.count(rows, (f, g), grid);
-                    }
-                    let open = &grid.axes[g].open;
-                    level.run(
-                        #[inline(always)]
-                        || stumps(sums, open, out),
-                    );
-                } else {
-                    level.run(
-                        #[inline(always)]
-                        || many.stumps(rows, g, out),
-                    );
-                }
+                let (rows, many, out) = (&self.rows, &mut self.many, &mut self.stumps);
+                level.run(
+                    #[inline(always)]
+                    || many.stumps(rows, g, out),
+                );
                 self.keep(f, g, p, kernel, &mut uppers[f]);
             }
         }
         self.conclude(grid, &uppers);
+    }
+
+    /// For two labels, what all pairs of axis `f` say of its boundaries. Both axes of a column with
+    /// missing values are counted once, and stumps on either are bounded as one.
+    fn pairs_of(
+        &mut self,
+        f: usize,
+        grid: &Grid<T>,
+        kernel: &LabelKernel<T>,
+        uppers: &mut [[Vec<Cost>; 2]],
+    ) {
+        let p = grid.axes.len();
+        if grid.axes[f].missing == Some(Missing::Lowest) {
+            return;
+        }
+        let turns = grid.axes[f].missing == Some(Missing::Highest);
+        for g in 0..p {
+            let of = &grid.axes[g];
+            if of.missing == Some(Missing::Lowest) {
+                continue;
+            }
+            let (rows, sums, turned) = (&self.rows, &mut self.sums, &mut self.turned);
+            if !self.flags.sum((f, g), grid, sums) {
+                sums.count(rows, (f, g), grid);
+            }
+            if turns {
+                turned.turn(sums);
+            }
+            let known = of.missing.map(|_| of.n() - 1);
+            for f in f..=f + usize::from(turns) {
+                let lowest = grid.axes[f].missing == Some(Missing::Lowest);
+                let sums = if lowest { &mut self.turned } else { &mut self.sums };
+                let out = &mut self.stumps;
+                kernel.level.run(
+                    #[inline(always)]
+                    || stumps(sums, (&of.open, known), out),
+                );
+                self.keep(f, g, p, kernel, &mut uppers[f]);
+                if known.is_some() {
+                    self.keep(f, g + 1, p, kernel, &mut uppers[f]);
+                }
+            }
+        }
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
@@ -389,6 +424,10 @@ impl<T: Unit> Two<T> {
         // look.
         let first = (0..p).min_by_key(|&g| bound(self, g).iter().sum::<Cost>());
         for g in first.into_iter().chain((0..p).filter(|&g| Some(g) != first)) {
+            // Of both axes of a column, the first has the stumps of either.
+            if kernel.n_labels == 2 && grid.axes[g].missing == Some(Missing::Lowest) {
+                continue;
+            }
             let lower = bound(self, g);
             let targets = [0, 1].map(|side| {
                 let best = if stump[side] < T::MAX { split(stump[side]) } else { INFINITE };
@@ -497,6 +536,7 @@ impl<T: Unit> Two<T> {
             + self.seen.capacity() * size_of::<Vec<u16>>()
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
             + (by + self.sums.cells.capacity()) * size_of::<T>()
+            + self.turned.cells.capacity() * size_of::<T>()
             + self.flags.bytes()
             + self.many.bytes()
             + self.whole.bytes()
