@@ -76,7 +76,9 @@ class Tree:
 class Table:
     def __new__(
         cls,
-        arrays: Sequence[NDArray[Any]],
+        arrays: Sequence[
+            NDArray[Any] | tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.uint64], int]
+        ],
         bytes: int | None = None,
         seconds: float | None = None,
         missing: Sequence[NDArray[np.bool_] | None] | None = None,

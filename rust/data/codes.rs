@@ -6,6 +6,57 @@
 pub enum Codes {
     Narrow(Vec<u8>),
     Wide(Vec<u32>),
+    /// Codes 0 and 1, where a table is too sparse for a byte each.
+    Bits(Bits),
+}
+
+/// So many bits, in words; beyond the last one they are 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bits {
+    len: usize,
+    words: Vec<u64>,
+}
+
+impl Bits {
+    pub fn zeros(len: usize) -> Bits {
+        Bits::all(len, 0)
+    }
+
+    /// So many of one code.
+    pub fn all(len: usize, code: u32) -> Bits {
+        let mut words = vec![u64::from(code).wrapping_neg(); len.div_ceil(64)];
+        if let Some(last) = words.last_mut().filter(|_| !len.is_multiple_of(64)) {
+            *last &= (1 << (len % 64)) - 1;
+        }
+        Bits { len, words }
+    }
+
+    /// `None` unless there are so many bits and none beyond them.
+    pub fn of_words(len: usize, words: Vec<u64>) -> Option<Bits> {
+        let used = len % 64;
+        let beyond = words.last().filter(|_| used > 0).map_or(0, |last| last >> used);
+        (words.len() == len.div_ceil(64) && beyond == 0).then_some(Bits { len, words })
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> u32 {
+        (self.words[index / 64] >> (index % 64)) as u32 & 1
+    }
+
+    #[inline]
+    pub fn set(&mut self, index: usize, code: u32) {
+        let bit = 1 << (index % 64);
+        let word = &mut self.words[index / 64];
+        *word = if code == 1 { *word | bit } else { *word & !bit };
+    }
 }
 
 impl Codes {
@@ -21,10 +72,30 @@ impl Codes {
         }
     }
 
+    /// What becomes of each code, by its place: codes below `n_codes`.
+    pub fn mapped(self, n_codes: usize, new: impl Fn(usize, u32) -> u32) -> Codes {
+        match self {
+            Codes::Narrow(mut codes) if Codes::is_narrow(n_codes) => {
+                for (place, code) in codes.iter_mut().enumerate() {
+                    *code = new(place, u32::from(*code)) as u8;
+                }
+                Codes::Narrow(codes)
+            }
+            Codes::Wide(mut codes) if !Codes::is_narrow(n_codes) => {
+                for (place, code) in codes.iter_mut().enumerate() {
+                    *code = new(place, *code);
+                }
+                Codes::Wide(codes)
+            }
+            codes => Codes::new(codes.iter().enumerate().map(|(at, code)| new(at, code)).collect()),
+        }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
             Codes::Wide(codes) => codes.len(),
+            Codes::Bits(codes) => codes.len,
         }
     }
 
@@ -37,6 +108,7 @@ impl Codes {
         match self {
             Codes::Narrow(codes) => codes.capacity(),
             Codes::Wide(codes) => codes.capacity() * size_of::<u32>(),
+            Codes::Bits(codes) => codes.words.capacity() * size_of::<u64>(),
         }
     }
 
@@ -45,6 +117,7 @@ impl Codes {
         match self {
             Codes::Narrow(codes) => u32::from(codes[index]),
             Codes::Wide(codes) => codes[index],
+            Codes::Bits(codes) => codes.get(index),
         }
     }
 
@@ -57,14 +130,20 @@ impl Codes {
             }
             Codes::Narrow(_) => None,
             Codes::Wide(codes) => codes.iter().max().copied(),
+            Codes::Bits(codes) if codes.len > 0 => {
+                Some(u32::from(codes.words.iter().any(|&word| word != 0)))
+            }
+            Codes::Bits(_) => None,
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let (narrow, wide): (&[u8], &[u32]) = match self {
-            Codes::Narrow(codes) => (codes, &[]),
-            Codes::Wide(codes) => (&[], codes),
+        let (narrow, wide, bits): (&[u8], &[u32], _) = match self {
+            Codes::Narrow(codes) => (codes, &[], None),
+            Codes::Wide(codes) => (&[], codes, None),
+            Codes::Bits(codes) => (&[], &[], Some(codes)),
         };
-        narrow.iter().map(|&code| u32::from(code)).chain(wide.iter().copied())
+        let bits = bits.into_iter().flat_map(|bits| (0..bits.len).map(|at| bits.get(at)));
+        narrow.iter().map(|&code| u32::from(code)).chain(wide.iter().copied()).chain(bits)
     }
 }

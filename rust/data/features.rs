@@ -172,6 +172,11 @@ fn fill(codes: &Codes, from: usize, out: &mut [u8], is_right: impl Fn(u32) -> bo
                 *out = u8::from(is_right(code));
             }
         }
+        Codes::Bits(codes) => {
+            for (out, point) in out.iter_mut().zip(range) {
+                *out = u8::from(is_right(codes.get(point)));
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hashbrown::HashTable;
 
-use super::codes::Codes;
+use super::codes::{Bits, Codes};
 use super::points::Points;
 use super::room::Room;
 use super::sort::sort;
@@ -208,6 +208,11 @@ fn add(word: &mut [u64], digit: &Digit<'_>, rows: Range<usize>, shift: u32) {
                 *word |= u64::from(rank) << shift;
             }
         }
+        (Codes::Bits(ranks), None) => {
+            for (word, row) in word.iter_mut().zip(rows) {
+                *word |= u64::from(ranks.get(row)) << shift;
+            }
+        }
         (ranks, Some(code_of)) => {
             for (word, row) in word.iter_mut().zip(rows) {
                 *word |= u64::from(code_of[ranks.get(row) as usize]) << shift;
@@ -336,7 +341,9 @@ impl Numbers {
     fn codes(&self, digits: &[Digit<'_>], places: &[Option<Place>], rows: &[u32]) -> Vec<Codes> {
         let mut codes: Vec<Codes> = (digits.iter())
             .map(|digit| {
-                if Codes::is_narrow(digit.n_codes) {
+                if matches!(digit.ranks, Codes::Bits(_)) && digit.n_codes <= 2 {
+                    Codes::Bits(Bits::zeros(rows.len()))
+                } else if Codes::is_narrow(digit.n_codes) {
                     Codes::Narrow(vec![0; rows.len()])
                 } else {
                     Codes::Wide(vec![0; rows.len()])
@@ -376,6 +383,11 @@ fn take(word: &[u64], codes: &mut Codes, points: Range<usize>, shift: u32, mask:
         Codes::Wide(codes) => {
             for (code, word) in codes[points].iter_mut().zip(word) {
                 *code = (word >> shift & mask) as u32;
+            }
+        }
+        Codes::Bits(codes) => {
+            for (point, word) in points.zip(word) {
+                codes.set(point, (word >> shift & mask) as u32);
             }
         }
     }

@@ -16,6 +16,6 @@ pub use columns::{Column, ColumnKind, Threshold, right_sets};
 pub use features::{Feature, Features, Order};
 pub use group::{Digit, Grouped, Located, group, locate};
 pub use points::Points;
-pub use ranks::{Ranked, Value, rank_columns};
+pub use ranks::{Ranked, Sparse, Value, rank_columns};
 pub use room::Room;
 pub use sums::sum_by_point;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 
-use super::codes::Codes;
+use super::codes::{Bits, Codes};
 use super::room::Room;
 use super::sort::sort;
 use crate::error::{Error, Result};
@@ -132,7 +132,7 @@ impl Ranked {
 
     /// A column that is not told apart: one value, of which nothing is known.
     pub fn unread(n_rows: usize) -> Ranked {
-        Ranked::complete(Vec::new(), Codes::Narrow(vec![0; n_rows]))
+        Ranked::complete(Vec::new(), Codes::Bits(Bits::zeros(n_rows)))
     }
 
     /// With the values that are not a number as missing ones. They stand at both ends.
@@ -143,10 +143,10 @@ impl Ranked {
         if to - from == self.keys.len() {
             return self;
         }
-        let known = from as u32..to as u32;
-        let rank = |rank: u32| if known.contains(&rank) { rank } else { to as u32 } - from as u32;
-        let ranks = Codes::new(self.ranks.iter().map(rank).collect());
-        Ranked { keys: self.keys[from..to].to_vec(), ranks, missing: true }
+        let (from, to) = (from as u32, to as u32);
+        let rank = |rank: u32| if rank < from { to - from } else { rank.min(to) - from };
+        let keys = self.keys[from as usize..to as usize].to_vec();
+        Ranked { ranks: self.ranks.mapped(keys.len() + 1, |_, old| rank(old)), keys, missing: true }
     }
 
     /// With some rows' values missing, whatever stands there.
@@ -166,9 +166,16 @@ impl Ranked {
                 last - u32::from(known)
             })
             .collect();
-        let rank =
-            |(rank, &missing): (u32, &bool)| if missing { last } else { before[rank as usize] };
-        let ranks = Codes::new(self.ranks.iter().zip(missing).map(rank).collect());
+        let n_codes = last as usize + 1;
+        let ranks =
+            match known.iter().all(|&known| known) {
+                true => {
+                    self.ranks.mapped(n_codes, |row, rank| if missing[row] { last } else { rank })
+                }
+                false => self.ranks.mapped(n_codes, |row, rank| {
+                    if missing[row] { last } else { before[rank as usize] }
+                }),
+            };
         let keys = self.keys.into_iter().zip(&known).filter(|(_, known)| **known);
         let keys = keys.map(|(key, _)| key).collect();
         Ok(Ranked { keys, ranks, missing: true })
@@ -238,6 +245,75 @@ pub fn rank_columns<T: Value>(
         }
     }
     Ok(found)
+}
+
+/// Columns of which only some values are there; all others are zero.
+#[derive(Debug, Clone, Copy)]
+pub struct Sparse<'a, T> {
+    /// Column after column.
+    pub values: &'a [T],
+    /// The row of each value, ascending within a column.
+    pub rows: &'a [u32],
+    /// Where each column starts among them, and the end.
+    pub starts: &'a [u64],
+    pub n_rows: usize,
+}
+
+impl<T: Value + Default> Sparse<'_, T> {
+    /// What `rank_columns` says of these columns. Of columns with two values, a bit for each row is
+    /// held.
+    pub fn rank(&self, held: usize, room: &Room) -> Result<Vec<Ranked>> {
+        let n_columns = self.starts.len().saturating_sub(1);
+        let (mut found, mut held) = (Vec::with_capacity(n_columns), held);
+        let mut last = Duration::ZERO;
+        for column in 0..n_columns {
+            if room.is_over_in(last) {
+                break;
+            }
+            let start = Instant::now();
+            let ranked = self.rank_column(column, held, room)?;
+            held += ranked.bytes();
+            found.push(ranked);
+            last = start.elapsed();
+        }
+        Ok(found)
+    }
+
+    fn rank_column(&self, column: usize, held: usize, room: &Room) -> Result<Ranked> {
+        let place = |at: usize| usize::try_from(self.starts[at]).unwrap_or(usize::MAX);
+        let range = place(column)..place(column + 1);
+        let damaged = || Error::invalid("rows of a sparse column are not in order");
+        let values = self.values.get(range.clone()).ok_or_else(damaged)?;
+        let rows = self.rows.get(range).ok_or_else(damaged)?;
+        let in_order = rows.windows(2).all(|pair| pair[0] < pair[1]);
+        if !in_order || rows.last().is_some_and(|&last| last as usize >= self.n_rows) {
+            return Err(damaged());
+        }
+        // What is not there comes last, if anything is not.
+        let mut known = values.to_vec();
+        known.resize((values.len() + 1).min(self.n_rows), T::default());
+        let Ranked { keys, ranks: of, missing } =
+            Ranked::within(&known, held, room)?.without_nan::<T>();
+        let (n, n_codes) = (self.n_rows, keys.len() + usize::from(missing));
+        let other = if values.len() < n { of.get(values.len()) } else { 0 };
+        let bytes = if n_codes <= 2 { n / 8 } else { n * size_of::<u32>() };
+        room.require(held + of.bytes() + bytes, || format!("ranking {n} rows"))?;
+        let places = rows.iter().map(|&row| row as usize).zip(of.iter());
+        let ranks = if n_codes <= 2 {
+            let mut bits = Bits::all(n, other);
+            places.for_each(|(row, rank)| bits.set(row, rank));
+            Codes::Bits(bits)
+        } else if Codes::is_narrow(n_codes) {
+            let mut ranks = vec![other as u8; n];
+            places.for_each(|(row, rank)| ranks[row] = rank as u8);
+            Codes::Narrow(ranks)
+        } else {
+            let mut ranks = vec![other; n];
+            places.for_each(|(row, rank)| ranks[row] = rank);
+            Codes::Wide(ranks)
+        };
+        Ok(Ranked { keys, ranks, missing })
+    }
 }
 
 /// The columns of a row-major table, a few at a time, until `rank` says that it is enough: one at a
@@ -443,6 +519,41 @@ mod tests {
             }
             assert_eq!(found.amounts(None).unwrap(), [1, 1, 1][..known.len()]);
         }
+    }
+
+    #[test]
+    fn sparse_columns_are_ranked_as_dense_ones() {
+        // By column, row and value: two values, none, all, many, and one that is not a number.
+        let columns: [Vec<(u32, f64)>; 5] = [
+            vec![(1, 1.0), (64, 1.0)],
+            vec![],
+            (0..70).map(|row| (row, -1.0)).collect(),
+            (0..60).map(|row| (row, f64::from(row * 37 % 41) - 20.0)).collect(),
+            vec![(3, f64::NAN), (4, -2.0), (9, 0.0)],
+        ];
+        let (mut values, mut rows, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        for column in &columns {
+            rows.extend(column.iter().map(|&(row, _)| row));
+            values.extend(column.iter().map(|&(_, value)| value));
+            starts.push(values.len() as u64);
+        }
+        let sparse = Sparse { values: &values, rows: &rows, starts: &starts, n_rows: 70 };
+        let found = sparse.rank(0, &Room::default()).unwrap();
+        assert_eq!(found.len(), columns.len());
+        for (found, column) in found.iter().zip(&columns) {
+            let mut dense = vec![0.0; 70];
+            column.iter().for_each(|&(row, value)| dense[row as usize] = value);
+            let wanted = rank_columns(&dense, (1, false), None, 0, &Room::default()).unwrap();
+            assert_eq!((&found.keys, found.missing), (&wanted[0].keys, wanted[0].missing));
+            assert!(found.ranks.iter().eq(wanted[0].ranks.iter()));
+            assert_eq!(found.ranks.most(), wanted[0].ranks.most());
+        }
+        assert!(matches!(found[0].ranks, Codes::Bits(_)));
+        // Rows must rise, and be there.
+        let rank = |rows: &[u32], n_rows| {
+            Sparse { values: &[1.0, 2.0], rows, starts: &[0, 2], n_rows }.rank(0, &Room::default())
+        };
+        assert!(rank(&[1, 1], 5).is_err() && rank(&[1, 5], 5).is_err() && rank(&[1, 4], 5).is_ok());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Columns and points as bytes.
 
-use super::codes::Codes;
+use super::codes::{Bits, Codes};
 use super::columns::{Column, ColumnKind, Threshold};
 use super::points::Points;
 use crate::error::Result;
@@ -80,6 +80,11 @@ impl Saved for Codes {
                 out.byte(1);
                 out.shorts(codes);
             }
+            Codes::Bits(codes) => {
+                out.byte(2);
+                out.size(codes.len());
+                codes.words().iter().for_each(|&word| out.number(word));
+            }
         }
     }
 
@@ -90,6 +95,12 @@ impl Saved for Codes {
                 Ok(Codes::Narrow(from.raw(n)?.to_vec()))
             }
             1 => Ok(Codes::Wide(from.shorts()?)),
+            2 => {
+                let n = from.size()?;
+                let words = (0..n.div_ceil(64)).map(|_| from.number()).collect::<Result<_>>()?;
+                let bits = Bits::of_words(n, words);
+                bits.map(Codes::Bits).ok_or_else(|| damaged("there are bits beyond the last one"))
+            }
             _ => Err(damaged("codes are of no known type")),
         }
     }

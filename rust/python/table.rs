@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::arrays::{Held, each_type};
-use crate::data::{Codes, Digit, Points, Ranked, Room, group, locate, rank_columns};
+use crate::data::{Codes, Digit, Points, Ranked, Room, Sparse, Value, group, locate, rank_columns};
 use crate::error;
 use crate::tree::Values;
 
@@ -31,32 +31,69 @@ macro_rules! types {
 }
 each_type!(types);
 
-/// Columns in one piece: their number, and whether they lie by row.
-type Layout = (usize, bool);
-
 /// The columns in order, and how many of them were ranked.
 type Columns = (Vec<(Ranked, Type)>, usize);
 
-/// Values side by side, and which rows have none.
-type Part<'a> = (Values<'a>, Layout, Option<&'a [bool]>);
+/// Columns of one type: their values, and how these lie.
+type Part<'a> = (Values<'a>, Layout<'a>);
+
+#[derive(Clone, Copy)]
+enum Layout<'a> {
+    /// So many columns in one piece, whether they lie by row, and which rows have no value.
+    Dense(usize, bool, Option<&'a [bool]>),
+    /// The row of each value, where columns start, and how many rows there are (`Sparse`).
+    Sparse(&'a [u32], &'a [u64], usize),
+}
+
+impl Layout<'_> {
+    fn n_columns(self) -> usize {
+        match self {
+            Layout::Dense(n_columns, ..) => n_columns,
+            Layout::Sparse(_, starts, _) => starts.len().saturating_sub(1),
+        }
+    }
+
+    fn n_rows(self, n_values: usize) -> usize {
+        match self {
+            Layout::Dense(n_columns, ..) => n_values / n_columns.max(1),
+            Layout::Sparse(.., n_rows) => n_rows,
+        }
+    }
+
+    fn rank<T: Value + Default>(
+        self,
+        values: &[T],
+        held: usize,
+        room: &Room,
+    ) -> error::Result<Vec<Ranked>> {
+        match self {
+            Layout::Dense(n_columns, by_row, missing) => {
+                rank_columns(values, (n_columns, by_row), missing, held, room)
+            }
+            Layout::Sparse(rows, starts, n_rows) => {
+                Sparse { values, rows, starts, n_rows }.rank(held, room)
+            }
+        }
+    }
+}
 
 fn rank(parts: &[Part<'_>], room: &Room) -> error::Result<Columns> {
     let (mut columns, mut held, mut n_ranked) = (Vec::new(), 0, None);
-    for (values, layout, missing) in parts {
+    for (values, layout) in parts {
         macro_rules! rank {
             ($($kind:ident $type:ty),*) => {
                 match values {
                     $(Values::$kind(values) => {
                         let found = match n_ranked {
-                            None => rank_columns(values, *layout, *missing, held, room)?,
+                            None => layout.rank(values, held, room)?,
                             Some(_) => Vec::new(),
                         };
                         held += found.iter().map(Ranked::bytes).sum::<usize>();
-                        let unread = layout.0 - found.len();
+                        let unread = layout.n_columns() - found.len();
                         columns.extend(found.into_iter().map(|ranked| (ranked, Type::$kind)));
                         if unread > 0 {
                             n_ranked.get_or_insert(columns.len());
-                            let n_rows = values.len() / layout.0;
+                            let n_rows = layout.n_rows(values.len());
                             let none = || (Ranked::unread(n_rows), Type::$kind);
                             columns.extend(std::iter::repeat_with(none).take(unread));
                         }
@@ -70,6 +107,22 @@ fn rank(parts: &[Part<'_>], room: &Room) -> error::Result<Columns> {
     Ok((columns, n_ranked))
 }
 
+/// Columns as they come from Python.
+#[derive(FromPyObject)]
+enum Given<'py> {
+    Sparse(Bound<'py, PyAny>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u64>, usize),
+    #[pyo3(transparent)]
+    Dense(Bound<'py, PyAny>),
+}
+
+impl<'py> Given<'py> {
+    fn values(&self) -> &Bound<'py, PyAny> {
+        match self {
+            Given::Sparse(values, ..) | Given::Dense(values) => values,
+        }
+    }
+}
+
 fn room(bytes: Option<u64>, seconds: Option<f64>) -> PyResult<Room> {
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| PyValueError::new_err(format!("seconds: {error}")))?;
@@ -78,7 +131,8 @@ fn room(bytes: Option<u64>, seconds: Option<f64>) -> PyResult<Room> {
 
 #[pymethods]
 impl PyTable {
-    /// From arrays of one column, or of several: rows × columns. It is an error if the ranks take
+    /// From arrays of one column, or of several: rows × columns; or of sparse ones: their values,
+    /// column after column, the rows of these, where each column starts, and the number of rows. It is an error if the ranks take
     /// more than `bytes`; once `seconds` are over, the other columns are not ranked. `missing` says
     /// of each array which rows have no value, if any; floats that are not a number are missing,
     /// too.
@@ -86,22 +140,32 @@ impl PyTable {
     #[pyo3(signature = (arrays, bytes=None, seconds=None, missing=None))]
     fn new(
         py: Python<'_>,
-        arrays: Vec<Bound<'_, PyAny>>,
+        arrays: Vec<Given<'_>>,
         bytes: Option<u64>,
         seconds: Option<f64>,
         missing: Option<Vec<Option<PyReadonlyArray1<'_, bool>>>>,
     ) -> PyResult<Self> {
         let room = room(bytes, seconds)?;
-        let held: Vec<Held<'_>> = arrays.iter().map(Held::new).collect::<PyResult<_>>()?;
+        let held: Vec<Held<'_>> =
+            arrays.iter().map(|given| Held::new(given.values())).collect::<PyResult<_>>()?;
         let missing = missing.unwrap_or_default();
         if !missing.is_empty() && missing.len() != held.len() {
             return Err(PyValueError::new_err("missing values are not told of each array"));
         }
         let missing_of = |at: usize| missing.get(at).and_then(Option::as_ref);
-        let parts = (held.iter().enumerate())
-            .map(|(at, held)| {
+        let parts = (held.iter().zip(&arrays).enumerate())
+            .map(|(at, (held, given))| {
                 let missing = missing_of(at).map(|missing| missing.as_slice()).transpose()?;
-                Ok((held.values()?, held.layout()?, missing))
+                let layout = match given {
+                    Given::Dense(_) => {
+                        let (n_columns, by_row) = held.layout()?;
+                        Layout::Dense(n_columns, by_row, missing)
+                    }
+                    Given::Sparse(_, rows, starts, n_rows) => {
+                        Layout::Sparse(rows.as_slice()?, starts.as_slice()?, *n_rows)
+                    }
+                };
+                Ok((held.values()?, layout))
             })
             .collect::<PyResult<Vec<_>>>()?;
         let (columns, n_ranked) = py.detach(|| rank(&parts, &room))?;

@@ -15,5 +15,5 @@ pub use layout::{Layout, Paths};
 pub use nesting::Nesting;
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
-pub use rank_view::{Axis, Part, RankNode, RankView};
+pub use rank_view::{Axis, Missing, Part, RankNode, RankView};
 pub use seen_rows::SeenRows;

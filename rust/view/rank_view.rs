@@ -29,10 +29,21 @@ pub struct RankNode {
     pub axes: Vec<Axis>,
 }
 
+/// Where missing values stand on an axis, if it is one of the two axes of a column that has some in
+/// the node: two neighbours that are alike but for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// They have the last rank.
+    Highest,
+    /// They have the first rank, with the least of all other values in the node.
+    Lowest,
+}
+
 /// One feature within a node. Cut c sends ranks up to c left.
 #[derive(Clone)]
 pub struct Axis {
     pub feature: FeatureId,
+    pub missing: Option<Missing>,
     /// Local rows, ascending by rank.
     pub order: Vec<u32>,
     /// By local row.
@@ -83,6 +94,11 @@ impl Axis {
         self.ends.len()
     }
 
+    /// How many ranks come before that of missing values, where these are highest; else all.
+    pub fn n_known(&self) -> usize {
+        self.n_ranks() - usize::from(self.missing == Some(Missing::Highest))
+    }
+
     pub fn left(&self, cut: u32) -> &[u32] {
         &self.order[..self.ends[cut as usize] as usize]
     }
@@ -127,7 +143,25 @@ impl Axis {
         ends.push(order.len() as u32);
         lost.push(sum);
         cuts.push(value(order.len() - 1));
-        Some(Axis { feature, order, rank, ends, lost, cuts })
+        Some(Axis { feature, missing: None, order, rank, ends, lost, cuts })
+    }
+
+    /// This axis with missing values lowest, which are highest here: they join the first rank.
+    fn turned(&self, feature: FeatureId) -> Axis {
+        let n_known = self.n_ranks() - 1;
+        let (known, missing) = self.order.split_at(self.ends[n_known - 1] as usize);
+        let mut rank = self.rank.clone();
+        missing.iter().for_each(|&row| rank[row as usize] = 0);
+        let lost = self.lost[n_known] - self.lost[n_known - 1];
+        Axis {
+            feature,
+            missing: Some(Missing::Lowest),
+            order: [missing, known].concat(),
+            rank,
+            ends: self.ends[..n_known].iter().map(|&end| end + missing.len() as u32).collect(),
+            lost: self.lost[..n_known].iter().map(|sum| sum + lost).collect(),
+            cuts: self.cuts[..n_known].to_vec(),
+        }
     }
 }
 
@@ -152,30 +186,34 @@ impl RankView {
         let mut view = RankView { fingerprints, worst, root, lowest: lowest.collect() };
         let mut axes = Vec::new();
         for (index, feature) in features.iter().enumerate() {
+            if view.turns(index.into(), &mut axes) {
+                continue;
+            }
             let (first, last) = useful(feature, data, min_rows);
             let value = |&point: &u32| feature.rank(data, point as usize).clamp(first, last);
             let values: Vec<u32> = points.iter().map(value).collect();
             let (order, ascending) = sorted(&values, feature.cuts as usize + 1);
             let axis = Axis::of(index.into(), order, |at| ascending[at], |row| view.worst[row]);
-            view.add(axis, &mut axes);
+            axes.extend(axis);
         }
         view.root.axes = axes;
         view
     }
 
-    /// Add the axis of the next feature to those before it, unless it splits nothing that they do
-    /// not: where no value is missing, or all others are one, both orders of a column split alike.
-    fn add(&self, axis: Option<Axis>, axes: &mut Vec<Axis>) {
-        let Some(axis) = axis else { return };
-        if let Some(missing) = self.lowest[axis.feature.index()] {
-            let before = axes.last().filter(|before| before.feature.0 + 1 == axis.feature.0);
-            let other =
-                |before: &Axis| before.n_ranks() > 2 && before.cuts.last() == Some(&missing);
-            if !before.is_some_and(other) {
-                return;
-            }
+    /// Whether a feature is the one before it with missing values lowest instead of highest. If so,
+    /// its axis is added, unless it splits nothing that the other does not: where no value is
+    /// missing, or all others are one, both orders of a column split alike.
+    fn turns(&self, feature: FeatureId, axes: &mut Vec<Axis>) -> bool {
+        let Some(missing) = self.lowest[feature.index()] else { return false };
+        let before = axes.last_mut().filter(|before| before.feature.0 + 1 == feature.0);
+        let other =
+            |before: &&mut Axis| before.n_ranks() > 2 && before.cuts.last() == Some(&missing);
+        if let Some(before) = before.filter(other) {
+            before.missing = Some(Missing::Highest);
+            let turned = before.turned(feature);
+            axes.push(turned);
         }
-        axes.push(axis);
+        true
     }
 
     /// Bytes of a view of so many rows, before it is made.
@@ -233,6 +271,9 @@ impl RankNode {
         let mut axes = Vec::with_capacity(node.axes.len());
         let mut values = Vec::with_capacity(rows.len());
         for axis in &node.axes {
+            if view.turns(axis.feature, &mut axes) {
+                continue;
+            }
             let mut order = Vec::with_capacity(rows.len());
             values.clear();
             for &row in &axis.order {
@@ -243,7 +284,7 @@ impl RankNode {
                 }
             }
             let lost = |row: usize| view.worst[rows[row] as usize];
-            view.add(Axis::of(axis.feature, order, |at| values[at], lost), &mut axes);
+            axes.extend(Axis::of(axis.feature, order, |at| values[at], lost));
         }
         RankNode { rows, axes }
     }

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_matrix
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from certree import OptimalTreeClassifier, ThresholdBinarizer
@@ -102,7 +101,6 @@ def test_unsupported_arrays():
     refused("rows have between 1 and 2 values; all must have as many", [[1], [1, 2], [1], [1]])
     refused("Complex data not supported", np.ones((4, 1)) * 1j)
     refused("structured arrays are not supported", np.zeros((4, 1), dtype=[("a", int)]))
-    refused("Sparse data is not supported; use X.toarray", csr_matrix(np.eye(4)), error=TypeError)
     refused("'x0' holds values of the types int, str", [[1], ["a"], [2], ["b"]], error=TypeError)
     refused("'x0' has integers beyond 64 bits", [[1], [2**70], [2], [3]])
     refused("'x0' has the unsupported type timedelta64", np.zeros((4, 1), dtype="m8[s]"))

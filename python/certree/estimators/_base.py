@@ -560,6 +560,7 @@ class TreeEstimator(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "refuse"
+        tags.input_tags.sparse = True
         return tags
 
 

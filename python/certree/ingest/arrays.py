@@ -16,7 +16,7 @@ def two_dimensional(X: Any) -> np.ndarray:
     """The array, or an error that says what a table is."""
     # scipy's sparse types, without importing scipy.
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("Sparse data is not supported; use X.toarray() to convert to dense")
+        raise TypeError("Sparse data is not supported here; use toarray() to convert it to dense")
     if isinstance(X, Mapping):
         raise TypeError("X is a dict; make a frame of it, for example with polars.DataFrame(X)")
     array = X if isinstance(X, np.ndarray) else np.asarray(X)

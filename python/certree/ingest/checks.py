@@ -54,6 +54,8 @@ def refuse_missing_in_arrays(X: Any) -> None:
     source = sources.read(X)
     if source.named:
         return
+    if source.sparse is not None and not source.sparse.has_nan():
+        return
     if source.array is not None:
         # A sum that is a number means that every value is one; otherwise they are counted.
         with np.errstate(all="ignore"):

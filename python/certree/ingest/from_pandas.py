@@ -18,6 +18,8 @@ def series(name: str, column: Any) -> pl.Series:
     if isinstance(dtype, np.dtype):
         return arrays.series(name, column.to_numpy())
     family = type(dtype).__name__
+    if family == "SparseDtype":
+        return series(name, column.sparse.to_dense())
     if family == "CategoricalDtype":
         return _category(name, column)
     if family == "DatetimeTZDtype":
@@ -32,6 +34,16 @@ def series(name: str, column: Any) -> pl.Series:
     if kind is not None and np.dtype(kind).kind in "iuf":
         return _masked(name, column, np.dtype(kind))
     raise ValueError(f"column {name!r} has the unsupported type {dtype}; {arrays.CAST}")
+
+
+def sparse_matrix(frame: Any) -> Any:
+    """The frame as a sparse matrix, if all its columns are sparse, and zero where nothing is."""
+    types = frame.dtypes.tolist()
+    if not types or any(type(dtype).__name__ != "SparseDtype" for dtype in types):
+        return None
+    if any(not arrays.is_machine(t.subtype) or t.fill_value not in (0, False) for t in types):
+        return None
+    return frame.sparse.to_coo() if len({t.subtype for t in types}) == 1 else None
 
 
 def _strings(column: Any) -> list[str | None]:

@@ -28,6 +28,7 @@ from certree.ingest.cuts import (
 from certree.ingest.kinds import described
 from certree.ingest.points import Points
 from certree.ingest.slots import filled_in, no_values, values_of, where_missing
+from certree.ingest.sparse import Sparse
 from certree.ingest.training import Roles, Training
 from certree.schema import Column
 
@@ -55,7 +56,7 @@ class Part(NamedTuple):
     which rows they are missing, whatever stands there, if of any. Floats that are not a number are
     missing, too."""
 
-    values: np.ndarray | pl.Series
+    values: np.ndarray | pl.Series | Sparse
     missing: np.ndarray | None = None
 
 
@@ -86,6 +87,8 @@ class Located:
 
 
 def fits(source: sources.Source) -> bool:
+    if source.sparse is not None:
+        return True
     return source.height is not None and source.height * len(source.names) <= MOST_VALUES
 
 
@@ -127,6 +130,8 @@ def _filtered(part: Part, kept: np.ndarray) -> Part:
     values, missing = part
     if isinstance(values, pl.Series):
         return Part(values.filter(pl.Series(kept)))
+    if isinstance(values, Sparse):
+        return Part(values.filter(kept))
     if missing is not None:
         missing = missing[kept]
     return Part(values[kept], missing if missing is not None and missing.any() else None)
@@ -141,6 +146,10 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
     budget.require(PER_COLUMN * len(roles.features), f"{len(roles.features)} columns")
     wanted = set(roles.features)
     picks = [index for index, name in enumerate(source.names) if name in wanted]
+    if source.sparse is not None:
+        dtype = arrays.series("", np.zeros(0, dtype=source.sparse.dtype)).dtype
+        columns = _columns(roles.features, [dtype] * len(picks))
+        return columns, [Part(source.sparse.take(picks))]
     if source.array is not None:
         array = source.array()
         array = array[:, picks] if len(picks) < len(source.names) else array
@@ -169,6 +178,9 @@ def _part(column: Column, series: pl.Series) -> Part:
     series = engine.unnamed(series)
     if column.kind == "category":
         return Part(series.cast(pl.String))
+    if series.dtype.is_float() and column.kind == "number":
+        # The core finds what is not a number while it ranks.
+        return Part(values_of(column, series.fill_null(float("nan"))))
     missing = where_missing(series)
     if missing is None:
         return Part(values_of(column, series))
@@ -182,12 +194,17 @@ def _rank(
 ) -> tuple[list[Column], _core.Table, dict[int, np.ndarray]]:
     """The columns with their values if they are categories, and all of them by rank."""
     columns = list(columns)
-    arrays, gaps = [], []
+    arrays: list[Any] = []
+    gaps: list[np.ndarray | None] = []
     for index, (part, missing) in enumerate(parts):
         if isinstance(part, pl.Series):
             has_missing = part.null_count() > 0
             values, part = strings.numbered(part)
             columns[index] = replace(columns[index], values=tuple(values), missing=has_missing)
+        if isinstance(part, Sparse):
+            arrays.append(part.parts())
+            gaps.append(None)
+            continue
         if not (part.flags.c_contiguous or part.flags.f_contiguous):
             budget.require(part.nbytes, "a copy of the features in one piece")
             part = np.ascontiguousarray(part)

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from certree.ingest import arrays, engine
+from certree.ingest.sparse import Sparse, is_sparse
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Source:
     take: Callable[[Sequence[int]], pl.DataFrame | pl.LazyFrame]
     #: All columns side by side, if they are numbers or Booleans of one type.
     array: Callable[[], np.ndarray] | None = None
+    #: The table, if it is sparse.
+    sparse: Sparse | None = None
 
     def frame(self, picks: Sequence[int]) -> pl.DataFrame:
         """Columns by index, read into memory."""
@@ -57,6 +60,9 @@ def read(X: Any) -> Source:
         return _arrow(X)
     if isinstance(X, (list, tuple)):
         return _columns(arrays.from_rows(X))
+    if is_sparse(X):
+        sparse = Sparse(X)
+        return _sparse(numbered(sparse.shape[1]), False, sparse)
     return _numpy(arrays.two_dimensional(X))
 
 
@@ -129,6 +135,8 @@ def _pandas(frame: Any) -> Source:
     named = all(strings) and bool(labels)
     names = labels if named else numbered(len(labels))
     check_unique(names)
+    if (matrix := from_pandas.sparse_matrix(frame)) is not None:
+        return _sparse(names, named, Sparse(matrix))
 
     def take(picks: Sequence[int]) -> pl.DataFrame:
         return _named((names[i], from_pandas.series(names[i], frame.iloc[:, i])) for i in picks)
@@ -148,6 +156,13 @@ def _numpy(array: np.ndarray) -> Source:
     # A masked value is a missing one, which only a series can hold.
     as_it_is = arrays.is_machine(array.dtype) and not arrays.is_masked(array)
     return Source(names, False, len(array), take, (lambda: array) if as_it_is else None)
+
+
+def _sparse(names: list[str], named: bool, sparse: Sparse) -> Source:
+    def take(picks: Sequence[int]) -> pl.DataFrame:
+        return sparse.frame(names, picks)
+
+    return Source(names, named, sparse.shape[0], take, sparse=sparse)
 
 
 def _columns(columns: list[list[Any]]) -> Source:

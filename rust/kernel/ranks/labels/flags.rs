@@ -1,11 +1,12 @@
 //! Axes of one cut, such as Boolean columns, counted with another axis all at once, for two labels:
 //! which of them a row has is a word of bits, and its gain is added to 32 of them as one vector.
 
-use super::grid::Grid;
+use super::grid::{Grid, GridAxis};
 use super::pairs::{Lanes, Sums};
 use super::rows::PartRows;
 use super::unit::{LANES, Unit};
 use crate::bits::Level;
+use crate::view::Missing;
 
 /// From so many such axes on it takes less time than one pair after the other.
 const FEW: usize = 2;
@@ -32,7 +33,9 @@ impl<T: Unit> Flags<T> {
         self.flag.clear();
         let mut flags = 0;
         for axis in &grid.axes {
-            let is_flag = axis.n() == 2 && axis.open.iter().all(|&open| open == T::default());
+            let is_flag = axis.n() == 2
+                && axis.missing.is_none()
+                && axis.open.iter().all(|&open| open == T::default());
             self.flag.push(is_flag.then_some(flags));
             flags += usize::from(is_flag);
         }
@@ -69,7 +72,9 @@ impl<T: Unit> Flags<T> {
     #[inline(always)]
     fn add(&mut self, rows: &PartRows<T>, grid: &Grid<T>) {
         let Flags { groups, words, starts, all, upper, .. } = self;
-        for (axis, of) in grid.axes.iter().enumerate() {
+        // What is counted with missing values highest is turned where they are lowest.
+        let counted = |of: &GridAxis<T>| of.missing != Some(Missing::Lowest);
+        for (axis, of) in grid.axes.iter().enumerate().filter(|(_, of)| counted(of)) {
             let cell =
                 |label, block| starts[axis] + usize::from(label) * of.n() + usize::from(block);
             let codes = &rows.codes[axis * rows.n..][..rows.n];

@@ -2,7 +2,7 @@
 
 use super::kernel::Label;
 use super::unit::Unit;
-use crate::view::{Axis, RankNode};
+use crate::view::{Axis, Missing, RankNode};
 
 /// A node's rows as block numbers, with what they are worth.
 pub struct Grid<T> {
@@ -20,6 +20,8 @@ pub struct GridAxis<T> {
     pub last: Vec<u32>,
     /// By block: all bits if there is a cut within, else none.
     pub open: Vec<T>,
+    /// Missing values are a block of their own.
+    pub missing: Option<Missing>,
 }
 
 impl<T: Unit> GridAxis<T> {
@@ -27,30 +29,34 @@ impl<T: Unit> GridAxis<T> {
         self.last.len()
     }
 
-    /// Blocks of about the same number of rows.
+    /// Blocks of about the same number of rows; missing values that are highest are one more.
     fn of(axis: &Axis, most: usize) -> Self {
-        let (n, n_ranks) = (axis.order.len(), axis.n_ranks());
-        let mut last = Vec::with_capacity(most.min(n_ranks));
-        if n_ranks <= most {
-            last.extend(0..n_ranks as u32);
+        let (n_known, n_ranks) = (axis.n_known(), axis.n_ranks());
+        let most = most.saturating_sub(n_ranks - n_known).max(1);
+        // Rows before missing ones.
+        let n = axis.ends[n_known - 1] as usize;
+        let mut last = Vec::with_capacity(most.min(n_known) + 1);
+        if n_known <= most {
+            last.extend(0..n_known as u32);
         } else {
             let mut rank = 0;
             for block in 0..most {
-                if rank == n_ranks {
+                if rank == n_known {
                     break;
                 }
                 // Up to the rank that ends nearest behind this share of the rows.
                 let share = n * (block + 1) / most;
                 let left = most - block - 1;
                 let mut at = axis.ends.partition_point(|&end| (end as usize) < share).max(rank);
-                if left == 0 || at >= n_ranks {
-                    at = n_ranks - 1;
+                if left == 0 || at >= n_known {
+                    at = n_known - 1;
                 }
                 last.push(at as u32);
                 rank = at + 1;
             }
         }
-        let mut code = vec![0; n];
+        last.extend(n_known as u32..n_ranks as u32);
+        let mut code = vec![0; axis.order.len()];
         let mut open = Vec::with_capacity(last.len());
         let mut first = 0;
         for (block, &last) in last.iter().enumerate() {
@@ -61,7 +67,19 @@ impl<T: Unit> GridAxis<T> {
             open.push(if last > first { T::ONES } else { T::default() });
             first = last + 1;
         }
-        GridAxis { code, last, open }
+        GridAxis { code, last, open, missing: axis.missing }
+    }
+
+    /// The blocks of this axis with missing values in the first one.
+    fn turned(&self) -> Self {
+        let n = self.n() - 1;
+        let code = |&code: &u8| if usize::from(code) == n { 0 } else { code };
+        GridAxis {
+            code: self.code.iter().map(code).collect(),
+            last: self.last[..n].to_vec(),
+            open: self.open[..n].to_vec(),
+            missing: Some(Missing::Lowest),
+        }
     }
 }
 
@@ -69,8 +87,14 @@ impl<T: Unit> Grid<T> {
     /// `most`: blocks of an axis, up to 256.
     pub fn of(node: &RankNode, most: usize, (label, gain, worst): (&[Label], &[T], &[T])) -> Self {
         let rows = || node.rows.iter().map(|&row| row as usize);
+        let mut axes: Vec<GridAxis<T>> = Vec::with_capacity(node.axes.len());
+        for axis in &node.axes {
+            let lowest = axis.missing == Some(Missing::Lowest);
+            let turned = axes.last().filter(|_| lowest).map(GridAxis::turned);
+            axes.push(turned.unwrap_or_else(|| GridAxis::of(axis, most.clamp(1, 256))));
+        }
         Grid {
-            axes: node.axes.iter().map(|axis| GridAxis::of(axis, most.clamp(1, 256))).collect(),
+            axes,
             label: rows().map(|row| label[row]).collect(),
             gain: rows().map(|row| gain[row]).collect(),
             worst: rows().map(|row| worst[row]).collect(),

@@ -6,6 +6,7 @@ use super::two::{Question, Two};
 use super::unit::Unit;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::ranks::interval_bound::Edge;
+use crate::view::Missing;
 
 /// Both sides of a cut as leaves: what they lose, and their worst losses.
 struct Leaves<T> {
@@ -53,7 +54,10 @@ impl<T: Unit> Two<T> {
         bounds.extend((0..p).map(|g| self.stumped.between((axis, g), around)));
         let mut seen = std::mem::take(&mut self.looked_at);
         seen.clear();
-        seen.resize(p, false);
+        // Of both axes of a column, the first has the stumps of either.
+        let axes = &question.grid.axes;
+        let is_second = |g: usize| kernel.n_labels == 2 && axes[g].missing == Some(Missing::Lowest);
+        seen.extend((0..p).map(is_second));
         // The least bounds first: that stump is likely to be the best, and then others need no
         // look.
         loop {
@@ -75,10 +79,13 @@ impl<T: Unit> Two<T> {
             }
         }
         let mut rest = [INFINITE; 2];
-        for (g, bounds) in bounds.iter().enumerate() {
+        for g in 0..p {
+            if is_second(g) {
+                bounds[g] = bounds[g - 1];
+            }
             for side in 0..2 {
-                self.stumped.set(side, (axis, g), place, bounds[side]);
-                rest[side] = rest[side].min(cost(bounds[side], 2));
+                self.stumped.set(side, (axis, g), place, bounds[g][side]);
+                rest[side] = rest[side].min(cost(bounds[g][side], 2));
             }
         }
         (self.bounds, self.looked_at) = (bounds, seen);

@@ -23,6 +23,18 @@ pub struct Sums<T> {
 }
 
 impl<T: Unit> Sums<T> {
+    /// These gains with missing values in the first block of the lanes' axis, instead of one of
+    /// their own behind all others.
+    pub fn turn(&mut self, highest: &Sums<T>) {
+        (self.lines, self.width, self.all) = (highest.lines, highest.width, highest.all - 1);
+        self.cells.clear();
+        self.cells.extend_from_slice(&highest.cells);
+        for line in self.cells.chunks_exact_mut(self.width) {
+            let missing = std::mem::take(&mut line[highest.all]);
+            line[1] += missing;
+        }
+    }
+
     /// Nothing is counted of so many blocks in lanes and lines.
     pub fn begin(&mut self, (lanes, lines): (usize, usize)) {
         let width = (lanes + 1).next_multiple_of(LANES);
@@ -124,12 +136,17 @@ pub fn each<T: Unit>(f: impl Fn(usize) -> T) -> Lanes<T> {
 }
 
 /// Both sides' stumps along the axis of the lines, for every lane. `open`: lines with cuts within.
+/// `known`: the lines before the one of missing values, if these may stand before all others, too.
 #[inline(always)]
-pub fn stumps<T: Unit>(sums: &mut Sums<T>, open: &[T], out: &mut Stumps<T>) {
+pub fn stumps<T: Unit>(
+    sums: &mut Sums<T>,
+    (open, known): (&[T], Option<usize>),
+    out: &mut Stumps<T>,
+) {
     out.resize(sums.width);
     add_up(&mut sums.cells, sums.width);
     for from in (0..sums.width).step_by(LANES) {
-        of_two(sums, open, out, from);
+        of_two(sums, (open, known), out, from);
     }
 }
 
@@ -147,17 +164,30 @@ fn add_up<T: Unit>(cells: &mut [T], width: usize) {
 }
 
 #[inline(always)]
-fn of_two<T: Unit>(sums: &Sums<T>, open: &[T], out: &mut Stumps<T>, from: usize) {
+fn of_two<T: Unit>(
+    sums: &Sums<T>,
+    (open, known): (&[T], Option<usize>),
+    out: &mut Stumps<T>,
+    from: usize,
+) {
     let (w, plane) = (sums.width, sums.lines * sums.width);
     let (zeros, ones) = sums.cells[..2 * plane].split_at(plane);
-    let mut sides = [Walk::new(), Walk::new()];
-    for line in 0..sums.lines {
+    let gains = |line: usize| {
         let at = line * w;
         let (zero, one) = (lanes(zeros, at + from), lanes(ones, at + from));
         let (all_zero, all_one) = (zeros[at + sums.all], ones[at + sums.all]);
-        sides[0].step(zero, one, open[line]);
-        let (zero, one) = (each(|l| all_zero - zero[l]), each(|l| all_one - one[l]));
-        sides[1].step(&zero, &one, open[line]);
+        [[*zero, *one], [each(|l| all_zero - zero[l]), each(|l| all_one - one[l])]]
+    };
+    let mut sides = [Walk::new(), Walk::new()];
+    for line in 0..known.unwrap_or(sums.lines) {
+        for (walk, [zero, one]) in sides.iter_mut().zip(gains(line)) {
+            walk.step(&zero, &one, open[line]);
+        }
+    }
+    if let Some(missing) = known {
+        for (walk, [zero, one]) in sides.iter_mut().zip(gains(missing)) {
+            walk.put_missing(&zero, &one);
+        }
     }
     for (side, walk) in sides.iter().enumerate() {
         let ones = &walk.ones;
@@ -215,5 +245,24 @@ impl<T: Unit> Walk<T> {
         self.most = each(|l| high[l].max(sum[l]));
         self.ones = each(|l| ones[l] + one[l]);
         self.sum = sum;
+    }
+
+    /// Missing values, behind all others or before them, whichever is better.
+    ///
+    /// Statement: the least of all sums, with either place, is the least without them, and less by
+    /// what they lower it; the most likewise. Proof: behind all others they change no sum before
+    /// them, and before all others they change every sum by the same amount.
+    #[inline(always)]
+    fn put_missing(&mut self, zero: &Lanes<T>, one: &Lanes<T>) {
+        let none = T::default();
+        let gain = each(|l| one[l] - zero[l]);
+        for least in [&mut self.least, &mut self.within_least] {
+            *least = each(|l| least[l] + gain[l].min(none));
+        }
+        for most in [&mut self.most, &mut self.within_most] {
+            *most = each(|l| most[l] + gain[l].max(none));
+        }
+        self.ones = each(|l| self.ones[l] + one[l]);
+        self.sum = each(|l| self.sum[l] + gain[l]);
     }
 }

@@ -8,13 +8,16 @@ use crate::bits::Level;
 use crate::cost::Cost;
 use crate::ids::Side;
 use crate::kernel::ranks::rank_kernel::Cut;
-use crate::view::{Axis, Part, RankNode};
+use crate::view::{Axis, Missing, Part, RankNode};
 
 /// The rows of a part in the order of one axis.
 #[derive(Default)]
 pub struct Line<T> {
     pub filled: bool,
     pub row: Vec<u32>,
+    /// How many of them come before those whose value is missing, where these may stand before all
+    /// others, too; else all.
+    known: usize,
     /// For two labels: what label 1 gains less what label 0 does. For more: the gain, and the
     /// label's plane.
     pub gain: Vec<T>,
@@ -55,7 +58,11 @@ impl<T: Unit> Line<T> {
                 _ => zero - grid.gain[row],
             };
             self.gain.extend(rows.map(gain));
-            self.swept.fill(&self.gain, &self.last);
+            if axis.missing == Some(Missing::Highest) {
+                let missing = axis.n_known() as u32;
+                self.known = self.row.partition_point(|&row| axis.rank[row as usize] < missing);
+            }
+            self.swept.fill(&self.gain[..self.known], &self.last[..self.known]);
             return;
         }
         self.gain.extend(rows.clone().map(|row| grid.gain[row]));
@@ -118,10 +125,12 @@ impl<T: Unit> Line<T> {
             // There is nothing to split off, but the sum that is looked at there is a leaf's.
             *last = true;
         }
+        self.known = n;
     }
 
     pub fn clear(&mut self) {
         self.filled = false;
+        self.known = 0;
         self.row.clear();
         self.gain.clear();
         self.label.clear();
@@ -140,8 +149,8 @@ impl<T: Unit> Line<T> {
     }
 
     /// For two labels, the best splits along this axis of the rows up to `cut` of another axis, and
-    /// of those behind. `worst`: the worst losses of either, added up. `ranks`: of the other axis
-    /// in this order, if there are.
+    /// of those behind, with missing values on either side of the split. `worst`: the worst losses
+    /// of either, added up. `ranks`: of the other axis in this order, if there are.
     pub fn both(
         &self,
         other: &Axis,
@@ -150,13 +159,27 @@ impl<T: Unit> Line<T> {
         ranks: Option<&[u16]>,
         level: Level,
     ) -> [T; 2] {
-        let range = match ranks {
+        let mut range = match ranks {
             None => self.range(&other.rank, cut),
             Some(ranks) => level.run(
                 #[inline(always)]
                 || self.swept.range(ranks, cut as u16),
             ),
         };
+        let rows = &self.row[self.known..];
+        if !rows.is_empty() {
+            let gains = match ranks {
+                None => self.missing(rows.iter().map(|&row| other.rank[row as usize] <= cut)),
+                Some(ranks) => {
+                    let ranks = &ranks[ranks.len() - rows.len()..];
+                    level.run(
+                        #[inline(always)]
+                        || self.missing(ranks.iter().map(|&rank| rank <= cut as u16)),
+                    )
+                }
+            };
+            range.put_missing(gains);
+        }
         // Label 0 before the cut and 1 behind it: label 1's gain before, and label 0's behind, is
         // lost.
         std::array::from_fn(|side| {
@@ -169,8 +192,13 @@ impl<T: Unit> Line<T> {
     /// For two labels, the first `n` rows and the others as leaves: their costs and worst losses.
     pub fn leaves(&self, n: usize) -> [[T; 2]; 2] {
         let at = |sums: &[T], n: usize| if n == 0 { T::default() } else { sums[n - 1] };
-        let (rows, of) =
-            (self.row.len(), |n: usize| (at(&self.lost, n), self.swept.sum(n, self.row.len())));
+        // No cut is among the rows whose value is missing.
+        let sum = |n: usize| {
+            let missing = &self.gain[self.known..n.max(self.known)];
+            let known = self.swept.sum(n.min(self.known), self.known);
+            missing.iter().fold(known, |sum, &gain| sum + gain)
+        };
+        let (rows, of) = (self.row.len(), |n: usize| (at(&self.lost, n), sum(n)));
         let ((worst, sum), (all_worst, all)) = (of(n), of(rows));
         let leaf = |worst: T, sum: T| {
             let zeros = T::of((worst.cost() - sum.cost()) / 2);
@@ -180,10 +208,13 @@ impl<T: Unit> Line<T> {
         [[leaf(worst, sum), leaf(worst_right, right)], [worst, worst_right]]
     }
 
-    /// Ranks of another axis as they are laid out for a sweep of all rows; there are fewer than
-    /// 2^16.
+    /// Ranks of another axis as they are laid out for a sweep, and behind them those of the rows
+    /// whose value is missing; there are fewer than 2^16.
     pub fn see(&self, other: &Axis, out: &mut Vec<u16>) {
-        lay_out(self.row.iter().map(|&row| other.rank[row as usize] as u16), u16::MAX, out);
+        let (known, missing) = self.row.split_at(self.known);
+        let rank = |&row: &u32| other.rank[row as usize] as u16;
+        lay_out(known.iter().map(rank), u16::MAX, out);
+        out.extend(missing.iter().map(rank));
     }
 
     fn range(&self, rank: &[u32], cut: u32) -> Range<T> {
@@ -191,7 +222,8 @@ impl<T: Unit> Line<T> {
         // Sums of gains so far, and the least and most they have been where there is a cut.
         let (mut left, mut right) = (zero, zero);
         let (mut least, mut most) = ([zero; 2], [zero; 2]);
-        let lanes = self.row.iter().zip(&self.gain).zip(&self.last);
+        let known = &self.row[..self.known];
+        let lanes = known.iter().zip(&self.gain).zip(&self.last);
         for ((&row, &gain), &last) in lanes {
             let gain_left = if rank[row as usize] <= cut { gain } else { zero };
             left += gain_left;
@@ -203,6 +235,18 @@ impl<T: Unit> Line<T> {
             }
         }
         Range { least, most, sum: [left, right] }
+    }
+
+    /// The gains of the rows whose value is missing: of those that are left of a cut of another
+    /// axis, and of the others.
+    #[inline(always)]
+    fn missing(&self, lefts: impl Iterator<Item = bool>) -> [T; 2] {
+        let (mut left, mut all) = (T::default(), T::default());
+        for (is_left, &gain) in lefts.zip(&self.gain[self.known..]) {
+            left += T::mask(is_left) & gain;
+            all += gain;
+        }
+        [left, all - left]
     }
 }
 

@@ -25,6 +25,19 @@ pub struct Range<T> {
     pub sum: [T; 2],
 }
 
+impl<T: Unit> Range<T> {
+    /// Rows whose value is missing and that gain so much, behind all others or before them,
+    /// whichever is better; see `pairs.rs`.
+    pub fn put_missing(&mut self, gain: [T; 2]) {
+        let none = T::default();
+        for side in 0..2 {
+            self.least[side] += gain[side].min(none);
+            self.most[side] += gain[side].max(none);
+            self.sum[side] += gain[side];
+        }
+    }
+}
+
 /// Where rows are put: `n` of them, in runs of this length, and room for all runs.
 fn run(n: usize) -> usize {
     n.div_ceil(LANES)

@@ -19,7 +19,7 @@ use crate::kernel::look::Halt;
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between, weakest};
 use crate::kernel::ranks::rank_kernel::stump_plan;
 use crate::tree::Plan;
-use crate::view::Part;
+use crate::view::{Missing, Part};
 
 #[derive(Default)]
 pub struct Two<T> {
@@ -40,6 +40,8 @@ pub struct Two<T> {
     items: BinaryHeap<Item<(What, Blocks)>>,
     filled: bool,
     sums: Sums<T>,
+    /// With missing values lowest.
+    turned: Sums<T>,
     flags: Flags<T>,
     stumps: Stumps<T>,
     /// For other than two labels.
@@ -133,31 +135,64 @@ impl<T: Unit> Two<T> {
                 self.upper = upper;
                 return;
             }
-            if kernel.n_labels != 2 {
-                self.many.walk(&self.rows, f, grid.axes[f].n());
+            if kernel.n_labels == 2 {
+                self.pairs_of(f, grid, kernel, &mut uppers);
+                continue;
             }
+            self.many.walk(&self.rows, f, grid.axes[f].n());
             for g in 0..p {
-                let (rows, sums, many, out) =
-                    (&self.rows, &mut self.sums, &mut self.many, &mut self.stumps);
-                if kernel.n_labels == 2 {
-                    if !self.flags.sum((f, g), grid, sums) {
-                        sums.count(rows, (f, g), grid);
-                    }
-                    let open = &grid.axes[g].open;
-                    level.run(
-                        #[inline(always)]
-                        || stumps(sums, open, out),
-                    );
-                } else {
-                    level.run(
-                        #[inline(always)]
-                        || many.stumps(rows, g, out),
-                    );
-                }
+                let (rows, many, out) = (&self.rows, &mut self.many, &mut self.stumps);
+                level.run(
+                    #[inline(always)]
+                    || many.stumps(rows, g, out),
+                );
                 self.keep(f, g, kernel, &mut uppers[f]);
             }
         }
         self.conclude(grid, &uppers);
+    }
+
+    /// For two labels, what all pairs of axis `f` say of its boundaries. Both axes of a column with
+    /// missing values are counted once, and stumps on either are bounded as one.
+    fn pairs_of(
+        &mut self,
+        f: usize,
+        grid: &Grid<T>,
+        kernel: &LabelKernel<T>,
+        uppers: &mut [[Vec<Cost>; 2]],
+    ) {
+        let p = grid.axes.len();
+        if grid.axes[f].missing == Some(Missing::Lowest) {
+            return;
+        }
+        let turns = grid.axes[f].missing == Some(Missing::Highest);
+        for g in 0..p {
+            let of = &grid.axes[g];
+            if of.missing == Some(Missing::Lowest) {
+                continue;
+            }
+            let (rows, sums, turned) = (&self.rows, &mut self.sums, &mut self.turned);
+            if !self.flags.sum((f, g), grid, sums) {
+                sums.count(rows, (f, g), grid);
+            }
+            if turns {
+                turned.turn(sums);
+            }
+            let known = of.missing.map(|_| of.n() - 1);
+            for f in f..=f + usize::from(turns) {
+                let lowest = grid.axes[f].missing == Some(Missing::Lowest);
+                let sums = if lowest { &mut self.turned } else { &mut self.sums };
+                let out = &mut self.stumps;
+                kernel.level.run(
+                    #[inline(always)]
+                    || stumps(sums, (&of.open, known), out),
+                );
+                self.keep(f, g, kernel, &mut uppers[f]);
+                if known.is_some() {
+                    self.keep(f, g + 1, kernel, &mut uppers[f]);
+                }
+            }
+        }
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
@@ -414,6 +449,7 @@ impl<T: Unit> Two<T> {
             + self.items.capacity() * size_of::<Item<(What, Blocks)>>()
             + self.stumped.bytes()
             + self.sums.cells.capacity() * size_of::<T>()
+            + self.turned.cells.capacity() * size_of::<T>()
             + self.flags.bytes()
             + self.many.bytes()
             + self.pairs.bytes()
