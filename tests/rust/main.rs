@@ -32,6 +32,7 @@ mod learned;
 mod least_rows;
 mod limits;
 mod lookahead;
+mod many_labels;
 mod metrics;
 mod metrics_limited;
 mod oracle;

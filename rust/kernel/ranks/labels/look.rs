@@ -61,10 +61,15 @@ impl<T: Unit> Two<T> {
         // The least bounds first: that stump is likely to be the best, and then others need no
         // look.
         loop {
-            let may =
-                |&g: &usize| !seen[g] && (bounds[g][0] < targets[0] || bounds[g][1] < targets[1]);
-            let sum = |&g: &usize| bounds[g][0].cost() + bounds[g][1].cost();
-            let Some(g) = (0..p).filter(may).min_by_key(sum) else { break };
+            let mut next: Option<(Cost, usize)> = None;
+            for (g, bounds) in bounds.iter().enumerate() {
+                let may = bounds[0] < targets[0] || bounds[1] < targets[1];
+                let sum = bounds[0].cost() + bounds[1].cost();
+                if may && !seen[g] && next.is_none_or(|(least, _)| sum < least) {
+                    next = Some((sum, g));
+                }
+            }
+            let Some((_, g)) = next else { break };
             seen[g] = true;
             self.line(question, g);
             let Stump { found, least } =

@@ -11,12 +11,10 @@ use super::pairs::{Lanes, Stumps, each, lanes};
 use super::rows::PartRows;
 use super::unit::{LANES, Unit};
 use crate::bounds::blocks;
+use crate::cost::Cost;
 
 /// Groups of lanes that are worked on together.
 const GROUPS: usize = 3;
-
-/// Lanes from which on a row is added: more than an axis has blocks.
-const STEP: usize = 256;
 
 /// A part's rows, for walks along every axis.
 #[derive(Default)]
@@ -35,10 +33,15 @@ pub struct Many<T> {
     starts: Vec<u32>,
     rows: Vec<u32>,
     amount: Vec<T>,
-    step: Vec<T>,
     running: Vec<[Lanes<T>; GROUPS]>,
     /// By boundary and side: what is before the first lane of a group.
     carry: Vec<[T; 2]>,
+    /// By boundary and side: what the rows before each lane lose as a leaf, behind a group of lanes
+    /// that ends with the carry; and what those behind it lose.
+    ahead: Vec<T>,
+    behind: Vec<Lanes<T>>,
+    /// By boundary: whether it has the rows of the one before.
+    repeats: Vec<bool>,
 }
 
 impl<T: Unit> Many<T> {
@@ -48,16 +51,15 @@ impl<T: Unit> Many<T> {
             + by_axis.map(|lanes| lanes.capacity() * size_of::<Lanes<T>>()).sum::<usize>()
             + (self.totals.capacity() + self.closed.capacity()) * size_of::<Vec<Lanes<T>>>()
             + 4 * (self.starts.capacity() + self.rows.capacity())
-            + (self.amount.capacity() + self.step.capacity()) * size_of::<T>()
+            + (self.amount.capacity() + self.ahead.capacity()) * size_of::<T>()
+            + self.behind.capacity() * size_of::<Lanes<T>>()
+            + self.repeats.capacity()
             + self.running.capacity() * size_of::<[Lanes<T>; GROUPS]>()
             + self.carry.capacity() * size_of::<[T; 2]>()
     }
 
     /// Before any walk: the totals along all axes.
     pub fn begin(&mut self, rows: &PartRows<T>, grid: &Grid<T>, n_labels: usize) {
-        self.step.clear();
-        self.step.resize(STEP, T::default());
-        self.step.resize(2 * STEP + GROUPS * LANES, T::ONES);
         const NONE: u32 = u32::MAX;
         self.plane.clear();
         self.plane.resize(n_labels, NONE);
@@ -190,47 +192,52 @@ impl<T: Unit> Many<T> {
         let all: Vec<T> = (0..=self.labels).map(last).collect();
         let mut left = vec![zero; self.labels + 1];
         let totals = &self.totals[g][..];
-        let closed = &self.closed[g][from..from + G];
         let boundaries = self.carry.len();
+        let stride = (G + 1) * LANES;
+        self.ahead.resize(2 * boundaries * stride, zero);
+        self.behind.resize(2 * boundaries * G, [zero; LANES]);
+        self.repeats.clear();
+        self.repeats.resize(boundaries, false);
+        let first: [Lanes<T>; G] =
+            std::array::from_fn(|q| each(|l| T::of(((from + q) * LANES + l) as Cost)));
         for boundary in 0..boundaries {
-            if boundary > 0 {
-                let mut any = false;
-                for plane in 0..self.planes {
-                    let at = (boundary - 1) * self.planes + plane;
-                    let rows = self.starts[at] as usize..self.starts[at + 1] as usize;
-                    if rows.is_empty() {
-                        continue;
-                    }
-                    any = true;
-                    let mut sums: [Lanes<T>; G] =
-                        self.running[plane][..G].try_into().expect("as many groups");
-                    let mut total = zero;
-                    for (&row, &amount) in self.rows[rows.clone()].iter().zip(&self.amount[rows]) {
-                        total += amount;
-                        let first = STEP + from * LANES - usize::from(codes[row as usize]);
-                        let step = &self.step[first..first + G * LANES];
-                        for q in 0..G {
-                            let (sum, step) = (sums[q], lanes(step, q * LANES));
-                            sums[q] = each(|l| sum[l] + (step[l] & amount));
-                        }
-                    }
-                    self.running[plane][..G].copy_from_slice(&sums);
-                    left[plane] += total;
-                    if self.planes == self.labels {
-                        left[self.labels] += total;
-                    }
-                }
-                if !any {
-                    out.repeat(boundary);
-                    self.carry[boundary] = self.carry[boundary - 1];
+            let mut any = boundary == 0;
+            for plane in 0..if boundary > 0 { self.planes } else { 0 } {
+                let at = (boundary - 1) * self.planes + plane;
+                let rows = self.starts[at] as usize..self.starts[at + 1] as usize;
+                if rows.is_empty() {
                     continue;
                 }
+                any = true;
+                let (rows, amounts) = (&self.rows[rows.clone()], &self.amount[rows]);
+                let total = amounts.iter().fold(zero, |sum, &amount| sum + amount);
+                // One group of lanes after the other, so that its sums stay in a register.
+                for q in 0..G {
+                    let (mut sum, first) = (self.running[plane][q], &first[q]);
+                    for (&row, &amount) in rows.iter().zip(amounts) {
+                        let code = T::of(Cost::from(codes[row as usize]));
+                        sum = each(|l| sum[l] + (T::mask(code <= first[l]) & amount));
+                    }
+                    self.running[plane][q] = sum;
+                }
+                left[plane] += total;
+                if self.planes == self.labels {
+                    left[self.labels] += total;
+                }
+            }
+            if !any {
+                self.repeats[boundary] = true;
+                continue;
             }
             // By corner: what is left and before, left and behind, right and before, right and
             // behind.
             let mut most = [[[zero; LANES]; G]; 4];
             let mut worst = [[zero; LANES]; G];
             let (mut most_left, mut most_right) = (zero, zero);
+            let separate = self.planes > self.labels;
+            if separate {
+                worst = self.running[self.labels][..G].try_into().expect("as many groups");
+            }
             for plane in 0..self.labels {
                 let (left, all) = (left[plane], all[plane]);
                 let right = all - left;
@@ -244,43 +251,65 @@ impl<T: Unit> Many<T> {
                     most[1][q] = each(|l| b[l].max(left - sum[l]));
                     most[2][q] = each(|l| c[l].max(whole[l] - sum[l]));
                     most[3][q] = each(|l| d[l].max(right - (whole[l] - sum[l])));
-                    let so_far = worst[q];
-                    worst[q] = each(|l| so_far[l] + sum[l]);
+                    if !separate {
+                        let so_far = worst[q];
+                        worst[q] = each(|l| so_far[l] + sum[l]);
+                    }
                 }
-            }
-            if self.planes > self.labels {
-                worst = self.running[self.labels][..G].try_into().expect("as many groups");
             }
             let lost = [left[self.labels], all[self.labels] - left[self.labels]];
             let whole = &totals[self.labels * groups + from..][..G];
-            let mut best = [[[T::MAX; LANES]; 2]; 2];
             for side in 0..2 {
-                // What is before each lane, one lane on.
-                let mut before = [zero; GROUPS * LANES + 1];
-                before[0] = self.carry[boundary][side];
+                let at = 2 * boundary + side;
+                let (ahead, behind) =
+                    (&mut self.ahead[at * stride + LANES..], &mut self.behind[at * G..][..G]);
                 for q in 0..G {
                     let (worst, whole) = (&worst[q], &whole[q]);
                     let lost_before =
                         each(|l| if side == 0 { worst[l] } else { whole[l] - worst[l] });
                     let (front, back) = (&most[2 * side][q], &most[2 * side + 1][q]);
-                    let ahead = each(|l| lost_before[l] - front[l]);
-                    let behind = each(|l| lost[side] - lost_before[l] - back[l]);
-                    before[1 + q * LANES..][..LANES].copy_from_slice(&ahead);
-                    let one_less = lanes(&before, q * LANES);
-                    let [upper, lower] = best[side];
-                    best[side] = [
-                        each(|l| upper[l].min(ahead[l] + behind[l])),
-                        each(|l| {
-                            let within = blocks::at_least(one_less[l], behind[l]);
-                            lower[l].min(closed[q][l].max(within))
-                        }),
-                    ];
+                    let lost_ahead = each(|l| lost_before[l] - front[l]);
+                    ahead[q * LANES..][..LANES].copy_from_slice(&lost_ahead);
+                    behind[q] = each(|l| lost[side] - lost_before[l] - back[l]);
                 }
-                self.carry[boundary][side] = before[G * LANES];
                 let most = if side == 0 { most_left } else { most_right };
                 out.leaf[side][boundary] = lost[side] - most;
-                let [upper, lower] = best[side].map(|lanes| least(&lanes));
-                out.take(side, boundary, upper, lower);
+            }
+        }
+        self.splits::<G>(g, from, out);
+    }
+
+    /// The best splits at lanes, and between each and the one before, from what either side of them
+    /// loses. Apart from `pass`, because lanes that were just written are slow to read one further.
+    #[inline(always)]
+    fn splits<const G: usize>(&mut self, g: usize, from: usize, out: &mut Stumps<T>) {
+        let stride = (G + 1) * LANES;
+        let closed = &self.closed[g][from..from + G];
+        for boundary in 0..self.carry.len() {
+            if self.repeats[boundary] {
+                out.repeat(boundary);
+                self.carry[boundary] = self.carry[boundary - 1];
+                continue;
+            }
+            for side in 0..2 {
+                let at = 2 * boundary + side;
+                let ahead = &mut self.ahead[at * stride..][..stride];
+                let behind = &self.behind[at * G..][..G];
+                let (mut upper, mut lower) = ([T::MAX; LANES], [T::MAX; LANES]);
+                ahead[LANES - 1] = self.carry[boundary][side];
+                self.carry[boundary][side] = ahead[stride - 1];
+                for q in 0..G {
+                    let (here, behind, closed) =
+                        (lanes(ahead, (q + 1) * LANES), &behind[q], &closed[q]);
+                    let one_less = lanes(ahead, (q + 1) * LANES - 1);
+                    let (high, low) = (upper, lower);
+                    upper = each(|l| high[l].min(here[l] + behind[l]));
+                    lower = each(|l| {
+                        let within = blocks::at_least(one_less[l], behind[l]);
+                        low[l].min(closed[l].max(within))
+                    });
+                }
+                out.take(side, boundary, least(&upper), least(&lower));
             }
         }
     }
