@@ -1,6 +1,7 @@
 """Frontiers of sums over rows, found in one search: against every tree there is."""
 
 import time
+import warnings
 from functools import cache
 
 import numpy as np
