@@ -264,8 +264,8 @@ fn rounded(input: &ClassInput, axes: &[Axis]) -> Result<(ClassCosts, Option<Vec<
         && !input.balanced;
     if axes.contains(&Axis::Loss) && !counts_errors {
         return Err(Error::invalid(
-            "a front against the loss adds up whole numbers, but these costs, class weights and row \
-             weights are no short decimals together: round them, or ask for errors instead",
+            "a front against the loss adds up whole numbers, but these costs, class weights and \
+             row weights are no short decimals together: round them, or ask for errors instead",
         ));
     }
     let total = sum(input.weights.iter().copied());

@@ -27,6 +27,23 @@ pub struct Overlap {
 /// Pairs of more columns than this are not kept.
 const MOST_COLUMNS: usize = 2048;
 
+/// A front of more entries is bounded by this many, because pairs of entries are compared.
+pub const MOST_ENTRIES: usize = 100;
+
+/// These entries, or at most `most` of which one dominates each.
+pub fn at_most(entries: &[Entry], most: usize) -> Vec<Entry> {
+    if entries.len() <= most {
+        return entries.to_vec();
+    }
+    let least = |a: Entry, b: &Entry| Entry {
+        sums: std::array::from_fn(|at| a.sums[at].min(b.sums[at])),
+        leaves: a.leaves.min(b.leaves),
+        question: LEAF,
+    };
+    let neighbours = entries.chunks(entries.len().div_ceil(most));
+    neighbours.map(|few| few.iter().fold(few[0], least)).collect()
+}
+
 impl Overlap {
     /// Of a view that `counts` was filled with.
     pub fn new(shared: &Shared, counts: &Counts, level: crate::bits::Level, n: usize) -> Overlap {
@@ -110,7 +127,8 @@ impl Overlap {
             let sums = std::array::from_fn(|at| similarity::at_least(e.sums[at], lost[at]).max(0));
             Entry { sums, ..*e }
         };
-        Front::of_few(front.entries.iter().map(lower).collect()).entries
+        let known = at_most(&front.entries, MOST_ENTRIES);
+        Front::of_few(known.iter().map(lower).collect()).entries
     }
 
     /// How well a column tells the classes apart: more is better.

@@ -60,9 +60,21 @@ impl Gather {
         self.cells[at] = self.cells[at].min(cell);
     }
 
-    /// All entries of a split by `question` with one entry of either side, of at most `most` leaves.
+    /// All entries of a split by `question` with one entry of either side, of at most `most`
+    /// leaves.
     #[inline(always)]
     pub fn push_joined(&mut self, a: &[Entry], b: &[Entry], question: u32, most: u32) {
+        if self.is_flat() {
+            for one in a {
+                let cells = &mut self.cells[one.sums[0] as usize..];
+                let own = (one.sums[1] as u64) << 32 | u64::from(!question);
+                for other in b {
+                    let cell = &mut cells[other.sums[0] as usize];
+                    *cell = (*cell).min(own + ((other.sums[1] as u64) << 32));
+                }
+            }
+            return;
+        }
         for one in a {
             for other in b {
                 if one.leaves + other.leaves <= most {
@@ -80,27 +92,17 @@ impl Gather {
         leaves: u32,
         is_open: impl Fn(usize) -> bool,
     ) {
-        let [xs, ys, zs] = sums;
-        if self.cells.is_empty() || leaves > 0 {
-            for at in (0..xs.len()).filter(|&at| is_open(at)) {
-                let of = |list: &[i64]| list.get(at).copied().unwrap_or(0);
-                self.push(Entry { sums: [xs[at], of(ys), of(zs)], leaves, question: 0 });
-            }
-            return;
+        let of = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
+        for at in (0..sums[0].len()).filter(|&at| is_open(at)) {
+            let sums = std::array::from_fn(|sum| of(&sums[sum], at));
+            self.push(Entry { sums, leaves, question: 0 });
         }
-        if ys.is_empty() {
-            for (_, &x) in xs.iter().enumerate().filter(|(at, _)| is_open(*at)) {
-                let cell = &mut self.cells[x as usize];
-                *cell = (*cell).min(u64::from(u32::MAX));
-            }
-            return;
-        }
-        for (at, (&x, &y)) in xs.iter().zip(ys).enumerate() {
-            let cell = &mut self.cells[x as usize];
-            if (y as u64) << 32 < *cell && is_open(at) {
-                *cell = (y as u64) << 32;
-            }
-        }
+    }
+
+    /// Whether there is a table of two sums alone.
+    #[inline(always)]
+    pub fn is_flat(&self) -> bool {
+        !self.cells.is_empty() && self.cells.len() == self.width
     }
 
     /// The front of all candidates so far, which stay candidates.
@@ -117,7 +119,7 @@ impl Gather {
         if self.cells.is_empty() {
             self.reduce();
             entries.extend_from_slice(&self.list);
-        } else if self.cells.len() == self.width {
+        } else if self.is_flat() {
             walk(&self.cells, |x, cell| entries.push(entry_of(x, cell, 0)));
         } else {
             self.walk_layers(entries);

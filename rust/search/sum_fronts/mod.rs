@@ -14,13 +14,14 @@
 //! dominates that (`bounds`). What is left open when the time is up has such a bound, too: so the
 //! front of bounds and entries together is a staircase that no tree is below.
 //!
-//! Reading order: `axes` (what is summed), `entry`, `gather` (from candidates to a front), `node`,
-//! `two_levels`, `solve` (the root), `extract` (from entries to trees).
+//! Reading order: `axes` (what is summed), `entry`, `gather` and `flat` (from candidates to a
+//! front), `node`, `two_levels`, `solve` (the root), `extract` (from entries to trees).
 
 mod axes;
 mod bounds;
 mod entry;
 mod extract;
+mod flat;
 mod gather;
 mod known;
 mod node;

@@ -1,6 +1,6 @@
 //! One worker at one node: its leaf, its splits, and its front.
 
-use super::bounds::{Overlap, Sides};
+use super::bounds::{MOST_ENTRIES, Overlap, Sides, at_most};
 use super::entry::{Entry, Front};
 use super::gather::Gather;
 use super::shared::{Shared, Stopped};
@@ -314,13 +314,14 @@ impl Open {
 
     /// The bounds of all splits that are not done: no tree that is not in the front is below them.
     pub fn left_open(&self, shared: &Shared) -> Vec<Entry> {
-        let mut bounds = Vec::new();
+        let mut bounds: Vec<Entry> = Vec::new();
         for column in (0..self.is_done.len()).filter(|&column| !self.is_done[column]) {
-            let [a, b] = self.bounds(shared, column);
-            bounds.extend(a.iter().flat_map(|one| b.iter().map(|other| one.join(other, 0))));
+            let [a, b] = self.bounds(shared, column).map(|side| at_most(&side, MOST_ENTRIES));
+            let joined = a.iter().flat_map(|one| b.iter().map(|other| one.join(other, 0)));
+            bounds.extend(joined.filter(|bound| !self.front.dominates(bound)));
+            bounds = Front::of_few(bounds).entries;
         }
-        bounds.retain(|bound| !self.front.dominates(bound));
-        Front::of_few(bounds).entries
+        bounds
     }
 
     pub fn bytes(&self) -> usize {

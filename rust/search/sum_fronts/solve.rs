@@ -107,7 +107,7 @@ fn leaf_alone(problem: &Problem, axes: &Axes) -> Found {
 
 fn too_many(n: usize, most: usize) -> Error {
     Error::invalid(format!(
-        "the front has {n} trees or more, but at most {most} are asked for: raise max_points, or ask \
-         for fewer axes, smaller trees, or weights with fewer digits"
+        "the front has {n} trees, but at most {most} are asked for: raise max_points, or ask for \
+         fewer axes, smaller trees, or weights with fewer digits"
     ))
 }

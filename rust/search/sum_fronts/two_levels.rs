@@ -3,10 +3,12 @@
 //! The rows on one side of a column, split by another column, sum up to numbers that are linear in
 //! how much weight both columns share. So all stumps of a side are a few vector operations for each
 //! ordered pair of labels, and their front is gathered from them; the two fronts of a column are
-//! joined then.
+//! joined then. The heavier side comes first, because often the node's front dominates all that its
+//! stumps sum up to without the other side, which is not looked at then.
 
 use super::axes::Axes;
-use super::entry::{Entry, MOST_SUMS};
+use super::entry::{Entry, Front, MOST_SUMS};
+use super::flat::Flat;
 use super::gather::Gather;
 use super::shared::Shared;
 use crate::bits::Level;
@@ -25,8 +27,13 @@ pub struct TwoLevels {
     part: Vec<i64>,
     sums: [Vec<i64>; MOST_SUMS],
     is_allowed: Vec<bool>,
+    weights: Vec<i64>,
+    /// Stumps of one side: in a table of small numbers if they fit, else in the other.
+    flat: Flat,
     stumps: Gather,
     fronts: [Vec<Entry>; 2],
+    /// The node's front as it was a few columns ago.
+    known: Front,
 }
 
 /// The node whose trees are searched.
@@ -49,6 +56,7 @@ impl TwoLevels {
         halt: impl Fn() -> bool,
         gather: &mut Gather,
     ) -> bool {
+        self.known = Front::default();
         let n = node.view.columns.len();
         let (padded, width) = (node.counts.padded(), shared.axes.n_classes() + 1);
         self.ones.clear();
@@ -65,6 +73,9 @@ impl TwoLevels {
                 return false;
             }
             node.counts.pairs(shared.bits, node.level, first, wants_rows, &mut self.pairs);
+            if gather.is_flat() {
+                self.known = gather.front();
+            }
             for column in first..n.min(first + 4) {
                 let question = node.view.columns[column];
                 self.is_allowed.clear();
@@ -97,44 +108,67 @@ impl TwoLevels {
         let (axes, min_rows) = (shared.axes, shared.min_rows);
         let (n_classes, padded) = (axes.n_classes(), counts.padded());
         let ones = counts.ones(column);
-        for side in [0, 1] {
-            let weigh = |at: usize| if side == 1 { ones[at] } else { counts.whole[at] - ones[at] };
-            let rows = weigh(n_classes);
-            if min_rows > 1 && rows < min_rows {
-                return;
-            }
-            let weights: Vec<i64> = (0..n_classes).map(weigh).collect();
+        let rows_of = |side: usize| {
+            let one = ones[n_classes];
+            if side == 1 { one } else { counts.whole[n_classes] - one }
+        };
+        if min_rows > 1 && rows_of(0).min(rows_of(1)) < min_rows {
+            return;
+        }
+        let (one, all): (i64, i64) =
+            (ones[..n_classes].iter().sum(), counts.whole[..n_classes].iter().sum());
+        let heavier = usize::from(2 * one > all);
+        for side in [heavier, 1 - heavier] {
             let from = column % 4 * (n_classes + 1) * padded;
             let both = &self.pairs[from..from + (n_classes + 1) * padded];
+            self.weights.clear();
             self.part.clear();
             if side == 1 {
+                self.weights.extend_from_slice(&ones[..n_classes]);
                 self.part.extend_from_slice(both);
             } else {
+                let rest = counts.whole.iter().zip(&ones[..n_classes]);
+                self.weights.extend(rest.map(|(all, one)| all - one));
                 self.part.extend(self.ones.iter().zip(both).map(|(one, both)| one - both));
             }
             let leaves = shared.one_leaf();
-            self.stumps.begin(axes.worst(&weights), 2 * leaves);
-            axes.leaf_entries(&weights, leaves).for_each(|entry| self.stumps.push(entry));
-            let rows = (min_rows > 1).then_some((rows, min_rows));
-            self.stumps(axes, &weights, (counts.n_columns(), padded), rows, leaves);
-            self.stumps.front_into(&mut self.fronts[side]);
+            let worst = axes.worst(&self.weights);
+            let is_flat = self.flat.begin(worst, leaves, axes.n_sums());
+            if is_flat {
+                axes.leaf_entries(&self.weights, 0).for_each(|leaf| self.flat.push(&leaf));
+            } else {
+                self.stumps.begin(worst, 2 * leaves);
+                let entries = axes.leaf_entries(&self.weights, leaves);
+                entries.for_each(|entry| self.stumps.push(entry));
+            }
+            let rows = (min_rows > 1).then_some((rows_of(side), min_rows));
+            self.stumps(axes, (counts.n_columns(), padded), rows, (leaves, is_flat));
+            let front = &mut self.fronts[side];
+            if is_flat {
+                self.flat.front_into(front)
+            } else {
+                self.stumps.front_into(front)
+            }
+            // Whatever the other side adds, no sum is below what this side sums up to.
+            if side == heavier && front.iter().all(|entry| self.known.dominates(entry)) {
+                return;
+            }
         }
         let [a, b] = &self.fronts;
         gather.push_joined(a, b, question, shared.most_leaves(2));
     }
 
     /// All stumps of one side, whose parts are in `part`. `rows`: of the side, and what each leaf
-    /// must have at least, if that is more than one.
+    /// must have at least, if that is more than one. `leaf`: how many leaves it counts for.
     #[inline(always)]
     fn stumps(
         &mut self,
         axes: &Axes,
-        weights: &[i64],
         (n, padded): (usize, usize),
         rows: Option<(i64, i64)>,
-        leaf: u32,
+        (leaf, is_flat): (u32, bool),
     ) {
-        let TwoLevels { part, sums, is_allowed, stumps, .. } = self;
+        let TwoLevels { part, sums, is_allowed, weights, flat, stumps, .. } = self;
         let n_classes = axes.n_classes();
         for zero in 0..axes.n_labels() {
             let base = axes.leaf(weights, zero);
@@ -154,23 +188,25 @@ impl TwoLevels {
                         own >= least && all - own >= least
                     })
                 };
-                if rows.is_none() && is_allowed.is_empty() {
-                    stumps.push_all(sums, 2 * leaf, |_| true);
-                } else {
-                    let is_open =
-                        |at: usize| is_allowed.get(at).is_none_or(|&is| is) && has_rows(at);
-                    stumps.push_all(sums, 2 * leaf, is_open);
+                let is_open = |at: usize| is_allowed.get(at).is_none_or(|&is| is) && has_rows(at);
+                match (is_flat, rows.is_none() && is_allowed.is_empty()) {
+                    (true, true) => flat.push_all(sums, |_| true),
+                    (true, false) => flat.push_all(sums, is_open),
+                    _ => stumps.push_all(sums, 2 * leaf, is_open),
                 }
             }
         }
     }
 
     pub fn bytes(&self) -> usize {
-        let lists = [&self.ones, &self.pairs, &self.part].into_iter().chain(&self.sums);
+        let lists = [&self.ones, &self.pairs, &self.part, &self.weights];
+        let lists = lists.into_iter().chain(&self.sums);
         let fronts = self.fronts.iter().map(|front| front.capacity() * size_of::<Entry>());
         lists.map(|list| list.capacity() * 8).sum::<usize>()
             + self.is_allowed.capacity()
+            + self.flat.bytes()
             + self.stumps.bytes()
+            + self.known.bytes()
             + fronts.sum::<usize>()
     }
 }
