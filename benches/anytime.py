@@ -1,11 +1,11 @@
-"""Fits that their time limit stops: the tree that they have then, beside CART's with the same limits.
+"""Fits that their time limit stops: the tree that they have then, beside CART's of that depth.
 
     python benches/anytime.py DATA [--sets magic,segment] [--depths 4,5] [--limits 2,10]
 
 ``DATA`` is a folder of Parquet files with a column ``target``. For each fit the objective and the
 lower bound at the limit, and two integrals of its curve over the time, as shares of the limit: the
-primal one of the objective above the best that was found, and the dual one of the lower bound below it.
-Smaller is better; 0 is a tree, or a proof, from the first moment on.
+primal one of the objective above the best that was found, and the dual one of the lower bound
+below it. Smaller is better; 0 is a tree, or a proof, from the first moment on.
 """
 
 from __future__ import annotations
