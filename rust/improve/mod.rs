@@ -3,9 +3,9 @@
 //! A search that proves the best tree may find good ones late. So if it has not ended after a short
 //! while, it waits now and then, and a slice of the time goes into trees that are found without any
 //! proof ([`steps`]): greedy ones, the best ones of less depth or over fewer cuts, and the best
-//! subtrees of what is known. Whatever a tree was found on, it is a tree of the problem, its cost is
-//! computed again from all points, and the search goes on with it as its cutoff. Lower bounds are
-//! those of the search alone.
+//! subtrees of what is known. Whatever a tree was found on, it is a tree of the problem, its cost
+//! is computed again from all points, and the search goes on with it as its cutoff. Lower bounds
+//! are those of the search alone.
 //!
 //! Reading order: [`clock`] (when) → [`steps`] (what) → [`help`] (a search within a slice) →
 //! [`part`] (a part of a problem) → [`greedy`], [`subtrees`], [`alternate`] → [`fit`].

@@ -1,4 +1,4 @@
-//! A part of a problem, as a problem of its own: some of its points, some of its cuts, other limits.
+//! A part of a problem, as a problem of its own: some points, some cuts, other limits.
 //!
 //! A plan of the part is a plan of the whole, because each cut of the part is one of the whole.
 //! What it costs there is computed again by who takes it.

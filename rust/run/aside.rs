@@ -81,8 +81,8 @@ impl<W> Side<W> {
         due < u64::MAX && nanoseconds(elapsed) >= due
     }
 
-    /// Do what is due while all workers wait. `step` says when it is due again, if ever; while it is
-    /// done nothing is due.
+    /// Do what is due while all workers wait. `step` says when it is due again, if ever; while it
+    /// is done nothing is due.
     pub fn step(&self, step: impl FnOnce(&mut W) -> Option<Duration>) {
         self.due.store(u64::MAX, Ordering::Relaxed);
         let Some(mut work) = lock(&self.work).take() else { return };
