@@ -12,6 +12,7 @@ mod saved;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::finish::grow;
+use crate::improve::Beside;
 use crate::problem::Problem;
 use crate::route::{Route, SavedSearch};
 use crate::run::{HeapBytes, Held, Run};
@@ -38,10 +39,17 @@ pub fn go_on(
         if let Some(known) = known {
             run.begin_with(known.lower, known.upper);
         }
+        let beside = Beside::begin(problem, route, run, cutoff);
         let searched = route.search(problem, run, cutoff, known.and_then(Incumbent::take));
+        let better = beside.and_then(|beside| beside.end(run));
         // A task that failed explains whatever came of it.
         problem.task.failure().map_or(Ok(()), Err)?;
-        let (found, saved) = searched?;
+        let (mut found, saved) = searched?;
+        if let Some((plan, upper)) = better
+            && upper < found.upper
+        {
+            (found.plan, found.upper) = (plan, upper);
+        }
         // A saved search stays in memory while the answer is refined.
         let _held = Held::of(run, saved.as_ref().map_or(0, SavedSearch::heap_bytes));
         let lower = found.lower.max(run.known_lower());

@@ -69,6 +69,8 @@ pub mod check;
 pub mod finish;
 pub mod route;
 
+pub mod improve;
+
 pub mod answer;
 
 pub mod guess;

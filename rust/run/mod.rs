@@ -1,5 +1,6 @@
 //! One run of a search: its limits, its progress, its cancellation. Every search checks in here.
 
+mod aside;
 mod curve;
 mod decided;
 mod held;
@@ -12,5 +13,5 @@ mod threads;
 pub use held::{Account, Counted, HeapBytes, Held};
 pub use limits::{Limits, Status};
 pub use progress::{Moment, Progress, Work};
-pub use state::{Pulse, Run};
+pub use state::{Aside, Pulse, Run};
 pub use threads::{on_deep_stack, on_threads};

@@ -1,9 +1,10 @@
 //! What the workers of a search share of its run, and the clock looks at.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::aside::{Gate, Side};
 use super::curve::Curve;
 use super::decided::Decided;
 use super::limits::{Limits, Status};
@@ -14,6 +15,10 @@ use crate::cost::{Cost, INFINITE, Scale};
 
 /// Called now and then from the thread that started the run; `false` interrupts it.
 pub type Pulse<'a> = Box<dyn FnMut(&Progress) -> bool + Send + 'a>;
+
+/// Done on the side, such as to look for a better tree: it says at which time of the run it is to
+/// be called again, if ever.
+pub type Aside = Box<dyn FnMut(&Run<'_>) -> Option<Duration> + Send>;
 
 /// How often the pulse may beat.
 const BEAT: Duration = Duration::from_millis(50);
@@ -40,6 +45,9 @@ pub struct Run<'a> {
     kernel_calls: AtomicU64,
     decided: Decided,
     beat: Mutex<Beat<'a>>,
+    side: Side<Aside>,
+    /// Trees that cost this or more are of no use to a search any more.
+    cutoff: AtomicI64,
 }
 
 struct Beat<'a> {
@@ -61,6 +69,10 @@ impl Beat<'_> {
 
 impl<'a> Run<'a> {
     pub fn new(limits: Limits, scale: Scale, pulse: Option<Pulse<'a>>) -> Self {
+        Run::with_gate(limits, scale, pulse, Arc::default())
+    }
+
+    fn with_gate(limits: Limits, scale: Scale, pulse: Option<Pulse<'a>>, gate: Arc<Gate>) -> Self {
         let start = Instant::now();
         let held = i64::try_from(limits.held).unwrap_or(i64::MAX / 2);
         Run {
@@ -83,6 +95,8 @@ impl<'a> Run<'a> {
                 known: (Cost::MIN, INFINITE),
                 shown: INFINITE,
             }),
+            side: Side::new(gate),
+            cutoff: AtomicI64::new(INFINITE),
         }
     }
 
@@ -94,27 +108,31 @@ impl<'a> Run<'a> {
 
     /// A part that may stop at a gap of its own.
     pub fn part_to_gap<'b>(&self, scale: Scale, gap: f64, pulse: Pulse<'b>) -> Run<'b> {
-        let limits = Limits {
-            time: (self.limits.time)
-                .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds()))),
+        Run::with_gate(self.left(gap), scale, Some(pulse), self.side.gate().clone())
+    }
+
+    /// A run that helps this one while its workers wait, for so long at most.
+    pub fn helper<'b>(&self, time: Duration, pulse: Pulse<'b>) -> Run<'b> {
+        let left = self.left(0.0);
+        let time = left.time.map_or(time, |left| left.min(time));
+        Run::new(Limits { time: Some(time), ..left }, self.scale, Some(pulse))
+    }
+
+    fn left(&self, gap: f64) -> Limits {
+        Limits {
+            time: self.limits.time.map(|limit| limit.saturating_sub(self.start.elapsed())),
             memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
             held: 0,
             gap,
             threads: self.limits.threads,
-        };
-        Run::new(limits, scale, Some(pulse))
+        }
     }
 
     /// Take over the work of a part that came to its end, and why it did, if a limit of this run
     /// was the reason. The gap of a part is none of the whole.
     pub fn absorb(&self, part: &Run) {
-        let work = part.work();
-        self.add_nodes(work.nodes);
-        self.add_kernel_calls(work.kernel_calls);
-        self.add_decisions(&work.bounds);
-        // It was held beside what is held here.
-        self.add_bytes(work.peak_bytes as i64);
-        self.add_bytes(-(work.peak_bytes as i64));
+        self.add_decisions(&part.work().bounds);
+        self.absorb_help(part);
         if let Some(status) = part.stopped()
             && !matches!(status, Status::Interrupted | Status::GapLimit)
         {
@@ -122,12 +140,29 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Take over the work of a helper, whose limits are none of this run, and whose bounds decide
+    /// nothing here.
+    pub fn absorb_help(&self, helper: &Run) {
+        let work = helper.work();
+        self.add_nodes(work.nodes);
+        self.add_kernel_calls(work.kernel_calls);
+        // It was held beside what is held here.
+        self.add_bytes(work.peak_bytes as i64);
+        self.add_bytes(-(work.peak_bytes as i64));
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Whether somebody asked to stop; cheap enough for inner loops.
+    /// Whether somebody asked to stop; cheap enough for inner loops. Workers wait here while
+    /// something is done on the side.
     pub fn stopped(&self) -> Option<Status> {
+        self.side.gate().pass();
+        self.status()
+    }
+
+    fn status(&self) -> Option<Status> {
         Status::from_code(self.stop.load(Ordering::Relaxed))
     }
 
@@ -137,12 +172,41 @@ impl<'a> Run<'a> {
 
     /// Look at the clock; any worker may call this, as often as every few microseconds of work.
     pub fn check_time(&self) -> Option<Status> {
+        self.look_at_clock();
+        self.stopped()
+    }
+
+    fn look_at_clock(&self) {
         let kept_back = Duration::from_nanos(self.kept_back.load(Ordering::Relaxed));
         let is_over = |limit| self.start.elapsed() + kept_back >= limit;
         if self.limits.time.is_some_and(is_over) {
             self.stop(Status::TimeLimit);
         }
-        self.stopped()
+    }
+
+    /// From now on, when this time of the run has come, do this on the side, in the caller's
+    /// thread.
+    pub fn set_aside(&self, due: Duration, work: Aside) {
+        self.side.set(due, work);
+    }
+
+    /// Nothing more is done on the side, and the cutoff that came of it is forgotten.
+    pub fn clear_aside(&self) {
+        self.side.clear();
+        self.cutoff.store(INFINITE, Ordering::Relaxed);
+    }
+
+    /// Trees that cost this or more are of no use to a search, because something that works on the
+    /// side knows a better one.
+    pub fn cutoff(&self) -> Cost {
+        self.cutoff.load(Ordering::Relaxed)
+    }
+
+    /// A tree of this cost was found on the side. A search still looks for one that costs as much,
+    /// so that its own answer does not depend on when this one was found.
+    pub fn found_aside(&self, cost: Cost) {
+        self.cutoff.fetch_min(cost + 1, Ordering::Relaxed);
+        self.tell(0, cost);
     }
 
     /// From now on, keep so much of the time for what follows the search.
@@ -174,7 +238,17 @@ impl<'a> Run<'a> {
     /// Tell bounds of the whole problem, with an infinite `upper` if no tree is known. Only the
     /// caller's thread does.
     pub fn report(&self, lower: Cost, upper: Cost) -> Option<Status> {
-        self.check_time();
+        let status = self.tell(lower, upper);
+        if status.is_some() || !self.side.is_due(self.start.elapsed()) {
+            return status;
+        }
+        self.side.step(|work| work(self));
+        self.status()
+    }
+
+    /// As [`report`](Run::report), while workers wait. Nothing costs less than 0.
+    pub fn tell(&self, lower: Cost, upper: Cost) -> Option<Status> {
+        self.look_at_clock();
         let mut beat = self.beat();
         beat.tighten(lower, upper);
         let (lower, upper) = beat.known;
@@ -201,7 +275,7 @@ impl<'a> Run<'a> {
                 self.stop(Status::Interrupted);
             }
         }
-        self.stopped()
+        self.status()
     }
 
     /// Whether the pulse said to end, even if something else had ended the search before.
@@ -233,6 +307,10 @@ impl<'a> Run<'a> {
     /// The anytime curve, closed with the final bounds.
     pub fn curve(&self, lower: Cost, upper: Cost) -> Vec<Moment> {
         self.beat().curve.closed(self.moment(lower, upper))
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
     }
 
     pub fn seconds(&self) -> f64 {

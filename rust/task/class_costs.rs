@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::leaf::Leaf;
+use super::merging::Merging;
 use crate::cost::Cost;
 
 /// Class weights and costs in integer units.
@@ -66,6 +67,12 @@ impl ClassCosts {
         assert_eq!(costs.len(), n_classes * n_labels);
         let costed = ClassCosts::new((n_classes, n_labels), weights.into(), weight_units, costs);
         ClassCosts { counts_all: true, ..costed }
+    }
+
+    /// These costs on fewer points.
+    pub(super) fn merged(&self, merging: &Merging) -> ClassCosts {
+        let weights = merging.sums(self.n_classes, |point| self.weights(point));
+        ClassCosts { weights: weights.into(), served: Vec::new(), ..self.clone() }
     }
 
     /// As above, with a floor for each point: the loss of the dearest label whose regret is no more

@@ -32,6 +32,7 @@
 //! child support hold here too.
 
 use super::leaf::Leaf;
+use super::merging::Merging;
 use super::twofold::{Twofold, scale};
 use crate::cost::Cost;
 
@@ -112,6 +113,23 @@ impl Squares {
     /// ⌈g⌉ of an output.
     pub fn gain(&self, output: usize, sum: i64, weight: i64) -> Cost {
         gain(sum, weight, self.outputs[output].shift)
+    }
+
+    /// These squares on fewer points. Whoever loses a point that stands for several loses one after
+    /// the other, so that `worst` adds up.
+    pub(super) fn merged(&self, merging: &Merging) -> Squares {
+        let (width, n_outputs) = (self.n_outputs + 2, self.n_outputs);
+        let stats = merging.sums(width, |point| &self.stats(point)[..width]);
+        let worst = merging.sums(1, |point| &self.worst[point..=point]);
+        let mut sums = vec![Twofold::default(); merging.n * n_outputs];
+        for (&point, &new) in merging.points.iter().zip(merging.new) {
+            for o in 0..n_outputs {
+                let sum = &mut sums[new as usize * n_outputs + o];
+                *sum = *sum + self.sums[point as usize * n_outputs + o];
+            }
+        }
+        let outputs = self.outputs.clone();
+        Squares { n_outputs, stats, floored: false, worst, outputs, sums }
     }
 
     /// As above, with a floor for each point: the searches then take for granted that no rows cost

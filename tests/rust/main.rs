@@ -22,6 +22,7 @@ mod floors;
 mod front_contract;
 mod front_tasks;
 mod fronts_larger;
+mod good_trees;
 mod guess;
 mod incumbents;
 mod intervals;

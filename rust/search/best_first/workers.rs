@@ -111,6 +111,8 @@ fn search(
         Worker::new(&shared, kernel, options.level, extracts)
     };
     let report = || {
+        // Cutoffs that were found meanwhile.
+        shared.root.lower_to(run.cutoff() - bits.unavoidable_cost);
         run.report(
             shared.root.lower() + bits.unavoidable_cost,
             shared.root.upper() + bits.unavoidable_cost,

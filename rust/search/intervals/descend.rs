@@ -26,6 +26,8 @@ pub struct Shared<'a, 'run, K> {
     pub upper: AtomicI64,
     /// Trees that cost this or more are of no use.
     pub cutoff: Cost,
+    /// Trees cost so much more than the kernel says.
+    pub base: Cost,
     /// The bound that the least costs of points stand for.
     pub least_bound: Bound,
 }
@@ -179,6 +181,8 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
                 *root = Some(Counted::new(self.shared.run, open_intervals));
             }
             let open_intervals = root.as_mut().expect("begun");
+            let cutoff = self.shared.run.cutoff() - self.shared.base;
+            open_intervals.change(|open| open.offer(cutoff, Plan::Leaf));
             self.shared.lower.fetch_max(open_intervals.lower(), Ordering::Relaxed);
             self.shared.upper.fetch_min(open_intervals.upper, Ordering::Relaxed);
             if self.stopped() {

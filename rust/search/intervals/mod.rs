@@ -162,7 +162,9 @@ fn with<K: RankKernel>(
         open.offer(cutoff, Plan::Leaf);
         Counted::new(run, open)
     });
+    let base = problem.as_one_leaf() - leaf;
     let shared = Shared {
+        base,
         kernel,
         view,
         run,
@@ -185,7 +187,6 @@ fn with<K: RankKernel>(
         }
         Some(worker.solve(&view.root, depth, Cost::MAX))
     };
-    let base = problem.as_one_leaf() - leaf;
     let report = || {
         let (lower, upper) =
             (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));

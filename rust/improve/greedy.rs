@@ -1,0 +1,215 @@
+//! Greedy trees: the split that looks best now, and again on both sides, as CART does it.
+//!
+//! What looks best is told by squares: of weights by class (the Gini impurity, where errors cost
+//! the same), of losses by label, or of the numbers that means are taken of. Where a task knows
+//! none of these, by what leaves cost.
+
+use std::collections::BinaryHeap;
+
+use super::fit::{Room, parted};
+use super::line::Line;
+use crate::ids::FeatureId;
+use crate::problem::Problem;
+use crate::task::Structure;
+use crate::tree::Plan;
+
+/// No tree is grown beyond this, because what it gains there is little.
+const DEEPEST: u32 = 64;
+const MOST_LEAVES: u32 = 1024;
+
+/// Sums of whole numbers below this are exact in floats.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// How good splits look.
+pub struct Scorer<'a> {
+    of: &'a Problem,
+    /// Numbers of a point: its weight first, and then those whose squares count. None where they
+    /// are too large for floats: then no split looks good.
+    width: usize,
+    numbers: Vec<f64>,
+    /// Whether the numbers are statistics, of which leaves are costed.
+    costs: bool,
+}
+
+impl<'a> Scorer<'a> {
+    pub fn new(of: &'a Problem) -> Scorer<'a> {
+        let n = of.points.len();
+        let mut numbers = Vec::new();
+        let (width, costs) = match of.task.structure() {
+            Structure::Classes(classes) => {
+                let worst: Vec<f64> =
+                    (0..classes.n_classes()).map(|class| classes.worst_of(class) as f64).collect();
+                for point in 0..n {
+                    let from = numbers.len();
+                    numbers.push(0.0);
+                    let own = classes.weights(point).iter().zip(&worst);
+                    numbers.extend(own.map(|(&weight, worst)| weight as f64 * worst));
+                    numbers[from] = numbers[from + 1..].iter().sum();
+                }
+                (classes.n_classes() + 1, false)
+            }
+            Structure::Labels(labelled) => {
+                for point in 0..n {
+                    numbers.push(of.points.rows(point) as f64);
+                    let labels = 0..labelled.n_labels() as u32;
+                    numbers.extend(labels.map(|label| labelled.loss(point, label) as f64));
+                }
+                (labelled.n_labels() + 1, false)
+            }
+            Structure::Squares(squares) => {
+                let outputs = 0..squares.n_outputs();
+                let roots: Vec<f64> = outputs.map(|o| squares.factor(o).sqrt()).collect();
+                for point in 0..n {
+                    let stats = squares.stats(point);
+                    numbers.push(stats[0] as f64);
+                    let own = stats[1..].iter().zip(&roots);
+                    numbers.extend(own.map(|(&sum, root)| sum as f64 * root));
+                }
+                (squares.n_outputs() + 1, false)
+            }
+            Structure::Sums | Structure::Counts => {
+                for point in 0..n {
+                    numbers.extend(of.task.stats(point).iter().map(|&s| s as f64));
+                }
+                (of.task.width(), true)
+            }
+        };
+        // A task must not be asked about sums that no points have.
+        let size: f64 = numbers.iter().map(|number| number.abs()).sum();
+        if costs && size >= EXACT {
+            return Scorer { of, width: 0, numbers: Vec::new(), costs };
+        }
+        Scorer { of, width, numbers, costs }
+    }
+
+    fn add(&self, sum: &mut [f64], point: u32) {
+        let own = &self.numbers[point as usize * self.width..][..self.width];
+        sum.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
+    }
+
+    /// The more, the better a leaf with these sums.
+    fn score(&self, sums: &[f64]) -> f64 {
+        if self.costs {
+            let stats: Vec<i64> = sums.iter().map(|&sum| sum as i64).collect();
+            return -(self.of.task.leaf(&stats).cost as f64);
+        }
+        let squares: f64 = sums[1..].iter().map(|number| number * number).sum();
+        if sums[0] > 0.0 { squares / sums[0] } else { 0.0 }
+    }
+
+    /// The split of these points that looks best, and by how much it does.
+    fn best(&self, points: &[u32]) -> Option<(f64, FeatureId, u32)> {
+        if self.width == 0 {
+            return None;
+        }
+        let mut all = vec![0.0; self.width];
+        points.iter().for_each(|&point| self.add(&mut all, point));
+        let rows = points.iter().map(|&point| self.of.points.rows(point as usize)).sum::<u64>();
+        let whole = self.score(&all);
+        let mut best: Option<(f64, FeatureId, u32)> = None;
+        for (index, feature) in self.of.features.iter().enumerate() {
+            let numbers =
+                |at: usize| &self.numbers[points[at] as usize * self.width..][..self.width];
+            let line = Line::of(self.of, feature, points, self.width, numbers);
+            self.walk(&line, (&all, rows), |score, cut| {
+                if best.is_none_or(|best| score - whole > best.0) {
+                    best = Some((score - whole, FeatureId::from(index), cut));
+                }
+            });
+        }
+        best
+    }
+
+    /// Every cut between two ranks that has enough rows on both sides.
+    fn walk(&self, line: &Line, (all, rows): (&[f64], u64), mut found: impl FnMut(f64, u32)) {
+        let least = self.of.shape.min_leaf_rows.max(1);
+        let (mut left, mut right) = (vec![0.0; self.width], vec![0.0; self.width]);
+        let mut lefts = 0;
+        for (at, &(rank, own)) in line.ranks.iter().enumerate() {
+            lefts += own;
+            let sums = &line.sums[at * self.width..][..self.width];
+            left.iter_mut().zip(sums).for_each(|(left, sum)| *left += sum);
+            if rows - lefts < least {
+                break;
+            }
+            if own == 0 || lefts < least {
+                continue;
+            }
+            for (s, right) in right.iter_mut().enumerate() {
+                *right = all[s] - left[s];
+            }
+            found(self.score(&left) + self.score(&right), rank);
+        }
+    }
+}
+
+/// A leaf that waits to be split.
+struct Waiting {
+    gain: f64,
+    node: usize,
+    depth: u32,
+    split: (FeatureId, u32),
+    points: Vec<u32>,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
+    }
+}
+
+type Split = (FeatureId, u32, [usize; 2]);
+
+/// A greedy tree, which may have more leaves than the limit, so that the best of them can be kept.
+/// The leaf that gains most is split next, until there are enough or `goes_on` says no.
+pub fn grow(scorer: &Scorer, points: Vec<u32>, room: Room, goes_on: &dyn Fn() -> bool) -> Plan {
+    let most = room.leaves.saturating_mul(3).min(MOST_LEAVES);
+    let mut nodes: Vec<Option<Split>> = vec![None];
+    let mut waiting = BinaryHeap::new();
+    let wait = |node: usize, depth: u32, points: Vec<u32>| {
+        let (gain, feature, cut) = match depth < room.depth.min(DEEPEST) && points.len() > 1 {
+            true => scorer.best(&points).filter(|best| best.0 > 0.0)?,
+            false => return None,
+        };
+        Some(Waiting { gain, node, depth, split: (feature, cut), points })
+    };
+    waiting.extend(wait(0, 0, points));
+    let mut leaves = 1;
+    while leaves < most
+        && goes_on()
+        && let Some(Waiting { node, depth, split, points, .. }) = waiting.pop()
+    {
+        let sides = parted(scorer.of, split, &points);
+        let children = [nodes.len(), nodes.len() + 1];
+        nodes[node] = Some((split.0, split.1, children));
+        nodes.extend([None, None]);
+        leaves += 1;
+        for (child, points) in children.into_iter().zip(sides) {
+            waiting.extend(wait(child, depth + 1, points));
+        }
+    }
+    plan(&nodes, 0)
+}
+
+fn plan(nodes: &[Option<Split>], at: usize) -> Plan {
+    match nodes[at] {
+        None => Plan::Leaf,
+        Some((feature, cut, [left, right])) => {
+            Plan::split(feature, cut, plan(nodes, left), plan(nodes, right))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Sums of points' numbers along a feature.
+
+use crate::data::Feature;
+use crate::problem::Problem;
+
+/// Where ranks are more than so many for each point, points are sorted, not counted.
+const SPARSE: usize = 4;
+
+pub struct Line {
+    /// Ranks in ascending order, with their rows; some ranks may have none.
+    pub ranks: Vec<(u32, u64)>,
+    /// By rank: the sums of its points' numbers.
+    pub sums: Vec<f64>,
+}
+
+impl Line {
+    /// `numbers`: by place among the points, `width` of them.
+    pub fn of<'n>(
+        of: &Problem,
+        feature: &Feature,
+        points: &[u32],
+        width: usize,
+        numbers: impl Fn(usize) -> &'n [f64],
+    ) -> Line {
+        let rank = |point: u32| feature.rank(&of.points, point as usize);
+        let n_ranks = feature.cuts as usize + 1;
+        let mut line = Line { ranks: Vec::new(), sums: Vec::new() };
+        if n_ranks <= points.len().saturating_mul(SPARSE) {
+            line.ranks.extend((0..n_ranks as u32).map(|rank| (rank, 0)));
+            line.sums.resize(n_ranks * width, 0.0);
+            for (at, &point) in points.iter().enumerate() {
+                line.add(rank(point) as usize, of.points.rows(point as usize), numbers(at));
+            }
+            return line;
+        }
+        let mut order: Vec<(u32, u32)> = Vec::with_capacity(points.len());
+        order.extend(points.iter().enumerate().map(|(at, &point)| (rank(point), at as u32)));
+        order.sort_unstable();
+        for (rank, at) in order {
+            if line.ranks.last().is_none_or(|last| last.0 != rank) {
+                line.ranks.push((rank, 0));
+                line.sums.resize(line.sums.len() + width, 0.0);
+            }
+            let last = line.ranks.len() - 1;
+            let rows = of.points.rows(points[at as usize] as usize);
+            line.add(last, rows, numbers(at as usize));
+        }
+        line
+    }
+
+    fn add(&mut self, place: usize, rows: u64, numbers: &[f64]) {
+        self.ranks[place].1 += rows;
+        let sums = &mut self.sums[place * numbers.len()..][..numbers.len()];
+        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+    }
+}

@@ -1,0 +1,73 @@
+//! Good trees early: while a search has not ended, look for a better tree than it has found.
+//!
+//! A search that proves the best tree may find good ones late. So if it has not ended after a short
+//! while, it waits now and then, and a slice of the time goes into trees that are found without any
+//! proof ([`steps`]): greedy ones, the best ones of less depth or over fewer cuts, and the best
+//! subtrees of what is known. Whatever a tree was found on, it is a tree of the problem, its cost
+//! is computed again from all points, and the search goes on with it as its cutoff. Lower bounds
+//! are those of the search alone.
+//!
+//! Reading order: [`clock`] (when) → [`steps`] (what) → [`help`] (a search within a slice) →
+//! [`part`] (a part of a problem) → [`greedy`], [`subtrees`], [`alternate`] → [`fit`].
+
+mod alternate;
+mod clock;
+mod fit;
+mod greedy;
+mod help;
+mod line;
+mod part;
+mod steps;
+mod subtrees;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::cost::{Cost, INFINITE};
+use crate::problem::Problem;
+use crate::route::Route;
+use crate::run::Run;
+use crate::tree::Plan;
+use clock::Clock;
+use steps::Steps;
+
+/// What is looked for beside a search.
+pub struct Beside {
+    steps: Arc<Mutex<Steps>>,
+}
+
+impl Beside {
+    /// From now on, look for trees of the problem that cost less than `cutoff`, beside the run's
+    /// search of it. `None` where a search needs no help.
+    pub fn begin(problem: &Problem, route: Route, run: &Run, cutoff: Cost) -> Option<Beside> {
+        match route {
+            Route::Intervals | Route::RelaxationThenCuts | Route::CutByCut => {}
+            _ => return None,
+        }
+        let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff)));
+        let (mut clock, own) = (Clock::new(run.limits().time), steps.clone());
+        let work = move |run: &Run<'_>| {
+            let (start, time) = (run.elapsed(), clock.slice(run.elapsed()));
+            let mut steps = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let goes_on = steps.take(run, time);
+            clock.took(start, run.elapsed());
+            goes_on.then(|| clock.due()).flatten()
+        };
+        run.set_aside(Clock::new(run.limits().time).due()?, Box::new(work));
+        Some(Beside { steps })
+    }
+
+    /// Look no more. The best tree that was found, if it costs less than the cutoff, and its cost.
+    pub fn end(self, run: &Run) -> Option<(Plan, Cost)> {
+        run.clear_aside();
+        let mut steps = self.steps.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        steps.take_best()
+    }
+}
+
+/// The best tree that is found in so much time, without any proof, and its cost.
+pub fn good_tree(problem: &Problem, run: &Run, time: Duration) -> Option<(Plan, Cost)> {
+    let mut steps = Steps::new(problem, INFINITE);
+    steps.take(run, time);
+    steps.take_best()
+}
