@@ -94,6 +94,19 @@ impl PathContext {
         self.walk.kind(self.column(question))
     }
 
+    /// Take the questions out of a mask of them that may be asked neither here nor anywhere below.
+    pub fn strike(&self, state: &State, questions: &[u32], mask: &mut [u64]) {
+        if !self.sheds(state) {
+            // Something that is forbidden now may become allowed.
+            return;
+        }
+        for (at, &question) in questions.iter().enumerate() {
+            if !self.allows(state, question) {
+                mask[at / 64] &= !(1 << (at % 64));
+            }
+        }
+    }
+
     /// `Context::sheds`.
     pub fn sheds(&self, state: &State) -> bool {
         self.walk.sheds(state)

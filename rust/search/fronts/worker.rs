@@ -173,13 +173,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let (above, below) = self.frames.split_at_mut(at + 1);
         let (view, child) = (&above[at].view, &mut below[0].view);
         view.child((split.column, side), depth >= 3, self.level, child, &mut self.mask);
-        // What is forbidden now is so everywhere below, if nothing becomes allowed there.
-        if let Some(context) = context.filter(|context| context.sheds(&state)) {
-            for (column, &question) in child.columns.iter().enumerate() {
-                if !context.allows(&state, question) {
-                    self.mask[column / 64] &= !(1 << (column % 64));
-                }
-            }
+        if let Some(context) = context {
+            context.strike(&state, &child.columns, &mut self.mask);
         }
         let varying: usize = self.mask.iter().map(|word| word.count_ones() as usize).sum();
         if varying < child.columns.len() {
