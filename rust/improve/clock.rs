@@ -91,8 +91,9 @@ mod tests {
             let mut clock = Clock::new(Some(limit));
             let (mut now, mut last) = (Duration::ZERO, Duration::ZERO);
             while let Some(due) = clock.due() {
-                assert!(due >= now && due <= limit.mul_f64(LAST));
-                now = due;
+                assert!(due <= limit.mul_f64(LAST));
+                // A slice may end after the next one is due.
+                now = now.max(due);
                 last = clock.slice(now);
                 clock.took(now, now + last);
                 now += last;
