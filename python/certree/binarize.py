@@ -140,6 +140,7 @@ class ThresholdBinarizer(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def _questions(self, names: list[str] | None = None) -> list[str]:

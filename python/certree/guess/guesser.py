@@ -272,4 +272,5 @@ class ThresholdGuesser(ThresholdBinarizer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
