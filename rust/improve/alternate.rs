@@ -6,7 +6,7 @@
 //! leaves answer again what is best for their points, so that the cost never rises.
 
 use super::fit::{Room, fitted, parted};
-use super::line::Line;
+use super::line::{Asked, Line};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::task::Structure;
@@ -86,7 +86,7 @@ pub fn alternated(
     }
     let mut split = (*feature, *cut);
     let (mut left, mut right) = ((**left).clone(), (**right).clone());
-    if let Some(better) = better(of, split, [&left, &right], points) {
+    if let Some(better) = better(of, split, [&left, &right], points, goes_on) {
         let with = |(feature, cut): (FeatureId, u32)| {
             let plan = Plan::split(feature, cut, left.clone(), right.clone());
             fitted(of, &plan, points, Room { leaves: u32::MAX, ..room })
@@ -113,6 +113,7 @@ fn better(
     split: (FeatureId, u32),
     plans: [&Plan; 2],
     points: &[u32],
+    goes_on: &dyn Fn() -> bool,
 ) -> Option<(FeatureId, u32)> {
     let sides = parted(of, split, points);
     let [left, right] = [0, 1].map(|side| Answered::of(of, plans[side], &sides[side]));
@@ -122,7 +123,11 @@ fn better(
     let rows: u64 = points.iter().map(|&point| of.points.rows(point as usize)).sum();
     let least = of.shape.min_leaf_rows.max(1);
     let mut best: Option<(f64, FeatureId, u32)> = None;
+    let mut asked = Asked::default();
     for (index, feature) in of.features.iter().enumerate() {
+        if !asked.goes_on(points.len(), goes_on) {
+            break;
+        }
         let line = Line::of(of, feature, points, 1, |at| &more[at..=at]);
         let (mut sum, mut lefts) = (0.0, 0);
         for (&(rank, own), lost) in line.ranks.iter().zip(&line.sums) {

@@ -7,7 +7,7 @@
 use std::collections::BinaryHeap;
 
 use super::fit::{Room, parted};
-use super::line::Line;
+use super::line::{Asked, Line};
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::task::Structure;
@@ -97,8 +97,9 @@ impl<'a> Scorer<'a> {
         if sums[0] > 0.0 { squares / sums[0] } else { 0.0 }
     }
 
-    /// The split of these points that looks best, and by how much it does.
-    fn best(&self, points: &[u32]) -> Option<(f64, FeatureId, u32)> {
+    /// The split of these points that looks best, of those that there was time to look at, and by
+    /// how much it does.
+    fn best(&self, points: &[u32], goes_on: &dyn Fn() -> bool) -> Option<(f64, FeatureId, u32)> {
         if self.width == 0 {
             return None;
         }
@@ -107,7 +108,11 @@ impl<'a> Scorer<'a> {
         let rows = points.iter().map(|&point| self.of.points.rows(point as usize)).sum::<u64>();
         let whole = self.score(&all);
         let mut best: Option<(f64, FeatureId, u32)> = None;
+        let mut asked = Asked::default();
         for (index, feature) in self.of.features.iter().enumerate() {
+            if !asked.goes_on(points.len(), goes_on) {
+                break;
+            }
             let numbers =
                 |at: usize| &self.numbers[points[at] as usize * self.width..][..self.width];
             let line = Line::of(self.of, feature, points, self.width, numbers);
@@ -182,7 +187,7 @@ pub fn grow(scorer: &Scorer, points: Vec<u32>, room: Room, goes_on: &dyn Fn() ->
     let mut waiting = BinaryHeap::new();
     let wait = |node: usize, depth: u32, points: Vec<u32>| {
         let (gain, feature, cut) = match depth < room.depth.min(DEEPEST) && points.len() > 1 {
-            true => scorer.best(&points).filter(|best| best.0 > 0.0)?,
+            true => scorer.best(&points, goes_on).filter(|best| best.0 > 0.0)?,
             false => return None,
         };
         Some(Waiting { gain, node, depth, split: (feature, cut), points })

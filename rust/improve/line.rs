@@ -6,6 +6,27 @@ use crate::problem::Problem;
 /// Where ranks are more than so many for each point, points are sorted, not counted.
 const SPARSE: usize = 4;
 
+/// Points that are walked along before it is asked whether there is time.
+const STRIDE: usize = 1 << 20;
+
+/// Asks now and then whether there is time, because a category has a feature for each of its values.
+#[derive(Default)]
+pub struct Asked {
+    walked: usize,
+}
+
+impl Asked {
+    /// Before so many points are walked along.
+    pub fn goes_on(&mut self, points: usize, goes_on: &dyn Fn() -> bool) -> bool {
+        self.walked += points;
+        if self.walked < STRIDE {
+            return true;
+        }
+        self.walked = 0;
+        goes_on()
+    }
+}
+
 pub struct Line {
     /// Ranks in ascending order, with their rows; some ranks may have none.
     pub ranks: Vec<(u32, u64)>,

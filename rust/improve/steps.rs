@@ -150,7 +150,7 @@ impl Steps {
             Step::Shallower(depth) => self.shallower(help, depth),
             Step::Coarser(most) => self.over(help, &Cuts::Most(most)),
             Step::Guessed(leaves) => {
-                let cuts = self.guessed(leaves);
+                let cuts = self.guessed(help, leaves);
                 self.over(help, &Cuts::Only(&cuts))
             }
             Step::Repair(levels) => self.repair(help, levels),
@@ -209,10 +209,11 @@ impl Steps {
     }
 
     /// By column: the cuts of a greedy tree, and of the best tree known.
-    fn guessed(&self, leaves: u32) -> Vec<Vec<u32>> {
+    fn guessed(&self, help: Help, leaves: u32) -> Vec<Vec<u32>> {
         let room = Room { depth: u32::MAX, leaves: leaves.div_ceil(3) };
         let mut cuts = vec![Vec::new(); self.problem.columns.len()];
-        let plan = greedy::grow(&Scorer::new(&self.problem), self.all(), room, &|| true);
+        let scorer = Scorer::new(&self.problem);
+        let plan = greedy::grow(&scorer, self.all(), room, &|| help.is_within_run());
         self.add_cuts(&plan, &mut cuts);
         if let Some((plan, _)) = &self.best {
             self.add_cuts(plan, &mut cuts);

@@ -50,7 +50,7 @@ pub fn look_ahead(
         return Plan::Leaf;
     }
     if !help.goes_on() || room.depth > DEEPEST && of.shape.max_depth.is_some() {
-        return greedy::grow(scorer, points.to_vec(), room, &|| true);
+        return greedy::grow(scorer, points.to_vec(), room, &|| help.is_within_run());
     }
     let depth = room.depth.min(LOOK_AHEAD);
     let found = Part::new(of, points, cuts, shape(of, depth, u32::MAX))
