@@ -38,11 +38,15 @@ pub struct Beside {
 
 impl Beside {
     /// From now on, look for trees of the problem that cost less than `cutoff`, beside the run's
-    /// search of it. `None` where a search needs no help.
+    /// search of it. `None` where a search needs no help, and where memory is limited, because what
+    /// is looked for beside it is not counted.
     pub fn begin(problem: &Problem, route: Route, run: &Run, cutoff: Cost) -> Option<Beside> {
         match route {
             Route::Intervals | Route::RelaxationThenCuts | Route::CutByCut => {}
             _ => return None,
+        }
+        if run.limits().memory.is_some() {
+            return None;
         }
         let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff)));
         let (mut clock, own) = (Clock::new(run.limits().time), steps.clone());
