@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -130,11 +130,7 @@ def frontier(
             "a frontier holds the best trees, and reference= finds trees that may not be: leave it "
             "at None"
         )
-    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
-        raise ValueError(
-            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of "
-            "seconds, or None"
-        )
+    check_time_limit(time_limit)
     if getattr(estimator, "objective", None) == "mdl":
         raise ValueError(
             "objective='mdl' sets what a leaf costs, so that there is no trade to choose: fit it "
@@ -147,13 +143,8 @@ def frontier(
     model = clone(estimator).set_params(leaf_penalty=0)
     searches = {"leaves": by_leaves, "false_positives": _by_errors, "disparity": _by_disparity}
     search = searches[axes[1]]
-    rows: list[Row] = []
     clock = Clock(time_limit, model.time_limit)
-    for row in search(model, Data(X, y, fit_params), clock):
-        # As good on the first axis, and better on the second: the last one is not among the best.
-        while rows and rows[-1][0] >= row[0]:
-            rows.pop()
-        rows.append(row)
+    rows = undominated(search(model, Data(X, y, fit_params), clock))
     return Frontier(
         {
             axes[0]: [row[0] for row in rows],
@@ -162,6 +153,26 @@ def frontier(
             "status": [row[2].status_ for row in rows],
         }
     )
+
+
+def check_time_limit(time_limit: Any) -> None:
+    """An error unless it can be the limit of several searches together."""
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
+        raise ValueError(
+            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of "
+            "seconds, or None"
+        )
+
+
+def undominated(rows: Iterable[Row]) -> list[Row]:
+    """The rows that no later one is as good as on the first axis; later ones are better on the
+    second."""
+    kept: list[Row] = []
+    for row in rows:
+        while kept and kept[-1][0] >= row[0]:
+            kept.pop()
+        kept.append(row)
+    return kept
 
 
 def _by_sums(

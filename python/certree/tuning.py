@@ -21,7 +21,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from certree import frontiers, ingest, scorers
-from certree.frontiers import Clock, Data
+from certree.frontiers import Clock, Data, check_time_limit, undominated
+from certree.ingest import engine
 from certree.scalars import is_number, shown
 
 if TYPE_CHECKING:
@@ -358,11 +359,7 @@ def _checked(estimator: Any, time_limit: float | None) -> Any:
     """A copy of the estimator without a leaf penalty."""
     if not (hasattr(estimator, "get_params") and hasattr(type(estimator), "certify")):
         raise TypeError(f"an estimator of certree is needed, not a {type(estimator).__name__}")
-    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
-        raise ValueError(
-            f"time_limit={shown(time_limit)} is not valid: it must be a positive number of "
-            "seconds, or None"
-        )
+    check_time_limit(time_limit)
     if getattr(estimator, "objective", None) == "mdl":
         raise ValueError(
             "objective='mdl' sets what a leaf costs, so that there is no size to choose"
@@ -387,18 +384,13 @@ def _depths(model: Any, given: Sequence[int] | None) -> list[int]:
     return depths
 
 
-def _models(model: Any, depth: int, data: Data, clock: Clock) -> Iterator[Any]:
-    """The best trees of a depth, from the largest one to a single leaf."""
+def _models(model: Any, depth: int, data: Data, clock: Clock) -> list[Any]:
+    """The best trees of a depth, from a single leaf to the largest one."""
     limited = clone(model).set_params(max_depth=depth)
-    last = None
-    for loss, _, found in frontiers.by_leaves(limited, data, clock):
-        # Without its search, of which only the last one is needed.
-        kept = copy(found)
-        if last is not None and loss > last[0]:
-            yield last[1]
-        last = loss, kept
-    if last is not None:
-        yield last[1]
+    found = frontiers.by_leaves(limited, data, clock)
+    # Without their searches, of which only the last one is needed.
+    rows = undominated((loss, leaves, copy(each)) for loss, leaves, each in found)
+    return [each for *_, each in rows[::-1]]
 
 
 def _sizes(model: Any, depth: int, data: Data, clock: Clock) -> Iterator[Size]:
@@ -407,7 +399,7 @@ def _sizes(model: Any, depth: int, data: Data, clock: Clock) -> Iterator[Size]:
         told = f"the time limit was over before the search of depth {depth}"
         warnings.warn(told, ConvergenceWarning, stacklevel=2)
         return
-    models = list(_models(model, depth, data, clock))[::-1]
+    models = _models(model, depth, data, clock)
     points = [(each.get_n_leaves(), each.objective_) for each in models]
     for each, (leaves, _), penalties in zip(models, points, _penalties(points)):
         yield Size(depth, leaves, each, penalties)
@@ -439,7 +431,7 @@ def _scores_by_leaves(
     train, test = split
     if clock.is_over_now():
         return None
-    models = list(_models(model, depth, rows.data(train), clock))[::-1]
+    models = _models(model, depth, rows.data(train), clock)
     if clock.is_over_now():
         return None
     left_out = rows.data(test)
@@ -506,7 +498,7 @@ def _take(values: Any, rows: Any) -> Any:
 def _in_memory(X: Any) -> Any:
     """A table whose rows can be taken."""
     if isinstance(X, pl.LazyFrame):
-        return X.collect()
+        return engine.collect(X)
     if hasattr(X, "column_names"):
         return pl.from_arrow(X)
     return X

@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from certree import tables
 from certree.export.to_json import MOST_BYTES
+from certree.ingest import engine
 from certree.tree import Tree
 
 
@@ -50,6 +53,12 @@ def load(path: Path) -> Tree:
             return Tree.from_json(file.read(MOST_BYTES + 1))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def target_of(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | pl.Series:
+    """The columns that say what is true of rows: one as a vector, several as a table."""
+    found = frame.select(engine.columns(names))
+    return found.to_series() if len(names) == 1 else found
 
 
 def about(path: Path) -> str | None:

@@ -14,7 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certree import tables
 from certree.cli import requirements
-from certree.cli.common import add_csv, an_order, check_column, csv_of, int_or_text, or_none
+from certree.cli.common import (
+    add_csv,
+    an_order,
+    check_column,
+    csv_of,
+    int_or_text,
+    or_none,
+    target_of,
+)
 from certree.cli.guesses import guesses
 from certree.conditions import printable
 from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
@@ -328,10 +336,7 @@ def _write(
         # Loads what draws.
         from certree.reporting import report
 
-        truth = None
-        if held_out is not None:
-            truth = held_out.select(engine.columns(asked.named))
-            truth = truth.to_series() if len(asked.named) == 1 else truth
+        truth = None if held_out is None else target_of(held_out, asked.named)
         report(model, held_out, truth, path=given["report"])
 
 

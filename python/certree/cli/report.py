@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from certree import tables
-from certree.cli.common import about, add_csv, check_column, csv_of, load
+from certree.cli.common import about, add_csv, check_column, csv_of, load, target_of
 from certree.conditions import printable
 from certree.ingest import engine
 
@@ -51,10 +51,7 @@ def report(options: argparse.Namespace) -> None:
             named.append(("--sensitive", options.sensitive))
         for option, name in named:
             check_column(option, name, frame.columns, options.data)
-        truth = None
-        if "target" in given:
-            truth = frame.select(engine.columns(options.target))
-            truth = truth.to_series() if truth.width == 1 else truth
+        truth = target_of(frame, options.target) if "target" in given else None
         groups = frame[options.sensitive] if "sensitive" in given else None
         written = write(
             tree, frame, truth, groups, options.output, statement=about(options.model)
