@@ -356,7 +356,8 @@ def _number(x: float) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say of a value."""
+    """A value as JSON can hold it: numbers that are infinite or unknown as null, and what JSON has
+    no type for as its text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What commands share: types of options, models in files, and names of columns and labels."""
+"""What several commands need: types of options, saved trees, CSV options, and columns by name."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def target_of(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | pl.Se
 
 
 def about(path: Path) -> str | None:
-    """What the certificate said when the tree in a file was fitted."""
+    """The statement of the certificate that is saved beside a tree; None if there is none."""
     found = json.loads(path.read_bytes()).get("certificate")
     if isinstance(found, dict) and isinstance(found.get("statement"), str):
         statement: str = found["statement"]
