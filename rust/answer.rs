@@ -39,7 +39,7 @@ pub fn go_on(
         if let Some(known) = known {
             run.begin_with(known.lower, known.upper);
         }
-        let beside = Beside::begin(problem, route, run, cutoff);
+        let beside = Beside::begin(problem, route, run, cutoff, known.map(|known| &known.tree));
         let searched = route.search(problem, run, cutoff, known.and_then(Incumbent::take));
         let better = beside.and_then(|beside| beside.end(run));
         // A task that failed explains whatever came of it.

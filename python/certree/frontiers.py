@@ -33,7 +33,7 @@ def frontier(
     time_limit: float | None = None,
     max_points: int = 1_000_000,
     **fit_params: Any,
-) -> pl.DataFrame:
+) -> Frontier:
     """Every tree that no other one is better than on all axes.
 
     Parameters

@@ -6,7 +6,8 @@ use super::conclude::confirm_paths;
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
-use crate::finish::cost_of;
+use crate::finish::{cost_of, grow};
+use crate::improve::fitted_plan;
 use crate::problem::{Problem, Shape};
 use crate::route::SavedSearch;
 use crate::tree::{Split, Tree};
@@ -29,14 +30,26 @@ impl Incumbent {
     /// A tree of this very problem that was found elsewhere, and a number that no tree's objective
     /// is below.
     pub fn of_tree(problem: &Problem, tree: Tree, lower_bound: f64) -> Result<Incumbent> {
-        let fits = |split: &Split| split.column.index() < problem.columns.len();
-        if !tree.nodes.iter().filter_map(|node| node.split.as_ref()).all(fits)
-            || !is_allowed(problem, &tree)
-        {
+        if !has_columns(problem, &tree) || !is_allowed(problem, &tree) {
             return Err(Error::invalid("the tree to go on from is none of this problem"));
         }
         let upper = cost_of(problem, &tree);
         Ok(Incumbent::new(tree, (problem.scale.cost_above(lower_bound), upper), None))
+    }
+
+    /// What is left of a tree from elsewhere within the limits of this problem. `None` if that is
+    /// none of its trees.
+    pub fn from_elsewhere(problem: &Problem, tree: &Tree) -> Result<Option<Incumbent>> {
+        if !has_columns(problem, tree) {
+            return Ok(None);
+        }
+        let tree = grow(problem, fitted_plan(problem, tree)?)?;
+        if !is_allowed(problem, &tree) {
+            return Ok(None);
+        }
+        let upper = cost_of(problem, &tree);
+        problem.task.failure().map_or(Ok(()), Err)?;
+        Ok(Some(Incumbent::new(tree, (0, upper), None)))
     }
 
     /// The knowledge of smaller trees: that none costs less, and all of the nodes.
@@ -47,6 +60,12 @@ impl Incumbent {
     pub(super) fn take(&self) -> Option<SavedSearch> {
         self.saved.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
+}
+
+/// True if the problem has the columns that the tree asks.
+fn has_columns(problem: &Problem, tree: &Tree) -> bool {
+    let fits = |split: &Split| split.column.index() < problem.columns.len();
+    tree.nodes.iter().filter_map(|node| node.split.as_ref()).all(fits)
 }
 
 /// True if the problem allows the tree: its depth, its leaves, the rows in each leaf of a split,

@@ -8,7 +8,8 @@
 //! are those of the search alone.
 //!
 //! Reading order: [`clock`] (when) → [`steps`] (what) → [`help`] (a search within a slice) →
-//! [`part`] (a part of a problem) → [`greedy`], [`subtrees`], [`alternate`] → [`fit`].
+//! [`part`] (a part of a problem) → [`greedy`], [`subtrees`], [`alternate`] → [`fit`]; [`start`] (a
+//! tree that the user has).
 
 mod alternate;
 mod clock;
@@ -17,6 +18,7 @@ mod greedy;
 mod help;
 mod line;
 mod part;
+mod start;
 mod steps;
 mod subtrees;
 
@@ -27,8 +29,9 @@ use crate::cost::{Cost, INFINITE};
 use crate::problem::Problem;
 use crate::route::Route;
 use crate::run::Run;
-use crate::tree::Plan;
+use crate::tree::{Plan, Tree};
 use clock::Clock;
+pub use start::fitted_plan;
 use steps::Steps;
 
 /// What is looked for beside a search.
@@ -38,9 +41,15 @@ pub struct Beside {
 
 impl Beside {
     /// From now on, look for trees of the problem that cost less than `cutoff`, beside the run's
-    /// search of it. `None` where a search needs no help, and where memory is limited, because what
+    /// search of it. `known`: a tree that costs so much. `None` where a search needs no help, and where memory is limited, because what
     /// is looked for beside it is not counted.
-    pub fn begin(problem: &Problem, route: Route, run: &Run, cutoff: Cost) -> Option<Beside> {
+    pub fn begin(
+        problem: &Problem,
+        route: Route,
+        run: &Run,
+        cutoff: Cost,
+        known: Option<&Tree>,
+    ) -> Option<Beside> {
         match route {
             Route::Intervals | Route::RelaxationThenCuts | Route::CutByCut => {}
             _ => return None,
@@ -48,7 +57,7 @@ impl Beside {
         if run.limits().memory.is_some() {
             return None;
         }
-        let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff)));
+        let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff, known)));
         let (mut clock, own) = (Clock::new(run.limits().time), steps.clone());
         let work = move |run: &Run<'_>| {
             let (start, time) = (run.elapsed(), clock.slice(run.elapsed()));
@@ -71,7 +80,7 @@ impl Beside {
 
 /// The best tree that is found in so much time, without any proof, and its cost.
 pub fn good_tree(problem: &Problem, run: &Run, time: Duration) -> Option<(Plan, Cost)> {
-    let mut steps = Steps::new(problem, INFINITE);
+    let mut steps = Steps::new(problem, INFINITE, None);
     steps.take(run, time);
     steps.take_best()
 }

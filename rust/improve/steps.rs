@@ -14,7 +14,7 @@ use crate::cost::{Cost, INFINITE};
 use crate::finish::{cost_of, grow};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
-use crate::tree::Plan;
+use crate::tree::{Plan, Tree, planned};
 
 /// A way to a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub fn new(problem: &Problem, cutoff: Cost) -> Steps {
+    /// `known`: a tree that costs as much as `cutoff`.
+    pub fn new(problem: &Problem, cutoff: Cost, known: Option<&Tree>) -> Steps {
         let whole = is_whole(problem);
         let mut waiting = VecDeque::new();
         if !whole {
@@ -70,12 +71,14 @@ impl Steps {
         if !whole {
             waiting.extend([Step::Guessed(16), Step::Repair(3)]);
         }
-        let (best, solved) = (None, Solved::new());
+        let plan = |known| planned(known, &problem.columns, &problem.features);
+        let best = known.map(|known| (plan(known), cutoff));
+        let solved = Solved::new();
         Steps { problem: problem.clone(), waiting, cutoff, best, solved }
     }
 
     pub fn take_best(&mut self) -> Option<(Plan, Cost)> {
-        self.best.take()
+        self.best.take().filter(|best| best.1 < self.cutoff)
     }
 
     /// Go on for so long. False if there is nothing left to try.
@@ -306,6 +309,6 @@ impl Steps {
 }
 
 /// Whether only whole trees can be judged, because what is above a subtree changes its cost.
-fn is_whole(problem: &Problem) -> bool {
+pub fn is_whole(problem: &Problem) -> bool {
     problem.feature_costs.is_some() || problem.context.is_some()
 }

@@ -63,6 +63,25 @@ impl PyProblem {
         Self::posed(py, input, goal.raised())
     }
 
+    /// What is left of a tree from elsewhere within the limits of this problem, and its objective.
+    /// None if that is none of the problem's trees.
+    fn start(&self, py: Python<'_>, tree: &Bound<'_, PyTree>) -> PyResult<Option<(PyTree, f64)>> {
+        let Posed::Additive(problem, _) = &self.posed else {
+            return Err(Error::invalid(
+                "start= is for losses that add up over rows: a metric, a ranking or constraints \
+                 begin without a tree",
+            )
+            .into());
+        };
+        let tree = &tree.get().tree;
+        let known = py.detach(|| Incumbent::from_elsewhere(problem, tree));
+        let known = raising(&self.raised, known.map_err(Into::into))?;
+        Ok(known.map(|known| {
+            let objective = problem.scale.objective(known.upper);
+            (PyTree { tree: known.tree }, objective)
+        }))
+    }
+
     /// All parts as bytes, which [`from_bytes`] reads, here or in another process. A task of the
     /// user's own is code, and raises `ValueError`.
     fn to_bytes(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {

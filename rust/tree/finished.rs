@@ -24,7 +24,7 @@ pub enum Test {
 
 impl Test {
     /// What a cut of a feature asks, and where it sends missing values, if the column has any.
-    fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
+    pub(super) fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
         let known = |order: Order| match (&column.kind, order) {
             (ColumnKind::Category(values), Order::Is(value) | Order::IsOrMissing([value, _])) => {
                 values.get(value as usize).map(|value| Test::Is(value.clone()))
@@ -101,7 +101,7 @@ impl Tree {
         split.missing.unwrap_or_else(|| self.larger_side(split.left, split.right))
     }
 
-    fn larger_side(&self, left: TreeNodeId, right: TreeNodeId) -> Side {
+    pub(super) fn larger_side(&self, left: TreeNodeId, right: TreeNodeId) -> Side {
         let rows = |node: TreeNodeId| self.nodes[node.index()].rows;
         if rows(left) < rows(right) { Side::Right } else { Side::Left }
     }

@@ -3,9 +3,11 @@
 mod cutoff;
 mod finished;
 mod plan;
+mod planned;
 mod predict;
 mod saved;
 
 pub use finished::{Node, Split, Test, Tree};
 pub use plan::Plan;
+pub use planned::planned;
 pub use predict::{Router, Values};

@@ -66,9 +66,9 @@ def test_every_option_reaches_the_estimator(people, monkeypatch):
     seen = {}
 
     class Spy(OptimalTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, *, start=None):
             seen.update(self.get_params(), y=y, sample_weight=sample_weight, X=X)
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, start=start)
 
     monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     line = (
@@ -534,3 +534,17 @@ def test_two_trees_and_how_rows_spread(people, capsys):
     assert run("drift 2.json people.csv") == 0
     out = capsys.readouterr().out
     assert out.endswith("population stability index: 0.0000\n") and out.count("→") == new.n_leaves
+
+
+def test_fit_begins_with_a_saved_tree(people, capsys):
+    fit = "fit people.csv --target ill --drop id weight --quiet --max-depth 2"
+    assert run(f"{fit} --model old.json") == 0
+    first = capsys.readouterr().out
+    assert run(f"{fit} --start old.json") == 0
+    old = Tree.from_json(Path("old.json").read_text())
+    tree, used = old.to_text(), old.nodes[0].column
+    assert tree in first and tree in capsys.readouterr().out
+    assert run(f"{fit} --drop {used} --start old.json") == 2
+    assert "which X does not have" in capsys.readouterr().err
+    assert run(f"{fit} --start people.csv") == 2
+    assert "not a JSON document" in capsys.readouterr().err

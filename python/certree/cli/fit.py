@@ -20,6 +20,7 @@ from certree.cli.common import (
     check_column,
     csv_of,
     int_or_text,
+    load,
     or_none,
     target_of,
 )
@@ -31,6 +32,7 @@ from certree.ingest import engine
 from certree.ingest.categories import Asked as AskedOfCategories
 from certree.options import Missing
 from certree.schema import MissingUnseen, Unseen
+from certree.tree import Tree
 
 
 #: The exit code of a search that was to prove its tree and did not.
@@ -97,6 +99,13 @@ def add_options(fit: argparse.ArgumentParser) -> None:
         "--objective",
         help="of labels accuracy (the default), balanced_accuracy, f1, mcc, auc or another one of "
         "OptimalTreeClassifier; of regression one of OptimalTreeRegressor",
+    )
+    search.add_argument(
+        "--start",
+        type=Path,
+        metavar="MODEL",
+        help="a tree to begin with, such as last year's, as --model wrote it: it saves time, and "
+        "changes no proof",
     )
     search.add_argument("--leaf-penalty", type=float, metavar="X", help="what each leaf costs")
     search.add_argument("--max-depth", type=or_none(int), metavar="N", help="or none")
@@ -221,9 +230,10 @@ def run(options: argparse.Namespace) -> int:
         if option in given and not given[option].absolute().parent.is_dir():
             raise FileNotFoundError(2, "there is no such folder", str(given[option].parent))
     held_out = _held_out(given, asked)
+    start = load(given["start"]) if "start" in given else None
 
     model = ESTIMATORS[asked.task](**_parameters(given, asked, frame))
-    interrupt = _fit(model, frame.select(engine.columns(asked.kept)), asked)
+    interrupt = _fit(model, frame.select(engine.columns(asked.kept)), asked, start)
     if model.verbose and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
     _write(model, given, asked, held_out)
@@ -298,13 +308,15 @@ def _parameters(
     return {**found, "verbose": not given.get("quiet", False)}
 
 
-def _fit(model: Any, frame: pl.DataFrame | pl.LazyFrame, asked: Asked) -> BaseException | None:
+def _fit(
+    model: Any, frame: pl.DataFrame | pl.LazyFrame, asked: Asked, start: Tree | None
+) -> BaseException | None:
     """The interrupt that ended the search, if one did and there is a tree."""
     with warnings.catch_warnings():
         # The certificate says it, too.
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            model.fit(frame, asked.goal, sample_weight=asked.weight)
+            model.fit(frame, asked.goal, sample_weight=asked.weight, start=start)
         except KeyboardInterrupt as error:
             # Before the search there is no tree to show.
             if not hasattr(model, "tree_"):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, _groups, _notes, _own_branch, parameters
+from certree.estimators import _advice, _groups, _notes, _own_branch, _start, parameters
 from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
@@ -194,18 +194,22 @@ class TreeEstimator(BaseEstimator, ABC):
         except budget.OutOfTime:
             return "all"
 
-    def _solve(self, data: Any, started: float, named: Mapping[str, Any]) -> Self:
+    def _solve(
+        self, data: Any, started: float, named: Mapping[str, Any], start: Any = None
+    ) -> Self:
         """Pose the problem of these data, search for its best tree, and keep that: also where
-        Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name."""
+        Ctrl-C ends the search. ``named``: the columns of X that arguments of ``fit`` name.
+        ``start``: a tree to begin with."""
         with self._budget(started) as left, Held() as held:
             posed = self._pose_in_order(data)
             self._refuse_missing(posed)
             # Before the search, because a callback may set parameters.
             fitted = Fitted.of(self, posed.digest, named)
+            known = None if start is None else _start.incumbent(start, posed, self.missing)
             held.search()
             shown = self._progress(left)
             pulse = progress.pulse(self.callback, shown, held)
-            answer = self._search(posed, left, pulse)
+            answer = self._search(posed, left, pulse, known)
             # Without cuts that were to be guessed there is no problem to go on with.
             lacks_cuts = posed.cut_short and self._is_to_guess()
             fitted = replace(fitted, adds_up=answer.is_of_nodes and not lacks_cuts)
@@ -218,10 +222,17 @@ class TreeEstimator(BaseEstimator, ABC):
             features = [each.name for each in posed.training.columns]
             ingest.refuse_missing(posed.training.source, features)
 
-    def _search(self, posed: Posed, left: budget.Budget, pulse: progress.Pulse) -> _core.Answer:
-        """The answer to a problem that was posed for the first time."""
+    def _search(
+        self,
+        posed: Posed,
+        left: budget.Budget,
+        pulse: progress.Pulse,
+        known: tuple[_core.Tree, float] | None,
+    ) -> _core.Answer:
+        """The answer to a problem that was posed for the first time. ``known``: a tree of it, and a
+        number that no tree's objective is below."""
         try:
-            return _core.solve(posed.problem, self._limits(left), pulse)
+            return _core.solve(posed.problem, self._limits(left), pulse, known)
         except ValueError as error:
             if not (posed.cut_short and str(error).startswith(NO_TREE)):
                 raise

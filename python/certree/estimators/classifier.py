@@ -323,7 +323,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OptimalTreeClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, start: Any = None
+    ) -> OptimalTreeClassifier:
         """Search for the best tree.
 
         Parameters
@@ -335,6 +337,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             targets a column for each, or a list of the names of their columns in X.
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
+        start : Tree, fitted estimator or None, default=None
+            A tree to begin with, such as last year's or a CART tree: the search is for a better
+            one. Only its splits count, over columns of the same names; what this problem does not
+            offer of them is left out. It saves time and changes no proof.
 
         Returns
         -------
@@ -345,7 +351,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         _ranking.check(self)
         _impurity.check(self)
         combinations.check(self, self._goal(), f"objective={self.objective!r}")
-        return self._solve((X, y, sample_weight), started, columns_named({"y": y}, {}))
+        return self._solve((X, y, sample_weight), started, columns_named({"y": y}, {}), start)
 
     def _goal(self) -> str:
         """The name of the core's goal."""

@@ -179,7 +179,9 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, costs: Any, sample_weight: Any = None) -> OptimalCostTree:
+    def fit(
+        self, X: Any, costs: Any, sample_weight: Any = None, *, start: Any = None
+    ) -> OptimalCostTree:
         """Search for the best tree.
 
         Parameters
@@ -191,6 +193,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
             X (which are then not features).
         sample_weight : vector, str or None, default=None
             Row weights, not negative, or the name of their column in X.
+        start : Tree, fitted estimator or None, default=None
+            A tree to begin with, such as last year's or a CART tree: the search is for a better
+            one. Only its splits count, over columns of the same names; what this problem does not
+            offer of them is left out. It saves time and changes no proof.
 
         Returns
         -------
@@ -200,7 +206,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         parameters.check(self, self._rules)
         combinations.check(self, "RowCosts", "costs by row")
         named = columns_named({}, {"costs": costs})
-        return self._solve((X, costs, sample_weight), started, named)
+        return self._solve((X, costs, sample_weight), started, named, start)
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, costs, sample_weight = data
