@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -18,6 +17,7 @@ from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, Fa
 from certree.estimators._metrics import positive_of
 from certree.scalars import is_number, shown
 from certree.tree import Tree
+from certree.warned import warn
 
 AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
 
@@ -244,11 +244,10 @@ class Clock:
         """As above, with a warning: there would be a row after this last one."""
         if not self.is_over_now():
             return False
-        warnings.warn(
+        warn(
             "the time limit of the frontier was reached: trees beyond the last row, which has an "
             f"objective of {last.objective_:.6g}, are missing",
             ConvergenceWarning,
-            stacklevel=4,
         )
         return True
 

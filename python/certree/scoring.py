@@ -114,7 +114,7 @@ class Scorer:
         n_rows = _n_rows(given, read)
         if self._missing_unseen == "refuse":
             refuse_missing([(self._columns[name], own.missing) for name, own in read.items()])
-        report([own.strange for own in read.values() if own.strange], self._unseen, stacklevel=3)
+        report([own.strange for own in read.values() if own.strange], self._unseen)
         slots = [question.slot(read[question.column.name]) for question in self._questions]
         arrays, missing = [values for values, _ in slots], [gone for _, gone in slots]
         return self._core.apply(self._reads, arrays, n_rows, missing)

@@ -24,6 +24,7 @@ from certree import frontiers, ingest, scorers
 from certree.frontiers import Clock, Data, check_time_limit, undominated
 from certree.ingest import engine
 from certree.scalars import is_number, shown
+from certree.warned import warn
 
 if TYPE_CHECKING:
     from typing import Self
@@ -397,7 +398,7 @@ def _sizes(model: Any, depth: int, data: Data, clock: Clock) -> Iterator[Size]:
     """The sizes of a depth, from a single leaf on; none where the time is over."""
     if clock.is_over_now():
         told = f"the time limit was over before the search of depth {depth}"
-        warnings.warn(told, ConvergenceWarning, stacklevel=2)
+        warn(told, ConvergenceWarning)
         return
     models = _models(model, depth, data, clock)
     points = [(each.get_n_leaves(), each.objective_) for each in models]
@@ -531,10 +532,9 @@ def _one_warning() -> Iterator[None]:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     if stopped:
         n = len(stopped)
-        warnings.warn(
+        warn(
             f"{n} {'search was' if n == 1 else 'searches were'} stopped by a limit, so that the "
             "path may lack trees, or hold such as are not proved; the first one said: "
             f"{stopped[0].message}",
             ConvergenceWarning,
-            stacklevel=4,
         )

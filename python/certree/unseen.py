@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from certree.schema import Column, Unseen
+from certree.warned import warn
 
 
 class Strange(NamedTuple):
@@ -25,9 +25,8 @@ def listed(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(repr(name) for name in names[:most]) + more
 
 
-def report(found: Sequence[Strange], unseen: Unseen, stacklevel: int) -> None:
-    """A warning of strange values, or an error; of none, nothing. ``stacklevel`` is that of the
-    caller's warning."""
+def report(found: Sequence[Strange], unseen: Unseen) -> None:
+    """A warning of strange values, or an error; of none, nothing."""
     if not found:
         return
     told = []
@@ -37,11 +36,9 @@ def report(found: Sequence[Strange], unseen: Unseen, stacklevel: int) -> None:
     words = f"values that were not there in training: {'; '.join(told)}"
     if unseen == "refuse":
         raise ValueError(f"{words}; map them to known ones, or fit with unseen='warn'")
-    warnings.warn(
+    warn(
         f"{words}; no split names them, so that they go where missing values do, or are another "
         "value than the one that is asked for",
-        UserWarning,
-        stacklevel=stacklevel + 1,
     )
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -18,6 +17,7 @@ from certree.estimators import parameters
 from certree.estimators._metrics import positive_of
 from certree.interrupts import Held
 from certree.scalars import shown
+from certree.warned import warn
 
 #: Axes that are one word.
 NAMES = ("loss", "leaves", "errors", "false_negatives", "false_positives")
@@ -93,7 +93,7 @@ def search(model: Any, data: tuple[Any, ...], axes: Sequence[Any], most: int) ->
     names = [name(axis) for axis in axes]
     statement = _statement(model, names, status, rows, len(nowhere))
     if status != "optimal":
-        warnings.warn(statement, ConvergenceWarning, stacklevel=4)
+        warn(statement, ConvergenceWarning)
     return Found(names, rows, nowhere, statement)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -24,6 +23,7 @@ from certree.options import Status
 from certree.fitted import Fitted
 from certree.interrupts import Held
 from certree.tree import Tree
+from certree.warned import warn
 
 if TYPE_CHECKING:
     from typing import Self
@@ -303,7 +303,7 @@ class TreeEstimator(BaseEstimator, ABC):
         try:
             if self.status_ in ("time_limit", "memory_limit", "interrupted"):
                 message = _advice.text(self, posed, fitted.adds_up)
-                warnings.warn(message, ConvergenceWarning, stacklevel=4)
+                warn(message, ConvergenceWarning)
         finally:
             if answer.interrupt is not None:
                 raise answer.interrupt

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,6 +11,7 @@ from certree.estimators import _own_branch
 from certree.schema import Column, Sets, Side, is_threshold
 from certree.tree import Split, Tree
 from certree.unseen import listed
+from certree.warned import warn
 
 if TYPE_CHECKING:
     from certree.estimators._base import Posed
@@ -47,11 +47,9 @@ def incumbent(start: Any, posed: Posed, missing: str) -> tuple[_core.Tree, float
         core = _own_branch.to_core(core, posed.cuts)
     found = posed.problem.start(core)
     if found is None:
-        warnings.warn(
+        warn(
             "start= is left out: it is no tree of this problem, because of path_rules, "
             "feature_costs, missing='own_branch' or the limits on its size",
-            UserWarning,
-            stacklevel=4,
         )
         return None
     return found[0], float("-inf")

@@ -102,17 +102,6 @@ GUESSES = Rule(
     f"'guess', {THRESHOLDS.allowed}, or a ThresholdGuesser",
 )
 
-#: Of estimators that fit models inside.
-RANDOM_STATE = or_none(
-    Rule(
-        lambda value: (
-            isinstance(value, np.random.RandomState)
-            or (is_integer(value) and 0 <= value < 2**32)
-        ),
-        "an integer from 0 to 2^32 − 1, or a numpy RandomState",
-    )
-)
-
 #: Of estimators whose rows may pay for what they are asked.
 FEATURE_COSTS = or_none(
     Rule(
@@ -125,6 +114,7 @@ FEATURE_COSTS = or_none(
 #: More than any machine has; each of them takes memory.
 MOST_THREADS = 4096
 
+#: Of estimators that fit models inside.
 RANDOM_STATE = Rule(
     lambda value: (
         value is None

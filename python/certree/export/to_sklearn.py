@@ -6,7 +6,6 @@ nodes are exchanged by the protocol by which it is pickled.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from certree.export.variances import variances
 from certree.ingest import Slot
 from certree.scalars import shown
 from certree.schema import NUMBERS
+from certree.warned import warn
 
 if TYPE_CHECKING:
     from certree.tree import Tree
@@ -173,11 +173,9 @@ def _exchange(
 def _warn_of_moved(known: Mapping[Slot, Feature]) -> None:
     for feature in known.values():
         if moved := feature.moved:
-            warnings.warn(
+            warn(
                 f"scikit-learn compares 32-bit floats, and has none for {len(moved)} thresholds of "
                 f"column {feature.column.name!r}, such as {moved[0]!r}, that its other thresholds "
                 "leave free: encode(X) moves values and thresholds together, so that its rows go "
                 "the right way, but rows of a matrix that was made in another way may not",
-                UserWarning,
-                stacklevel=4,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from certree.guess.eliminate import Fitted, eliminate
 from certree.guess.questions import Question
 from certree.guess.table import Goal, Table, read, read_table
 from certree.seeds import seed_of
+from certree.warned import warn
 
 
 class ThresholdGuesser(ThresholdBinarizer):
@@ -203,11 +203,10 @@ class ThresholdGuesser(ThresholdBinarizer):
             assert predicted is not None
             one_class = goal.classes is not None and len(np.unique(predicted)) == 1
             if one_class and drop:
-                warnings.warn(
+                warn(
                     f"the reference predicts one class for all {table.n_rows:,} rows, so its score "
                     f"cannot say which cuts to drop: all {len(found):,} are kept; give a stronger "
                     "reference, or class_weight",
-                    stacklevel=3,
                 )
             answers = questions.answers(table, found)
 

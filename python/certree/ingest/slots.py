@@ -236,4 +236,4 @@ def _report_unseen(
             rows_of = series.cast(pl.String).is_in(strange.to_list()).to_numpy()
             count = int((rows_of if missing is None else rows_of & ~missing).sum())
             found.append(Strange(column, strange.to_list(), count))
-    report(found, unseen, stacklevel=5)
+    report(found, unseen)
