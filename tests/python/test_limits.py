@@ -455,9 +455,9 @@ INTERRUPTED = """
     from certree import OptimalTreeClassifier
     rng = np.random.default_rng(0)
     X, y = rng.random(({n}, {columns})), rng.integers(0, 2, {n})
-    print("ready", flush=True)
     model = OptimalTreeClassifier({parameters})
     try:
+        print("ready", flush=True)
         model.fit(X, y)
         print("swallowed")
     except KeyboardInterrupt:
