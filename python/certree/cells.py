@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from certree.conditions import plain, threshold_text, words
 from certree.moments import TICKS, time_unit
-from certree.schema import Column, Sets, is_threshold
+from certree.schema import TIMED, Column, Sets, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -103,7 +103,7 @@ class Cells:
         return f"{text} or missing" if self.had_missing and self.missing in cells else text
 
     def _told_known(self, name: str, cells: Sequence[int]) -> str:
-        if self.column.kind in ("number", "date"):
+        if self.column.kind in ("number", *TIMED):
             low = self.thresholds[cells[0] - 1] if cells[0] > 0 else None
             high = self.thresholds[cells[-1]] if cells[-1] < len(self.thresholds) else None
             low_text, high_text = (
@@ -125,7 +125,7 @@ class Cells:
         return f"{name} {words(self.column, Sets(inside, ('',))).left}"
 
     def _in_own_unit(self, threshold: int | float) -> int | float:
-        if self.column.kind != "date":
+        if self.column.kind not in TIMED:
             return threshold
         return int(threshold) * TICKS[time_unit(self.column.dtype)] // TICKS["ns"]
 
@@ -153,7 +153,7 @@ def _cells(columns: Sequence[Column], splits: Sequence[Split]) -> Cells:
         told = " and ".join(sorted(kinds))
         raise ValueError(f"column {column.name!r} is of different kinds in the two trees: {told}")
     missing = any(each.missing for each in columns)
-    if column.kind in ("number", "date"):
+    if column.kind in ("number", *TIMED):
         tests = (split for split in splits if is_threshold(split.test))
         thresholds = sorted({_in_nanoseconds(split.column, split.test) for split in tests})
         found = tuple(thresholds)
@@ -165,7 +165,7 @@ def _cells(columns: Sequence[Column], splits: Sequence[Split]) -> Cells:
 
 
 def _in_nanoseconds(column: Column, threshold: int | float) -> int | float:
-    """The threshold of a date in the finest unit, so that trees can be compared."""
-    if column.kind != "date":
+    """The threshold of a moment in the finest unit, so that trees can be compared."""
+    if column.kind not in TIMED:
         return threshold
     return math.floor(threshold) * (TICKS["ns"] // TICKS[time_unit(column.dtype)])

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from certree.moments import time_unit, time_zone
+from certree.moments import clock_text, length_text, time_unit, time_zone
 from certree.schema import Column, Sets, Side, is_threshold
 
 Test = bool | str | int | float | Sets | None
@@ -139,6 +139,8 @@ def threshold_text(column: Column, threshold: int | float) -> str:
 
     >>> threshold_text(Column("day", "date", "Date"), 18691)
     '2021-03-05'
+    >>> threshold_text(Column("wait", "duration", "Duration(time_unit='us')"), 5_400_000_000)
+    '1h 30m'
     >>> threshold_text(Column("id", "number", "Int64"), 2**53 + 1)
     '9007199254740993'
     """
@@ -146,6 +148,10 @@ def threshold_text(column: Column, threshold: int | float) -> str:
         return plain(column.values[math.floor(threshold)])
     if column.kind == "date":
         return _moment_text(column.dtype, math.floor(threshold))
+    if column.kind == "duration":
+        return length_text(math.floor(threshold), time_unit(column.dtype))
+    if column.kind == "time":
+        return clock_text(math.floor(threshold))
     if isinstance(threshold, int):
         return str(threshold)
     if column.dtype == "Float32":

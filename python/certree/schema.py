@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["number", "boolean", "category", "date", "ordered"]
+Kind = Literal["number", "boolean", "category", "date", "duration", "time", "ordered"]
+
+#: Those whose thresholds are whole numbers of a unit of time.
+TIMED: tuple[Kind, ...] = ("date", "duration", "time")
 
 #: One way out of a split.
 Side = Literal["left", "right"]
@@ -62,12 +65,13 @@ NUMBERS = {
 class Column:
     """A named column.
 
-    ``kind`` says how it is split: numbers, dates and declared orders at thresholds, Booleans at
-    true, categories at "is value" or "in a set". ``dtype`` is the polars dtype it was fitted with,
-    as text. Thresholds of a date column are integers in its physical unit: days for ``Date``, the
-    time unit since the epoch for ``Datetime``. ``values`` are those of a category, or the levels of
-    a declared order, whose thresholds are places among them. ``missing`` says whether values were
-    missing (null or NaN) in training.
+    ``kind`` says how it is split: numbers, dates, durations, times of day and declared orders at
+    thresholds, Booleans at true, categories at "is value" or "in a set". ``dtype`` is the polars
+    dtype it was fitted with, as text. Thresholds of dates, durations and times are integers in the
+    physical unit of the column: days for ``Date``, the time unit since the epoch for ``Datetime``,
+    the time unit for ``Duration``, and nanoseconds since midnight for ``Time``. ``values`` are
+    those of a category, or the levels of a declared order, whose thresholds are places among them.
+    ``missing`` says whether values were missing (null or NaN) in training.
     """
 
     name: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -156,8 +156,8 @@ class _Question(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """A column's values: numbers, Booleans, dates in the fitted unit, or the places of values among
-    those of training, which are -1 for others. Where they are missing, any."""
+    """A column's values: numbers, Booleans, moments in the fitted unit, or the places of values
+    among those of training, which are -1 for others. Where they are missing, any."""
 
     values: NDArray[Any]
     missing: Mask
@@ -196,7 +196,7 @@ def _read(column: Column, given: Any) -> _Values:
     array = np.asarray(given) if hasattr(given, "__array__") else _objects(given)
     if array.dtype.kind == "O":
         gone = np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
-    elif array.dtype.kind in "fM":
+    elif array.dtype.kind in "fMm":
         gone = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
     else:
         gone = np.zeros(len(array), dtype=bool)
@@ -276,38 +276,53 @@ def _strings(column: Column, array: NDArray[Any], missing: Mask) -> _Values:
 
 
 def _moments(column: Column, array: NDArray[Any], missing: Mask) -> _Values:
+    """Dates, durations and times of day."""
     unit, zoned = time_unit(column.dtype), "time_zone='" in column.dtype
-    if array.dtype.kind == "M":
+    if array.dtype.kind == {"date": "M", "duration": "m"}.get(column.kind):
         if zoned:
             _unfit(column, "a time without a zone", "datetimes that have a tzinfo")
         given = np.datetime_data(array.dtype)[0]
         if given not in ("ns", "us", "ms"):
             given = "ms" if given in ("s", "m", "h") else "day"
-            array = array.astype(f"datetime64[{'D' if given == 'day' else given}]")
+            array = array.astype(f"{array.dtype.kind}8[{'D' if given == 'day' else given}]")
         counts = np.where(missing, 0, array.astype(np.int64))
         return _Values(in_unit(counts, given, unit), missing)
+    kind, wanted = _TIMED[column.kind]
     if array.dtype.kind != "O":
-        _unfit(column, array.dtype, "dates")
+        _unfit(column, array.dtype, wanted)
     micros, nanos = np.zeros((2, len(array)), dtype=np.int64)
     for row, (value, gone) in enumerate(zip(array.tolist(), missing)):
         if gone:
             continue
-        if not isinstance(value, date):
-            _unfit(column, repr(value), "dates")
-        aware = isinstance(value, datetime) and value.tzinfo is not None
+        if not isinstance(value, kind):
+            _unfit(column, repr(value), wanted)
+        aware = isinstance(value, (datetime, time)) and value.tzinfo is not None
         if aware != zoned:
-            kind = "datetimes that have a tzinfo" if zoned else "dates without a time zone"
-            _unfit(column, repr(value), kind)
-        micros[row] = _microseconds(value)
-        # Only pandas' times have them.
-        nanos[row] = getattr(value, "nanosecond", 0)
+            what = "datetimes that have a tzinfo" if zoned else f"{wanted} without a time zone"
+            _unfit(column, repr(value), what)
+        micros[row] = _microseconds(value)  # type: ignore[arg-type]
+        # Only those of pandas have them.
+        nanos[row] = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))
     if unit == "ns":
         return _Values(in_unit(micros, "us", unit) + nanos, missing)
     # Rounded up, as by `in_unit`.
     return _Values(in_unit(micros + (nanos > 0), "us", unit), missing)
 
 
-def _microseconds(moment: date) -> int:
+#: By kind of column, what its values are in Python, and in words.
+_TIMED: Mapping[str, tuple[type, str]] = {
+    "date": (date, "dates"),
+    "duration": (timedelta, "durations"),
+    "time": (time, "times of day"),
+}
+
+
+def _microseconds(moment: date | timedelta | time) -> int:
+    """Since 1970, or since midnight; of a duration how many it is."""
+    if isinstance(moment, timedelta):
+        return moment // timedelta(microseconds=1)
+    if isinstance(moment, time):
+        return (datetime.combine(date.min, moment) - datetime.min) // timedelta(microseconds=1)
     if not isinstance(moment, datetime):
         return (moment.toordinal() - date(1970, 1, 1).toordinal()) * 86_400_000_000
     start = datetime(1970, 1, 1, tzinfo=None if moment.tzinfo is None else timezone.utc)
@@ -327,4 +342,6 @@ _READERS: Mapping[str, Callable[[Column, NDArray[Any], Mask], _Values]] = {
     "category": _strings,
     "ordered": _strings,
     "date": _moments,
+    "duration": _moments,
+    "time": _moments,
 }

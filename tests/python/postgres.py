@@ -18,6 +18,8 @@ USER = "certree"
 TYPES = {
     pl.Boolean: "boolean",
     pl.Date: "date",
+    pl.Duration: "interval",
+    pl.Time: "time",
     pl.Float32: "real",
     pl.Float64: "double precision",
     pl.String: "text",

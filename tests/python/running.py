@@ -17,6 +17,7 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
+from certree.schema import TIMED
 from certree.tree import Tree
 
 
@@ -31,10 +32,10 @@ def tested(tree):
 
 
 def values(case, name):
-    """A column's values: dates in their unit, and levels as texts."""
+    """A column's values: moments in their unit, and levels as texts."""
     column = next(each for each in case.tree.columns if each.name == name)
     series = case.frame[name]
-    if column.kind == "date":
+    if column.kind in TIMED:
         series = series.to_physical()
     if column.kind in ("category", "ordered"):
         series = series.cast(pl.String)
@@ -318,7 +319,7 @@ def in_javascript(cases, folder):
 
 
 def _js_kind(column):
-    if column.kind == "date" or "Int64" in column.dtype:
+    if column.kind in TIMED or "Int64" in column.dtype:
         return "whole"
     return {"category": "text", "ordered": "text"}.get(column.kind, column.kind)
 

@@ -15,7 +15,7 @@ from certree.cells import cells_of
 from certree.conditions import float32_at_most
 from certree.difference import meetings
 from certree.moments import time_unit
-from certree.schema import Column, Sets
+from certree.schema import TIMED, Column, Sets
 from certree.tree import Tree
 
 FRAME = every_type(200, seed=3)
@@ -26,11 +26,11 @@ def value_in(cells, cell, column):
     """Some value of a cell, as a frame holds it; of floats one that 32 bits hold."""
     if cell == cells.missing:
         return None
-    if column.kind in ("number", "date"):
+    if column.kind in ("number", *TIMED):
         ends = cells.thresholds
         number = ends[cell] if cell < len(ends) else ends[-1] if ends else 0
         beyond = 0 if cell < len(ends) else 1
-        if column.kind == "date":
+        if column.kind in TIMED:
             per = {"day": 86_400 * 10**9, "ms": 10**6, "us": 1000, "ns": 1}
             return int(number) // per[time_unit(column.dtype)] + beyond
         if "Int" in column.dtype:
@@ -49,7 +49,7 @@ def rows_of(regions, cells, columns, frame):
             known = region.get(column.name, own.all() if own else frozenset())
             found.append(value_in(own, min(known), column) if own else None)
         dtype = frame.schema[column.name]
-        if column.kind == "date":
+        if column.kind in TIMED:
             physical = pl.Series(column.name, found, dtype=pl.Int64)
             cast = physical.cast(pl.Int32) if dtype == pl.Date else physical
             series.append(cast.cast(dtype))

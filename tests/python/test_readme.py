@@ -23,6 +23,7 @@ PAGES = [
     "docs/watching.md",
     "docs/missing-values.md",
     "docs/categories.md",
+    "docs/moments.md",
     "docs/index.md",
     "docs/which-tree.md",
     "docs/tutorials/lender.md",

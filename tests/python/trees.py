@@ -11,12 +11,21 @@ import numpy as np
 import polars as pl
 
 from certree import _core
-from certree.schema import Column, Sets
+from certree.schema import TIMED, Column, Sets
 from certree.tree import Tree
 
 BIG = 2**53
 GOLDEN = Path(__file__).parent / "golden"
-KINDS = {"Boolean": "boolean", "String": "category", "Categorical": "category", "Enum": "ordered"}
+KINDS = {
+    "Boolean": "boolean",
+    "String": "category",
+    "Categorical": "category",
+    "Enum": "ordered",
+    "Date": "date",
+    "Datetime": "date",
+    "Duration": "duration",
+    "Time": "time",
+}
 
 
 AGE = Column("age", "number", "Int64")
@@ -114,6 +123,13 @@ def every_type(n: int = 200, seed: int = 0) -> pl.DataFrame:
             pl.Series("ns", naive, dtype=pl.Datetime("ns"))
             .dt.replace_time_zone("UTC")
             .dt.convert_time_zone("America/New_York"),
+            *(
+                pl.Series(f"wait_{unit}", [moment - naive[0] for moment in naive]).cast(
+                    pl.Duration(unit)
+                )
+                for unit in ("ms", "us", "ns")
+            ),
+            pl.Series("time", [moment.time() for moment in moments]),
         ]
     )
 
@@ -123,7 +139,7 @@ def columns_of(frame: pl.DataFrame) -> list[Column]:
     for name, dtype in frame.schema.items():
         text = str(dtype)
         base = str(dtype.base_type())
-        kind = KINDS.get(base, "date" if base in ("Date", "Datetime") else "number")
+        kind = KINDS.get(base, "number")
         values = tuple(frame[name].cast(pl.String).unique().sort()) if kind == "category" else ()
         values = tuple(dtype.categories) if kind == "ordered" else values
         columns.append(Column(name, kind, text, values))
@@ -131,10 +147,10 @@ def columns_of(frame: pl.DataFrame) -> list[Column]:
 
 
 def values_of(frame: pl.DataFrame, column: Column) -> list:
-    """The column's values as Python compares them exactly; dates in their physical unit, and levels
-    as their places."""
+    """The column's values as Python compares them exactly; moments in their physical unit, and
+    levels as their places."""
     series = frame[column.name]
-    if column.kind in ("date", "ordered"):
+    if column.kind in (*TIMED, "ordered"):
         series = series.to_physical()
     if column.kind == "category":
         series = series.cast(pl.String)
@@ -156,7 +172,7 @@ def splits_of(frame: pl.DataFrame, column: Column) -> list:
     values = sorted(set(values_of(frame, column)))
     if column.dtype.startswith("Float"):
         return [a + (b - a) / 2 for a, b in zip(values, values[1:])]
-    if column.kind == "date" or values[-1] > BIG:
+    if column.kind in TIMED or values[-1] > BIG:
         return [(a + b) // 2 for a, b in zip(values, values[1:])]
     return [(a + b) / 2 for a, b in zip(values, values[1:])]
 

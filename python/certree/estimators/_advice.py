@@ -13,6 +13,7 @@ from certree import ingest
 from certree.certificate import ENDINGS
 from certree.estimators import parameters
 from certree.scalars import shown
+from certree.schema import TIMED
 
 if TYPE_CHECKING:
     from certree.estimators._base import Posed
@@ -107,7 +108,7 @@ def _cuts(model: Any, posed: Posed) -> list[str]:
         (each for each in posed.cuts if each.count > MANY_CUTS and each.column.name not in named),
         key=lambda each: -each.count,
     )
-    ordered = [each for each in many if each.column.kind in ("number", "date", "ordered")]
+    ordered = [each for each in many if each.column.kind in ("number", *TIMED, "ordered")]
     of_sets = any(each.way.sets for each in many)
     if not many:
         return []

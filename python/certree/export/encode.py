@@ -22,7 +22,7 @@ from certree.conditions import float32_at_most, float_at_most, plain, question
 from certree.ingest import Slot, slot_arrays
 from certree.moments import time_unit
 from certree.ingest.midpoints import n_below_all, rounded_down
-from certree.schema import Column, is_threshold
+from certree.schema import TIMED, Column, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -49,9 +49,11 @@ class Feature:
         if self.slot[1] is not True:
             return question(self.column, self.slot[1])
         name = plain(self.column.name)
-        if self.column.kind == "date":
+        if self.column.kind in TIMED:
             unit = time_unit(self.column.dtype)
-            return f"{name} ({'days' if unit == 'day' else unit} since 1970-01-01)"
+            since = {"date": " since 1970-01-01", "time": " since midnight"}
+            unit = "days" if unit == "day" else unit
+            return f"{name} ({unit}{since.get(self.column.kind, '')})"
         if self.column.kind == "ordered":
             return f"{name} (0 to {len(self.column.values) - 1})"
         return name

@@ -16,7 +16,7 @@ from certree.conditions import Test, levels_apart
 from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.midpoints import EXACT
 from certree.moments import time_unit, time_zone
-from certree.schema import Column, Sets, Side, is_threshold
+from certree.schema import TIMED, Column, Sets, Side, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
@@ -29,8 +29,9 @@ class Read(NamedTuple):
     """A column that the function reads."""
 
     column: Column
-    #: How its values are compared: ``whole`` are 64-bit integers that floats would round.
-    kind: Literal["number", "whole", "boolean", "text", "date"]
+    #: How its values are compared: ``whole`` are 64-bit integers that floats would round, and
+    #: ``ticks`` those of a unit of time.
+    kind: Literal["number", "whole", "boolean", "text", "ticks"]
     #: The expression of its value in the code.
     value: str
 
@@ -60,27 +61,30 @@ def reads(tree: Tree, values: Mapping[str, str]) -> dict[str, Read]:
     found = {}
     for name, (column, tests) in tested(tree).items():
         kind: Any = {"category": "text", "ordered": "text"}.get(column.kind, column.kind)
+        kind = "ticks" if column.kind in TIMED else kind
         if needs_integers(column, tests):
             kind = "whole"
         found[name] = Read(column, kind, values[name])
     return found
 
 
-def date_text(column: Column) -> str:
-    """What the integers of a date column are."""
+def ticks_text(column: Column) -> str:
+    """What the integers of a column of dates, durations or times of day are."""
     unit = time_unit(column.dtype)
     if unit == "day":
         return "days since 1970-01-01"
     zone = ", in UTC" if time_zone(column.dtype) else ""
     word = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[unit]
-    return f"{word} since 1970-01-01T00:00:00{zone}"
+    if column.kind == "duration":
+        return word
+    return f"{word} since {'midnight' if column.kind == 'time' else '1970-01-01T00:00:00'}{zone}"
 
 
 def column_words(read: Read, words: Mapping[str, str]) -> str:
     """For the head comment: a column by its own name, and what its values are, by their kind."""
     said = words[read.kind]
-    if read.kind == "date":
-        said = said.format(date_text(read.column))
+    if read.kind == "ticks":
+        said = said.format(ticks_text(read.column))
     return f"{in_comment(read.column.name)}, {said}"
 
 

@@ -52,7 +52,7 @@ WORDS = {
     "whole": "a whole number; NULL is missing",
     "boolean": "0 or 1; a negative number is missing",
     "text": "text in UTF-8; NULL is missing",
-    "date": "{}; NULL is missing",
+    "ticks": "{}; NULL is missing",
 }
 
 
@@ -131,7 +131,7 @@ def _member_type(read: Read) -> str:
         "whole": whole,
         "boolean": "int ",
         "text": "const char *",
-        "date": whole,
+        "ticks": whole,
     }[read.kind]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from certree.export.function import (
@@ -37,7 +37,7 @@ WORDS = {
     "whole": "a whole number, a BigInt where a number would round it",
     "boolean": "a Boolean, or 0 or 1",
     "text": "a string",
-    "date": "a Date, or a number or BigInt of {}",
+    "ticks": "a number or BigInt of {}",
 }
 
 #: By kind of column, what typeof says of its values.
@@ -46,7 +46,7 @@ TYPES = {
     "whole": ["number", "bigint"],
     "boolean": ["boolean", "number"],
     "text": ["string"],
-    "date": ["object", "number", "bigint"],
+    "ticks": ["number", "bigint"],
 }
 
 _READ = """\
@@ -89,21 +89,26 @@ def to_javascript(
     known = reads(tree, {column: f"x{at}" for at, column in enumerate(tested(tree))})
     body = branches(tree, JavaScript(answers_of(tree, output)), known)
     lines = [*answer_words(tree, output), "", "A row is an object with these columns:"]
-    lines += [f"- {column_words(read, WORDS)}" for read in known.values()]
+    lines += [f"- {column_words(read, _words(read))}" for read in known.values()]
     lines += ["", "Null, undefined, NaN and an invalid Date are missing values."]
     lines.append("The answer is null of a row that the tree refuses.")
     lines = ["/**", *(f" * {line}".rstrip() for line in lines), " */"]
     lines.append(f"{'export ' * module}function {name}(row) {{")
     lines += [_READ] if known else []
-    lines += [_MOMENT] if any(read.kind == "date" for read in known.values()) else []
+    lines += [_MOMENT] if any(read.column.kind == "date" for read in known.values()) else []
     lines += [f"  const {read.value} = {_value(read)};" for read in known.values()]
     return "\n".join([*lines, *body, "}"]) + "\n"
 
 
+def _words(read: Read) -> Mapping[str, str]:
+    return {"ticks": f"a Date, or {WORDS['ticks']}"} if read.column.kind == "date" else WORDS
+
+
 def _value(read: Read) -> str:
-    types = ", ".join(map(literal, TYPES[read.kind]))
+    is_date = read.column.kind == "date"
+    types = ", ".join(map(literal, [*["object"] * is_date, *TYPES[read.kind]]))
     value = f"read({literal(read.column.name)}, {types})"
-    if read.kind != "date":
+    if not is_date:
         return value
     return f"moment({value}, {IN_UNIT[time_unit(read.column.dtype)]})"
 
@@ -127,7 +132,7 @@ class JavaScript(Language):
 
     def at_most(self, read: Read, threshold: int | float) -> str:
         # Numbers and BigInts are compared without rounding.
-        test = math.floor(threshold) if read.kind == "date" else threshold
+        test = math.floor(threshold) if read.kind == "ticks" else threshold
         large = isinstance(test, int) and abs(test) >= EXACT
         return f"{read.value} <= {literal(test, large)}"
 

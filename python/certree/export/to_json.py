@@ -17,7 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.answers import label_array
-from certree.schema import NUMBERS, Column, Kind, MissingUnseen, Sets, Side, Task, Unseen
+from certree.moments import TICKS
+from certree.schema import (
+    NUMBERS,
+    TIMED,
+    Column,
+    Kind,
+    MissingUnseen,
+    Sets,
+    Side,
+    Task,
+    Unseen,
+)
 
 if TYPE_CHECKING:
     from certree.tree import Node, Split, Tree
@@ -162,7 +173,12 @@ def _number(value: int | float) -> int | float | str:
 
 # ---- reading
 
-_DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']+')\)")
+#: By kind of column.
+_TYPES = {
+    "date": re.compile(r"Date|Datetime\(time_unit='(ms|us|ns)', time_zone=(None|'[^']+')\)"),
+    "duration": re.compile(r"Duration\(time_unit='(ms|us|ns)'\)"),
+    "time": re.compile("Time"),
+}
 
 Parts = list[tuple[Any, int, int, list[float], float]]
 
@@ -257,8 +273,8 @@ def _read_columns(items: list[Any]) -> list[Column]:
             known = ", ".join(get_args(Kind))
             _wrong(f"{where}.kind", f"is {_short(kind)}, but must be one of {known}")
         dtype = _string(_member(members, "dtype", where), f"{where}.dtype")
-        if kind == "date" and dtype != "Date" and not _DATETIME.fullmatch(dtype):
-            _wrong(f"{where}.dtype", f"is {_short(dtype)}, which is no type of dates")
+        if kind in TIMED and not _TYPES[kind].fullmatch(dtype):
+            _wrong(f"{where}.dtype", f"is {_short(dtype)}, which is no type of {kind}s")
         values: list[str] = []
         if kind in ("category", "ordered"):
             given = _array(_member(members, "values", where), f"{where}.values")
@@ -427,11 +443,13 @@ def _threshold(value: Any, where: str, column: Column) -> int | float:
             _wrong(where, f"is {_short(value)}, which is no level of the column")
         return column.values.index(value)
     value = _digits(value)
+    if column.kind == "time":
+        return _integer(value, where, 0, TICKS["ns"] - 1)
     if type(value) is int:
         most = 2**31 if column.dtype == "Date" else 2**63
         return _integer(value, where, -most, most - 1)
-    if column.kind == "date":
-        _wrong(where, "must be an integer, as dates are")
+    if column.kind in TIMED:
+        _wrong(where, f"must be an integer, as {column.kind}s are")
     # Between the least finite number and what is below it there is no finite one.
     return -math.inf if value == "-inf" else _finite(value, where)
 

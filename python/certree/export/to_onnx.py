@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from certree.conditions import Test, float_at_most, levels_apart
 from certree.export.function import needs_integers
 from certree.export.walk import answers
-from certree.schema import Column, Sets, is_threshold
+from certree.schema import TIMED, Column, Sets, is_threshold
 
 if TYPE_CHECKING:
     from certree.tree import Tree
@@ -151,7 +151,7 @@ def _input_type(asked: Asked) -> np.dtype[Any]:
     column = asked.column
     if column.kind in ("category", "ordered"):
         return np.dtype(object)
-    if column.kind == "date":
+    if column.kind in TIMED:
         return np.dtype(np.int64)
     if needs_integers(column, asked.tests):
         if column.missing:
@@ -174,7 +174,7 @@ def _missing(
     column = asked.column
     if dtype == np.float64:
         return graph.add("IsNaN", [rows])
-    if column.kind == "date":
+    if column.kind in TIMED:
         return graph.add("Equal", [rows, graph.constant(np.array([[NO_TIME]]))])
     if column.kind == "number":
         return None

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from certree.conditions import float_at_most, levels_apart
 from certree.export.function import Part, Read, answers_of, reads, tested, whole_threshold
 from certree.export.walk import walk
-from certree.moments import TICKS, time_unit
+from certree.moments import TICKS, clock_text, time_unit
 from certree.schema import NUMBERS, Column, Sets, Side
 
 if TYPE_CHECKING:
@@ -106,7 +106,14 @@ def _field(name: str, optype: str, data_type: str, values: Sequence[str]) -> lis
 
 
 def _type(read: Read) -> tuple[str, str]:
-    if read.kind == "date":
+    if read.column.kind == "duration":
+        raise ValueError(
+            f"column {read.column.name!r} is a {read.column.dtype}, but PMML has no type of "
+            "durations: fit the tree with a number, such as pl.col(...).dt.total_seconds()"
+        )
+    if read.column.kind == "time":
+        return "continuous", "time"
+    if read.kind == "ticks":
         day = time_unit(read.column.dtype) == "day"
         return "continuous", "date" if day else "dateTime"
     return {
@@ -223,7 +230,9 @@ def _predicates(split: Split, read: Read, way: Side) -> Ways:
     if isinstance(test, str):
         return _simple(column, ("notEqual", "equal"), test)
     above = ("lessOrEqual", "greaterThan")
-    if read.kind == "date":
+    if column.kind == "time":
+        return _simple(column, above, clock_text(math.floor(test)))
+    if read.kind == "ticks":
         return _simple(column, above, _moment(column, math.floor(test)))
     if read.kind == "whole":
         whole = whole_threshold(column, test)

@@ -17,15 +17,18 @@ from numpy.typing import NDArray
 from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output
 from certree.ingest.engine import column as column_of
-from certree.moments import time_unit, time_zone
+from certree.moments import TICKS, time_unit, time_zone
 from certree.scalars import shown
-from certree.schema import NUMBERS, Column, Sets, Side
+from certree.schema import NUMBERS, TIMED, Column, Sets, Side
 
 if TYPE_CHECKING:
     from certree.tree import Split, Tree
 
 EXACT_FLOAT = 2**53
 """Integers up to this size are 64-bit floats."""
+
+NEAR_DAYS = 100_000
+"""Durations up to this size are 64-bit integers of nanoseconds."""
 
 
 def to_polars(tree: Tree, output: str = "label") -> pl.Expr:
@@ -153,8 +156,8 @@ def _goes_left(split: Split) -> pl.Expr:
         return _sides(split.column, test)
     if split.column.kind == "ordered":
         return _sides(split.column, levels_apart(split.column, test))
-    if split.column.kind == "date":
-        return value <= _moment(split.column.dtype, math.floor(test))
+    if split.column.kind in TIMED:
+        return _at_most_moment(value, split.column, math.floor(test))
     if abs(test) < EXACT_FLOAT:
         return value.cast(pl.Float64) <= pl.lit(float(test), dtype=pl.Float64)
     if split.column.dtype in ("Int64", "UInt64"):
@@ -170,8 +173,44 @@ def _at_most_whole(value: pl.Expr, threshold: int, dtype: Any) -> pl.Expr:
     return value <= pl.lit(min(threshold, most), dtype=dtype)
 
 
-def _moment(dtype: str, threshold: int) -> pl.Expr:
-    unit = time_unit(dtype)
+def _at_most_moment(value: pl.Expr, column: Column, threshold: int) -> pl.Expr:
+    """A date, duration or time of day against a threshold in the column's unit. The rows may have
+    another unit."""
+    unit = time_unit(column.dtype)
     if unit == "day":
-        return pl.lit(threshold, dtype=pl.Int32).cast(pl.Date)
-    return pl.lit(threshold).cast(pl.Datetime(cast(Any, unit), time_zone(dtype)))
+        return value <= pl.lit(threshold, dtype=pl.Int32).cast(pl.Date)
+    if column.kind == "time":
+        return value <= pl.lit(threshold).cast(pl.Time)
+    compare = _at_most_length if column.kind == "duration" else _at_most_instant
+    return compare(value, column, threshold)
+
+
+def _at_most_instant(value: pl.Expr, column: Column, threshold: int) -> pl.Expr:
+    """Polars compares two moments in the coarser of their units, rounded down, and a day beyond the
+    range of nanoseconds not at all. So no more than a rounded threshold decides first, and the
+    threshold in the finest unit that has it decides the rest."""
+    unit, zone = time_unit(column.dtype), time_zone(column.dtype)
+    for fine in ("ns", "us"):
+        ticks = threshold * (TICKS[fine] // TICKS[unit]) if TICKS[fine] >= TICKS[unit] else None
+        if ticks is not None and -(2**63) <= ticks < 2**63:
+            rounded = _instant("ms", zone, ticks // (TICKS[fine] // TICKS["ms"]))
+            above = (value > _instant(fine, zone, ticks)).fill_null(False)
+            return (value <= rounded) & ~above
+    return value <= _instant(unit, zone, threshold)
+
+
+def _instant(unit: str, zone: str | None, ticks: int) -> pl.Expr:
+    return pl.lit(ticks).cast(pl.Datetime(cast(Any, unit), zone))
+
+
+def _at_most_length(value: pl.Expr, column: Column, threshold: int) -> pl.Expr:
+    """Polars compares two durations in the coarser of their units, rounded towards zero. So they
+    are compared as integers of nanoseconds, unless they are beyond these."""
+    unit = time_unit(column.dtype)
+    nanoseconds = threshold * (TICKS["ns"] // TICKS[unit])
+    if abs(nanoseconds) >= NEAR_DAYS * TICKS["ns"]:
+        return value <= pl.lit(threshold).cast(pl.Duration(cast(Any, unit)))
+    days = value.dt.total_days()
+    is_near = days.is_between(-NEAR_DAYS, NEAR_DAYS)
+    at_most = value.dt.total_nanoseconds() <= pl.lit(nanoseconds)
+    return pl.when(is_near).then(at_most).otherwise(days < 0)

@@ -9,26 +9,53 @@ from typing import TYPE_CHECKING, Any
 
 from certree.conditions import printable
 from certree.export.function import AnswerParts, Language, Read, answers_of, branches, reads, tested
-from certree.moments import time_unit
-from certree.schema import Column
+from certree.moments import TICKS, time_unit
+from certree.schema import TIMED, Column
 
 if TYPE_CHECKING:
     from certree.tree import Tree
 
-PER_MICROSECOND = {"us": 1, "ns": 1000}
+#: By kind of column, what reads a value: exactly, because prediction rounds none that is finer than
+#: the tree's unit down. Only moments of pandas have nanoseconds.
+_HELPERS = {
+    "date": (
+        "_since_1970",
+        '''
+def _since_1970(moment):
+    """Nanoseconds, of a date or a datetime; of one with a time zone in UTC."""
+    seconds = (moment.toordinal() - 719163) * 86400
+    if not hasattr(moment, "hour"):
+        return seconds * 1000000000
+    seconds += (moment.hour * 60 + moment.minute) * 60 + moment.second
+    microseconds, offset = moment.microsecond, moment.utcoffset()
+    if offset is not None:
+        seconds -= offset.days * 86400 + offset.seconds
+        microseconds -= offset.microseconds
+    return (seconds * 1000000 + microseconds) * 1000 + getattr(moment, "nanosecond", 0)
 
-_MOMENT = '''
-def _microseconds(moment):
-    """Since 1970, of a datetime; of one with a time zone in UTC."""
-    day = moment.toordinal() - 719163
-    seconds = (day * 24 + moment.hour) * 3600 + moment.minute * 60 + moment.second
-    offset = moment.utcoffset()
-    count = seconds * 1000000 + moment.microsecond
-    if offset is None:
-        return count
-    return count - ((offset.days * 86400 + offset.seconds) * 1000000 + offset.microseconds)
+''',
+    ),
+    "duration": (
+        "_length",
+        '''
+def _length(duration):
+    """Nanoseconds, of a timedelta."""
+    microseconds = (duration.days * 86400 + duration.seconds) * 1000000 + duration.microseconds
+    return microseconds * 1000 + getattr(duration, "nanoseconds", 0)
 
-'''
+''',
+    ),
+    "time": (
+        "_since_midnight",
+        '''
+def _since_midnight(time):
+    """Nanoseconds, of a time of day."""
+    seconds = (time.hour * 60 + time.minute) * 60 + time.second
+    return (seconds * 1000000 + time.microsecond) * 1000
+
+''',
+    ),
+}
 
 
 def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
@@ -50,22 +77,18 @@ def to_python(tree: Tree, output: str = "label", name: str = "predict") -> str:
         number = f"None if {read.value} is None or {read.value} != {read.value} else "
         lines.append(f"    {read.value} = {number}{_number(read.column, read.value)}")
     lines += body
-    helper = _MOMENT if any("_microseconds" in line for line in lines) else ""
-    return f"{helper}\n".lstrip("\n") + ("\n" if helper else "") + "\n".join(lines) + "\n"
+    kinds = dict.fromkeys(read.column.kind for read in known.values() if read.kind == "ticks")
+    helpers = "".join(_HELPERS[kind][1] for kind in kinds)
+    return helpers.lstrip("\n") + ("\n" if helpers else "") + "\n".join(lines) + "\n"
 
 
 def _number(column: Column, variable: str) -> str:
-    """A value as what its thresholds are: of a date, a number."""
-    if column.kind != "date":
+    """A value as what its thresholds are: of a moment, a number."""
+    if column.kind not in TIMED:
         return variable
-    unit = time_unit(column.dtype)
-    if unit == "day":
-        return f"{variable}.toordinal() - 719163"
-    if unit == "ms":
-        # Up, as prediction rounds moments that are finer than the tree's.
-        return f"-(-_microseconds({variable}) // 1000)"
-    factor = PER_MICROSECOND[unit]
-    return f"_microseconds({variable})" + (f" * {factor}" if factor > 1 else "")
+    per_tick = TICKS["ns"] // TICKS[time_unit(column.dtype)]
+    count = f"{_HELPERS[column.kind][0]}({variable})"
+    return count if per_tick == 1 else f"-(-{count} // {per_tick})"
 
 
 class Python(Language):
@@ -86,7 +109,7 @@ class Python(Language):
         return f"{read.value} is not None"
 
     def at_most(self, read: Read, threshold: int | float) -> str:
-        test = math.floor(threshold) if read.kind == "date" else threshold
+        test = math.floor(threshold) if read.kind == "ticks" else threshold
         return f"{read.value} <= {_literal(test)}"
 
     def is_false(self, read: Read) -> str:

@@ -44,7 +44,7 @@ WORDS = {
     "whole": "a whole number",
     "boolean": "a Boolean",
     "text": "a text",
-    "date": "{}",
+    "ticks": "{}",
 }
 
 
@@ -83,7 +83,7 @@ def to_rust(tree: Tree, output: str = "label", name: str = "predict") -> str:
 
 def _field(read: Read) -> str:
     whole = "u64" if read.column.dtype == "UInt64" else "i64"
-    kinds = {"number": "f64", "whole": whole, "boolean": "bool", "text": "&'a str", "date": "i64"}
+    kinds = {"number": "f64", "whole": whole, "boolean": "bool", "text": "&'a str", "ticks": "i64"}
     return f"Option<{kinds[read.kind]}>"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output, answers, shares, walk
-from certree.moments import time_unit, time_zone
+from certree.moments import TICKS, time_unit, time_zone
 from certree.schema import Column, Sets
 
 if TYPE_CHECKING:
@@ -262,6 +262,11 @@ class Writer:
             return boolean.format(name)
         if isinstance(test, str):
             return f"{name} {string} {self.string(test)}"
+        if column.kind in ("duration", "time"):
+            if self.dialect == "duckdb" and column.kind == "time":
+                # Its releases differ in the type of a column of nanoseconds.
+                return f"epoch_ns({name}) {number} {math.floor(test)}"
+            return f"{name} {number} {self.clock(column, math.floor(test))}"
         if column.kind == "date":
             if (
                 self.dialect == "duckdb"
@@ -277,12 +282,32 @@ class Writer:
             name = f"CAST({name} AS {self.words.double})"
         return f"{name} {number} {self.double(float_at_most(test))}"
 
+    def clock(self, column: Column, threshold: int) -> str:
+        """A duration or a time of day; their columns have microseconds, to which the threshold is
+        rounded down, or in snowflake nanoseconds."""
+        if column.kind == "duration" and self.dialect in ("duckdb", "postgres"):
+            micros = threshold * TICKS["us"] // TICKS[time_unit(column.dtype)]
+            sign, whole = "-" * (micros < 0), abs(micros)
+            return f"INTERVAL '{sign}{whole // 10**6}.{whole % 10**6:06d} seconds'"
+        if column.kind == "time" and self.dialect != "spark":
+            micros, rest = divmod(threshold, 1000)
+            text = f"{datetime.min + timedelta(microseconds=micros):%H:%M:%S.%f}"
+            digits = f"{rest:03d}" if self.dialect == "snowflake" else ""
+            return f"'{text}'" if self.dialect == "sqlite" else f"TIME '{text}{digits}'"
+        raise ValueError(
+            f"column {column.name!r} is a {column.dtype}, for which {self.dialect} has no type or "
+            "no literals: fit the tree with a number, such as pl.col(...).dt.total_seconds() of a "
+            "duration, or pl.col(...).cast(pl.Int64) of a time"
+        )
+
     def moment(self, column: Column, threshold: int) -> str:
         unit = time_unit(column.dtype)
         try:
             if unit == "day":
                 day = (date(1970, 1, 1) + timedelta(days=threshold)).isoformat()
-                return f"'{day}'" if self.dialect == "sqlite" else f"DATE '{day}'"
+                # As text, midnight is behind the day, and before all else of it.
+                midnight = f"'{day} 00:00:00.000000'"
+                return midnight if self.dialect == "sqlite" else f"DATE '{day}'"
             seconds, part = divmod(threshold, PER_SECOND[unit])
             moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
         except OverflowError:

@@ -10,6 +10,7 @@ import numpy as np
 from certree.guess.splits import Splits
 from certree.guess.table import Table
 from certree.ingest import midpoints
+from certree.schema import TIMED
 from certree.unseen import listed
 
 
@@ -105,7 +106,7 @@ def of_values(splits: Splits, table: Table, places: Sequence[int]) -> list[Quest
     for feature in np.unique(splits.features).tolist():
         index = places[feature]
         column = table.columns[index]
-        if column.kind in ("category", "date", "ordered"):
+        if column.kind in ("category", *TIMED, "ordered"):
             raise ValueError(
                 f"the reference compares column {column.name!r} with numbers, but here it is "
                 f"{column.dtype}; give the reference unfitted, or a number in both places"

@@ -46,8 +46,8 @@ def series(name: str, column: np.ndarray) -> pl.Series:
         return pl.Series(name, _decoded(name, column.tolist()), dtype=pl.String)
     if kind == "f" and column.dtype.itemsize == 2:
         return pl.Series(name, column.astype(np.float32))
-    if kind == "M":
-        return _datetimes(name, column)
+    if kind in "Mm":
+        return _moments(name, column)
     if kind not in "biuf" or column.dtype.itemsize > 8:
         raise ValueError(f"column {name!r} has the unsupported type {column.dtype}; {CAST}")
     if not column.dtype.isnative:
@@ -83,7 +83,7 @@ def is_machine(dtype: Any) -> bool:
     return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize in (4, 8))
 
 
-CAST = "cast it to a number, a Boolean, a string or a date, or drop it"
+CAST = "cast it to a number, a Boolean, a string, a date or a duration, or drop it"
 
 #: What a decimal of polars holds. Of values with more, it makes nulls without a word.
 _DIGITS = 38
@@ -93,17 +93,19 @@ _MOMENTS = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 _UNITS = {"s": 1000, "ms": 1, "us": 1, "ns": 1}
 
 
-def _datetimes(name: str, column: np.ndarray) -> pl.Series:
+def _moments(name: str, column: np.ndarray) -> pl.Series:
+    """Dates, moments or durations."""
     unit, step = np.datetime_data(column.dtype)
-    if unit == "D" and step == 1:
+    family = "datetime64" if column.dtype.kind == "M" else "timedelta64"
+    if unit == "D" and step == 1 and family == "datetime64":
         return pl.Series(name, column.astype("datetime64[D]"))
-    if unit not in _UNITS or step != 1:
+    if unit not in (*_UNITS, "D") or step != 1:
         raise ValueError(
             f"column {name!r} has the unsupported type {column.dtype}; "
-            "cast it to datetime64[D], [s], [ms], [us] or [ns]"
+            f"cast it to {family}[D], [s], [ms], [us] or [ns]"
         )
-    unit = "ms" if unit == "s" else unit
-    return pl.Series(name, np.ascontiguousarray(column.astype(f"datetime64[{unit}]")))
+    unit = "ms" if unit in ("s", "D") else unit
+    return pl.Series(name, np.ascontiguousarray(column.astype(f"{family}[{unit}]")))
 
 
 def from_rows(rows: Sequence[Any]) -> list[list[Any]]:
@@ -141,6 +143,11 @@ def plain(values: Sequence[Any]) -> list[Any]:
 def objects(name: str, values: Sequence[Any]) -> pl.Series:
     """Python objects of one kind; None and NaN are kept, so that they can be counted and named."""
     types = {type(value) for value in values if value is not None}
+    # NaT and NA of pandas, which need not be there.
+    gone = {t for t in types if t.__name__ in ("NaTType", "NAType")}
+    if gone:
+        types -= gone
+        values = [None if type(value) in gone else value for value in values]
     if types and all(issubclass(t, Decimal) for t in types):
         return _decimals(name, values)
     real = (int, float, np.number, Decimal)

@@ -145,6 +145,8 @@ def make_cuts(
         "category": _category,
         "number": _ordered,
         "date": _ordered,
+        "duration": _ordered,
+        "time": _ordered,
         "ordered": _ordered,
     }
     # Once for all, because polars works it out anew each time.

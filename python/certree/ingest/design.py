@@ -8,6 +8,7 @@ import polars as pl
 from certree.ingest import engine
 from certree.ingest.in_memory import InMemory
 from certree.ingest.slots import where_missing
+from certree.schema import TIMED
 
 
 def design_matrix(training: InMemory) -> np.ndarray:
@@ -27,7 +28,7 @@ def design_matrix(training: InMemory) -> np.ndarray:
             values = column.values if len(column.values) > 2 else column.values[1:]
             parts += [(text == value).fill_null(False).to_numpy() for value in values]
         else:
-            ticks = column.kind in ("date", "ordered")
+            ticks = column.kind in (*TIMED, "ordered")
             physical = series.to_physical() if ticks else series
             parts.append(_above(physical.cast(pl.Float64).to_numpy(), missing))
     if not parts:

@@ -30,7 +30,7 @@ from certree.ingest.points import Points
 from certree.ingest.slots import filled_in, no_values, values_of, where_missing
 from certree.ingest.sparse import Sparse
 from certree.ingest.training import Roles, Training
-from certree.schema import Column
+from certree.schema import TIMED, Column
 
 #: Larger tables are streamed: there a copy matters, and polars has more threads.
 MOST_VALUES = 100_000_000
@@ -212,7 +212,7 @@ def _rank(
         gaps.append(missing)
     # Columns that are not read in time have one value, and cannot be split.
     table = _core.Table(arrays, budget.bytes_left(), budget.reading_left(), gaps)
-    ordered = ("number", "date", "ordered")
+    ordered = ("number", *TIMED, "ordered")
     columns = [
         replace(column, missing=True) if table.has_missing(index) else column
         for index, column in enumerate(columns)

@@ -11,8 +11,6 @@ from certree.schema import Column, Kind
 WIDTHS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 #: By name, since older releases of polars lack some.
 _HINTS = {
-    "Time": "cast it to an integer with pl.col(...).to_physical()",
-    "Duration": "cast it to a number, for example with pl.col(...).dt.total_seconds()",
     "Int128": "cast it to Int64 or Float64",
     "UInt128": "cast it to Int64 or Float64",
     "List": "explode or aggregate it to one value for each row",
@@ -32,6 +30,10 @@ def kind_of(name: str, dtype: pl.DataType) -> Kind:
         return "category"
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return "date"
+    if isinstance(dtype, pl.Duration):
+        return "duration"
+    if isinstance(dtype, pl.Time):
+        return "time"
     if dtype.is_float() or isinstance(dtype, (*WIDTHS, pl.Decimal)):
         return "number"
     hint = _HINTS.get(dtype.base_type().__name__, CAST)
@@ -45,7 +47,7 @@ def described(name: str, dtype: pl.DataType, missing: bool = False) -> Column:
 
 
 def machine(dtype: pl.DataType) -> pl.DataType:
-    """The type in which a number, date or level is compared: its own, where numpy has it.
+    """The type in which a number, moment or level is compared: its own, where numpy has it.
 
     Half floats widen without rounding. Decimals are read as the nearest Float64, which keeps their
     order.
@@ -54,7 +56,7 @@ def machine(dtype: pl.DataType) -> pl.DataType:
         return pl.UInt32()
     if isinstance(dtype, pl.Date):
         return pl.Int32()
-    if isinstance(dtype, pl.Datetime):
+    if isinstance(dtype, (pl.Datetime, pl.Duration, pl.Time)):
         return pl.Int64()
     if isinstance(dtype, pl.Decimal):
         return pl.Float64()
@@ -62,8 +64,8 @@ def machine(dtype: pl.DataType) -> pl.DataType:
 
 
 def physical(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A number, date or level as its machine type."""
-    if isinstance(dtype, (pl.Date, pl.Datetime)):
+    """A number, moment or level as its machine type."""
+    if dtype.is_temporal():
         return column.to_physical()
     if isinstance(dtype, pl.Enum):
         return column.to_physical().cast(pl.UInt32)

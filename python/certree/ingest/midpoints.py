@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from certree.ingest import shortest
-from certree.schema import Column
+from certree.schema import TIMED, Column
 
 #: Integers up to here are floats.
 EXACT = 2**53
@@ -24,9 +24,9 @@ def between(
 ) -> list[float] | list[int]:
     """A threshold between ``values[i]`` and ``values[i + 1]`` for each place i; ``values`` ascend.
 
-    As short as can be, and whole if all values are; or ``exact`` midpoints. Those of dates and of
-    integers beyond 2^53 are integers, and rounded down. Others are floats; where none lies between,
-    the lower value.
+    As short as can be, and whole if all values are; or ``exact`` midpoints. Those of dates,
+    durations and times and of integers beyond 2^53 are integers, and rounded down. Others are
+    floats; where none lies between, the lower value.
     """
     floats = values.dtype.kind == "f" or not whole(values, column)
     values = values if exact else as_integers(values)
@@ -35,7 +35,7 @@ def between(
         return _floats(low, high, exact).tolist()
     if exact or column.kind == "ordered" or (len(low) and int(low[-1]) >= 2**63):
         found = [(a + b) // 2 for a, b in zip(low.tolist(), high.tolist())]
-    elif column.kind == "date":
+    elif column.kind in TIMED:
         found = shortest.moments(low, high, column.dtype).tolist()
     else:
         found = shortest.whole_numbers(low, high).tolist()
@@ -110,7 +110,7 @@ def _beside_infinity(middle: np.ndarray, low: np.ndarray, high: np.ndarray) -> n
 
 def whole(values: np.ndarray, column: Column) -> bool:
     """Whether the thresholds of these values are integers."""
-    if column.kind in ("date", "ordered"):
+    if column.kind in (*TIMED, "ordered"):
         return True
     if values.dtype.kind == "f" or len(values) == 0:
         return False

@@ -1,5 +1,6 @@
 """Thresholds that one can say aloud: of all that send the training rows the same way, those of
-fewest digits, and of dates those at the coarsest unit. Of several, the one nearest to the midpoint.
+fewest digits, and of dates, durations and times those at the coarsest unit. Of several, the one
+nearest to the midpoint.
 
 The range that a threshold may lie in has the midpoint as its centre. So if any number of d digits
 lies in it, the one nearest to the midpoint does; and a number of d digits is one of d + 1, too.
@@ -30,6 +31,9 @@ UNITS = {
     "us": (*_CLOCK, "1ms"),
     "ns": (*_CLOCK, "1ms", "1us"),
 }
+
+#: How many hours, minutes, seconds, milliseconds and microseconds a day has.
+PARTS_OF_DAY = (1, 24, 1_440, 86_400, 86_400_000, 86_400_000_000)
 
 #: Between these years there are dates in every unit of ticks.
 YEARS = (1700, 2200)
@@ -129,8 +133,11 @@ def _range(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
 def moments(low: np.ndarray, high: np.ndarray, dtype: str) -> np.ndarray:
     """Of dates the last day of a year, of a month, or any day; of moments the beginning of a year,
     month, day, hour and so on: strictly between two neighbours, by pair, or the lower one where
-    nothing lies between. In ticks of the dtype, which is given as text."""
+    nothing lies between. In ticks of the dtype, which is given as text. Durations and times of day
+    have no calendar: theirs are whole days, hours, minutes and so on."""
     unit, zone = time_unit(dtype), time_zone(dtype)
+    if dtype == "Time" or dtype.startswith("Duration"):
+        return _multiples(low, high, TICKS[unit])
     low, last, found, _ = _range(low, high)
     start, end = ((year - 1970) * 365.2425 * TICKS[unit] for year in YEARS)
     usual = np.flatnonzero((low > start) & (last < end))
@@ -145,6 +152,24 @@ def moments(low: np.ndarray, high: np.ndarray, dtype: str) -> np.ndarray:
         take_above = above_fits & (~below_fits | (above - middle < middle - below))
         found[usual[below_fits]] = below[below_fits]
         found[usual[take_above]] = above[take_above]
+        searched &= ~(below_fits | above_fits)
+    return found
+
+
+def _multiples(low: np.ndarray, high: np.ndarray, day: int) -> np.ndarray:
+    """Of the integers strictly between two, by pair, a multiple of the longest unit of time that
+    has one; the lower integer where nothing lies between. ``day``: in ticks."""
+    low, last, middle, _ = _range(low, high)
+    found, searched = middle.copy(), np.ones(len(middle), dtype=bool)
+    for step in (day // parts for parts in PARTS_OF_DAY if day >= parts):
+        below = middle // step * step
+        # Sums that are out of range wrap around, and lie in nobody's.
+        with np.errstate(over="ignore"):
+            above = below + step
+        below_fits = searched & (low <= below) & (below <= last)
+        above_fits = searched & (low <= above) & (above <= last)
+        take_above = above_fits & (~below_fits | (above - middle < middle - below))
+        found = np.where(take_above, above, np.where(below_fits, below, found))
         searched &= ~(below_fits | above_fits)
     return found
 

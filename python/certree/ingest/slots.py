@@ -11,7 +11,7 @@ import polars as pl
 from certree.ingest import engine, sources
 from certree.ingest.kinds import check_kind, machine
 from certree.moments import in_unit, time_unit
-from certree.schema import Column, MissingUnseen, Sets, Unseen
+from certree.schema import TIMED, Column, MissingUnseen, Sets, Unseen
 from certree.unseen import Strange, lacking, refuse_missing, report
 
 
@@ -44,10 +44,11 @@ def slot_arrays(
     ``missing_unseen="refuse"`` a missing value there is a ValueError, if the column had none in
     training; ``unseen`` says what becomes of other values that were not there.
 
-    Numbers come in their own type, without a copy where polars has them in one piece; dates as
-    integers in the fitted unit; levels as their places; Booleans, "is value", "in a set" (on the
-    right) and "is missing" slots as Boolean arrays. A category that was never seen is not equal to
-    any value, and on no side of sets, nor is it a level: there it is masked like a missing one.
+    Numbers come in their own type, without a copy where polars has them in one piece; dates,
+    durations and times as integers in the fitted unit; levels as their places; Booleans, "is
+    value", "in a set" (on the right) and "is missing" slots as Boolean arrays. A category that was
+    never seen is not equal to any value, and on no side of sets, nor is it a level: there it is
+    masked like a missing one.
     """
     source = sources.read(X)
     places = match(source, columns)
@@ -186,8 +187,8 @@ def values_of(column: Column, series: pl.Series) -> np.ndarray:
         return _booleans(column, series)
     if isinstance(dtype, pl.Enum):
         return _contiguous(series.to_physical().cast(pl.UInt32))
-    if column.kind == "date":
-        given = dtype.time_unit if isinstance(dtype, pl.Datetime) else "day"
+    if column.kind in TIMED:
+        given = time_unit(str(dtype))
         return in_unit(_contiguous(series.to_physical()), given, time_unit(column.dtype))
     if dtype == pl.Boolean:
         return _contiguous(series.cast(pl.UInt8))

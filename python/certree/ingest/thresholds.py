@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,10 @@ import numpy as np
 from certree.ingest import midpoints
 from certree.moments import TICKS, time_unit
 from certree.scalars import is_number, shown
-from certree.schema import Column
+from certree.schema import TIMED, Column
+
+#: By kind of column, what its thresholds are in Python.
+_MOMENTS: Mapping[str, type] = {"date": dt.date, "duration": dt.timedelta, "time": dt.time}
 
 
 def read_list(column: Column, wish: Iterable[Any], values: np.ndarray) -> list[float] | list[int]:
@@ -48,18 +51,28 @@ def _number(column: Column, item: Any) -> float | int:
                 f"thresholds of column {column.name!r} has {shown(item)}, which is no level of it"
             )
         return column.values.index(item)
-    if column.kind == "date" and isinstance(item, dt.date):
-        return _ticks(column, item)
+    if (kind := _MOMENTS.get(column.kind)) and isinstance(item, kind):
+        micros = _microseconds(column, item)
+        return micros * TICKS[time_unit(column.dtype)] // TICKS["us"]
     if not (isinstance(item, (int, float)) and is_number(item)):
-        what = "a date or an integer" if column.kind == "date" else "a finite number"
+        timed = column.kind in TIMED
+        what = f"a {column.kind} or an integer" if timed else "a finite number"
         raise ValueError(
             f"thresholds of column {column.name!r} has {shown(item)}, which is not {what}"
         )
     return item
 
 
-def _ticks(column: Column, moment: dt.date) -> int:
-    """A date in the column's physical unit, rounded down."""
+def _microseconds(column: Column, moment: Any) -> int:
+    if isinstance(moment, dt.timedelta):
+        return moment // dt.timedelta(microseconds=1)
+    if isinstance(moment, dt.time):
+        if moment.tzinfo is not None:
+            raise ValueError(
+                f"thresholds of column {column.name!r}: {moment!r} must not have a time zone"
+            )
+        since_midnight = dt.datetime.combine(dt.date.min, moment) - dt.datetime.min
+        return since_midnight // dt.timedelta(microseconds=1)
     zoned = "time_zone='" in column.dtype
     if not isinstance(moment, dt.datetime):
         moment = dt.datetime(moment.year, moment.month, moment.day)
@@ -69,5 +82,4 @@ def _ticks(column: Column, moment: dt.date) -> int:
             f"a time zone, as the column does{'' if zoned else ' not'}"
         )
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc if zoned else None)
-    micros = (moment - epoch) // dt.timedelta(microseconds=1)
-    return micros * TICKS[time_unit(column.dtype)] // TICKS["us"]
+    return (moment - epoch) // dt.timedelta(microseconds=1)
