@@ -19,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, _groups, _notes, _own_branch, parameters
+from certree.estimators import _advice, _groups, _notes, _own_branch, _searched, parameters
 from certree.options import Status
 from certree.fitted import Fitted
+from certree.generalization import REFUSED, Losses
 from certree.interrupts import Held
 from certree.tree import Tree
 
@@ -65,6 +66,8 @@ class Posed:
     leaf_penalty: float | None = None
     #: No tree of any shape has a lower loss, whatever the columns hold.
     least_loss: float = 0.0
+    #: What the loss on one row is, so that something can be said of new rows.
+    losses: Losses = REFUSED
 
     @property
     def cut_short(self) -> bool:
@@ -365,6 +368,7 @@ class TreeEstimator(BaseEstimator, ABC):
             guessed_by=posed.problem.guessed_by,
             reference_loss=posed.reference_loss,
             cuts_reference=posed.cuts_reference,
+            searched=_searched.searched(posed.cuts, posed.thresholds, posed.losses),
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
