@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from certree import scorers
     from certree.binarize import ThresholdBinarizer
     from certree.certificate import Certificate
+    from certree.comparison import Comparison, compare
     from certree.constraints import (
         Capacity,
         DemographicParity,
@@ -43,6 +44,7 @@ __all__ = [
     "Apart",
     "Capacity",
     "Certificate",
+    "Comparison",
     "DemographicParity",
     "EqualOpportunity",
     "FalsePositiveRate",
@@ -62,6 +64,7 @@ __all__ = [
     "ThresholdGuesser",
     "Tree",
     "__version__",
+    "compare",
     "depth_gap",
     "frontier",
     "path",
@@ -80,6 +83,7 @@ _HOMES = {
     "Apart": "path_rules",
     "Capacity": "constraints",
     "Certificate": "certificate",
+    "Comparison": "comparison",
     "DemographicParity": "constraints",
     "EqualOpportunity": "constraints",
     "FalsePositiveRate": "constraints",
@@ -98,6 +102,7 @@ _HOMES = {
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
+    "compare": "comparison",
     "depth_gap": "guess",
     "frontier": "frontiers",
     "path": "tuning",

@@ -414,6 +414,52 @@ class Tree(Exports):
 
         return drift(self, X)
 
+    def honest(self, X: Any, y: Any, confidence: float = 0.95) -> pl.DataFrame:
+        """What the leaves hold on rows that the search never saw, with intervals that hold for all
+        leaves at once.
+
+        What leaves hold in training flatters, because the search chose them for it. On new rows
+        shares have Clopper and Pearson's interval, which holds for any number of rows; means have
+        Student's, which is exact for normal values, and good where a leaf has many rows. All of
+        them hold together with this confidence: leaves are independent (Šidák), and what one leaf
+        holds shares its risk (Bonferroni).
+
+        Parameters
+        ----------
+        X : frame or array
+            Rows that had no part in the fit, nor in the choice of its parameters; independent ones.
+        y : vector, table, str or list of str
+            Their labels or numbers, or the name of their column in X. Of costs and rewards the
+            table, rows × labels, or the names of its columns.
+        confidence : float, default=0.95
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each leaf and what it holds: ``leaf``, ``rule`` and ``label``; ``of``, the
+            class, target or label that the numbers are about; ``trained_rows`` and ``trained``,
+            which it has of training; ``rows``, ``value``, ``low`` and ``high`` of the new ones. A
+            leaf without rows has no value; its share may be any, from 0 to 1, and its mean, too.
+            Labels that the tree does not know count as rows of none of its classes.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> tree = OptimalTreeClassifier(max_depth=1, thresholds=8).fit(X[:300], y[:300]).tree_
+        >>> found = tree.honest(X[300:], y[300:]).filter(of="1")
+        >>> for share in ("trained", "value", "low", "high"):
+        ...     print(share, found[share].round(3).to_list())
+        trained [0.875, 0.053]
+        value [0.979, 0.244]
+        low [0.941, 0.146]
+        high [0.995, 0.366]
+        """
+        from certree.honest import honest
+
+        return honest(self, X, y, confidence)
+
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
         """The tree that :meth:`to_json` wrote. Anything else is a ``ValueError`` that says what is

@@ -29,6 +29,8 @@ from certree.tree import Tree
 if TYPE_CHECKING:
     from typing import Self
 
+    import polars as pl
+
 #: Larger limits are none, and the core's clock and counters hold these.
 LONGEST = 1e9
 MOST = 2**32 - 1
@@ -509,6 +511,11 @@ class TreeEstimator(BaseEstimator, ABC):
     def decision_path(self, X: Any) -> Any:
         """A sparse indicator matrix (rows × nodes): the nodes that each row passes."""
         return self._fitted_tree(X).decision_path(X)
+
+    def honest(self, X: Any, y: Any, confidence: float = 0.95) -> pl.DataFrame:
+        """What the leaves hold on rows that the search never saw, with intervals that hold for all
+        leaves at once: see :meth:`Tree.honest`."""
+        return self._fitted_tree(X).honest(X, y, confidence)
 
     def get_depth(self) -> int:
         """The depth of the tree; a single leaf has depth 0."""
