@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
     from certree.reporting import report
+    from certree.resamples import Stability, stability
     from certree.tree import Tree
     from certree.tuning import OptimalTreeCV, path
 
@@ -60,6 +61,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "PolicyValue",
     "Progress",
+    "Stability",
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
@@ -74,6 +76,7 @@ __all__ = [
     "plot_path",
     "report",
     "scorers",
+    "stability",
     "suggest_depth",
 ]
 
@@ -99,6 +102,7 @@ _HOMES = {
     "OptimalTreeRegressor": "estimators",
     "PolicyValue": "estimators",
     "Progress": "progress",
+    "Stability": "resamples",
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
@@ -111,6 +115,7 @@ _HOMES = {
     "plot_importances": "plots",
     "plot_path": "plots",
     "report": "reporting",
+    "stability": "resamples",
     "suggest_depth": "guess",
 }
 

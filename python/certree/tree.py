@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
     from scipy.sparse import csr_matrix
 
+    from certree.counterfactuals import Counterfactual
     from certree.export.from_sklearn import Read as ReadModel
     from certree.export.to_json import Read as ReadDocument
 
@@ -459,6 +460,52 @@ class Tree(Exports):
         from certree.honest import honest
 
         return honest(self, X, y, confidence)
+
+    def counterfactual(
+        self,
+        row: Any,
+        answer: Any = None,
+        immutable: Iterable[str] = (),
+        scales: Mapping[str, float] | None = None,
+    ) -> Counterfactual | None:
+        """The least change of a row that gives it another answer.
+
+        The least is that of fewest columns, and of these the smallest in sum. It is found among all
+        rows that there could be, not in a sample, so that there is no smaller one.
+
+        Parameters
+        ----------
+        row : mapping, table of one row, or vector
+            The values by column name, or in the order of the columns.
+        answer : default=None
+            The answer it is to have; without it any other one.
+        immutable : sequence of str, default=()
+            Columns that stay as they are, such as age.
+        scales : mapping of str to float, default=None
+            By column, what counts as much as another category does: differences of numbers, or days
+            between dates, are divided by it. Without it, by 1.
+
+        Returns
+        -------
+        Counterfactual or None
+            With ``changes`` (by column the value there is, and the nearest one that would do) and
+            ``conditions``; None where no row that keeps to ``immutable`` has such an answer.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from certree import OptimalTreeClassifier
+        >>> people = pl.DataFrame({"income": [10, 20, 30, 40], "owns": [False, True, False, True]})
+        >>> tree = OptimalTreeClassifier().fit(people, ["no", "yes", "no", "yes"]).tree_
+        >>> found = tree.counterfactual({"income": 10, "owns": False})
+        >>> print(found)
+        yes if owns is true (is False)
+        >>> found.changes
+        {'owns': (False, True)}
+        """
+        from certree.counterfactuals import counterfactual
+
+        return counterfactual(self, row, answer, immutable, scales)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
