@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from certree import scorers
     from certree.binarize import ThresholdBinarizer
     from certree.certificate import Certificate
+    from certree.comparison import Comparison, compare
     from certree.constraints import (
         Capacity,
         DemographicParity,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
     from certree.reporting import report
+    from certree.resamples import Stability, stability
     from certree.tree import Tree
     from certree.tuning import OptimalTreeCV, path
 
@@ -43,6 +45,7 @@ __all__ = [
     "Apart",
     "Capacity",
     "Certificate",
+    "Comparison",
     "DemographicParity",
     "EqualOpportunity",
     "FalsePositiveRate",
@@ -58,10 +61,12 @@ __all__ = [
     "OptimalTreeRegressor",
     "PolicyValue",
     "Progress",
+    "Stability",
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
     "__version__",
+    "compare",
     "depth_gap",
     "frontier",
     "path",
@@ -71,6 +76,7 @@ __all__ = [
     "plot_path",
     "report",
     "scorers",
+    "stability",
     "suggest_depth",
 ]
 
@@ -80,6 +86,7 @@ _HOMES = {
     "Apart": "path_rules",
     "Capacity": "constraints",
     "Certificate": "certificate",
+    "Comparison": "comparison",
     "DemographicParity": "constraints",
     "EqualOpportunity": "constraints",
     "FalsePositiveRate": "constraints",
@@ -95,9 +102,11 @@ _HOMES = {
     "OptimalTreeRegressor": "estimators",
     "PolicyValue": "estimators",
     "Progress": "progress",
+    "Stability": "resamples",
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
+    "compare": "comparison",
     "depth_gap": "guess",
     "frontier": "frontiers",
     "path": "tuning",
@@ -106,6 +115,7 @@ _HOMES = {
     "plot_importances": "plots",
     "plot_path": "plots",
     "report": "reporting",
+    "stability": "resamples",
     "suggest_depth": "guess",
 }
 

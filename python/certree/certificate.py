@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from certree import notebook
 from certree.constraints import Met
+from certree.generalization import Generalization, Searched, generalization
 from certree.options import Route, Status
 from certree.work import Work
 
@@ -137,6 +138,8 @@ class Certificate:
     reference_loss: float | None = None
     #: Where the cuts were guessed from a reference whose loss on these rows is known.
     cuts_reference: CutsReference | None = None
+    #: The set of trees, to be counted: see ``generalization``.
+    searched: Searched | None = field(default=None, repr=False)
 
     @property
     def training_loss(self) -> float:
@@ -234,6 +237,53 @@ class Certificate:
         notes = [f"Note: {note}." for note in self.notes]
         return "\n".join([searched, *notes, measure, *kept, proof, route, work])
 
+    def generalization(
+        self, confidence: float = 0.95, range: Sequence[float] | None = None
+    ) -> Generalization:
+        """What the training rows say of new ones: how much this tree can truly lose at most, and by
+        how much another tree of the searched set can truly be better.
+
+        It holds for all trees of the set at once, so that it does not matter that the search chose
+        one of them by these rows; smaller trees are fewer, and get a better bound. Rows have to be
+        independent: repeated measurements of a person, or a series in time, are not.
+
+        The set is counted: by leaves and depth, the cuts of each column, and labels. Thresholds
+        that were given as lists count as they are, if they were not chosen by these rows. Where the
+        rows decide about cuts (all midpoints, quantiles, guesses), all cuts count that so many rows
+        and 32 times as many more could have, which covers them however they were chosen.
+        `docs/honest-numbers.md` has the proof.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            The probability that all of it holds, over draws of the training rows.
+        range : (float, float), default=None
+            The least and the largest cost that a row can have (``OptimalCostTree``), or target
+            (squared errors), known before the rows were seen. Errors, and costs of classes, have
+            their own.
+
+        Returns
+        -------
+        Generalization
+            With ``upper``, ``lower``, ``advantage`` and ``statement()``. A ValueError says why
+            nothing can be said, as of weighted rows, or of losses that are no mean over rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from certree import OptimalTreeClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((5000, 3)) < 0.5
+        >>> y = (X[:, 0] & X[:, 1]) ^ (rng.random(5000) < 0.1)
+        >>> model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+        >>> found = model.certificate_.generalization()
+        >>> round(found.training_loss, 3), round(found.upper, 3), round(found.advantage, 3)
+        (0.097, 0.118, 0.049)
+        """
+        if self.searched is None:
+            raise ValueError("nothing is known of the set of trees that this certificate is about")
+        return generalization(self, self.searched, confidence, range)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, for JSON."""
         derived = {
@@ -242,7 +292,9 @@ class Certificate:
             "copy_objective": self.copy_objective,
             "copy_is_allowed": self.copy_is_allowed,
         }
-        return {**asdict(self), **derived, "curve": [list(moment) for moment in self.curve]}
+        own = asdict(replace(self, searched=None))
+        del own["searched"]
+        return {**own, **derived, "curve": [list(moment) for moment in self.curve]}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Everything as a JSON document, with null for numbers that are infinite or unknown."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
     from scipy.sparse import csr_matrix
 
+    from certree.counterfactuals import Counterfactual
     from certree.export.from_sklearn import Read as ReadModel
     from certree.export.to_json import Read as ReadDocument
 
@@ -413,6 +414,98 @@ class Tree(Exports):
         from certree.drift import drift
 
         return drift(self, X)
+
+    def honest(self, X: Any, y: Any, confidence: float = 0.95) -> pl.DataFrame:
+        """What the leaves hold on rows that the search never saw, with intervals that hold for all
+        leaves at once.
+
+        What leaves hold in training flatters, because the search chose them for it. On new rows
+        shares have Clopper and Pearson's interval, which holds for any number of rows; means have
+        Student's, which is exact for normal values, and good where a leaf has many rows. All of
+        them hold together with this confidence: leaves are independent (Šidák), and what one leaf
+        holds shares its risk (Bonferroni).
+
+        Parameters
+        ----------
+        X : frame or array
+            Rows that had no part in the fit, nor in the choice of its parameters; independent ones.
+        y : vector, table, str or list of str
+            Their labels or numbers, or the name of their column in X. Of costs and rewards the
+            table, rows × labels, or the names of its columns.
+        confidence : float, default=0.95
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each leaf and what it holds: ``leaf``, ``rule`` and ``label``; ``of``, the
+            class, target or label that the numbers are about; ``trained_rows`` and ``trained``,
+            which it has of training; ``rows``, ``value``, ``low`` and ``high`` of the new ones. A
+            leaf without rows has no value; its share may be any, from 0 to 1, and its mean, too.
+            Labels that the tree does not know count as rows of none of its classes.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> tree = OptimalTreeClassifier(max_depth=1, thresholds=8).fit(X[:300], y[:300]).tree_
+        >>> found = tree.honest(X[300:], y[300:]).filter(of="1")
+        >>> for share in ("trained", "value", "low", "high"):
+        ...     print(share, found[share].round(3).to_list())
+        trained [0.875, 0.053]
+        value [0.979, 0.244]
+        low [0.941, 0.146]
+        high [0.995, 0.366]
+        """
+        from certree.honest import honest
+
+        return honest(self, X, y, confidence)
+
+    def counterfactual(
+        self,
+        row: Any,
+        answer: Any = None,
+        immutable: Iterable[str] = (),
+        scales: Mapping[str, float] | None = None,
+    ) -> Counterfactual | None:
+        """The least change of a row that gives it another answer.
+
+        The least is that of fewest columns, and of these the smallest in sum. It is found among all
+        rows that there could be, not in a sample, so that there is no smaller one.
+
+        Parameters
+        ----------
+        row : mapping, table of one row, or vector
+            The values by column name, or in the order of the columns.
+        answer : default=None
+            The answer it is to have; without it any other one.
+        immutable : sequence of str, default=()
+            Columns that stay as they are, such as age.
+        scales : mapping of str to float, default=None
+            By column, what counts as much as another category does: differences of numbers, or days
+            between dates, are divided by it. Without it, by 1.
+
+        Returns
+        -------
+        Counterfactual or None
+            With ``changes`` (by column the value there is, and the nearest one that would do) and
+            ``conditions``; None where no row that keeps to ``immutable`` has such an answer.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from certree import OptimalTreeClassifier
+        >>> people = pl.DataFrame({"income": [10, 20, 30, 40], "owns": [False, True, False, True]})
+        >>> tree = OptimalTreeClassifier().fit(people, ["no", "yes", "no", "yes"]).tree_
+        >>> found = tree.counterfactual({"income": 10, "owns": False})
+        >>> print(found)
+        yes if owns is true (is False)
+        >>> found.changes
+        {'owns': (False, True)}
+        """
+        from certree.counterfactuals import counterfactual
+
+        return counterfactual(self, row, answer, immutable, scales)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:

@@ -13,6 +13,7 @@ PAGES = [
     "docs/certificate.md",
     "docs/guessing.md",
     "docs/choosing-parameters.md",
+    "docs/honest-numbers.md",
     "docs/costs-and-policies.md",
     "docs/constraints.md",
     "docs/ranking-and-frontiers.md",

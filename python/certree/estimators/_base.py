@@ -18,15 +18,26 @@ from sklearn.utils.validation import check_is_fitted
 from certree import _core, budget, ingest, notebook, path_rules, progress
 from certree.certificate import Certificate, CutsReference
 from certree.constraints import NO_TREE, Met
-from certree.estimators import _advice, _groups, _notes, _own_branch, _start, parameters
+from certree.estimators import (
+    _advice,
+    _groups,
+    _notes,
+    _own_branch,
+    _searched,
+    _start,
+    parameters,
+)
 from certree.options import Status
 from certree.fitted import Fitted
+from certree.generalization import REFUSED, Losses
 from certree.interrupts import Held
 from certree.tree import Tree
 from certree.warned import warn
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import polars as pl
 
 #: Larger limits are none, and the core's clock and counters hold these.
 LONGEST = 1e9
@@ -65,6 +76,8 @@ class Posed:
     leaf_penalty: float | None = None
     #: No tree of any shape has a lower loss, whatever the columns hold.
     least_loss: float = 0.0
+    #: What the loss on one row is, so that something can be said of new rows.
+    losses: Losses = REFUSED
 
     @property
     def cut_short(self) -> bool:
@@ -376,6 +389,7 @@ class TreeEstimator(BaseEstimator, ABC):
             guessed_by=posed.problem.guessed_by,
             reference_loss=posed.reference_loss,
             cuts_reference=posed.cuts_reference,
+            searched=_searched.searched(posed.cuts, posed.thresholds, posed.losses),
         )
 
     def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -516,6 +530,11 @@ class TreeEstimator(BaseEstimator, ABC):
     def decision_path(self, X: Any) -> Any:
         """A sparse indicator matrix (rows × nodes): the nodes that each row passes."""
         return self._fitted_tree(X).decision_path(X)
+
+    def honest(self, X: Any, y: Any, confidence: float = 0.95) -> pl.DataFrame:
+        """What the leaves hold on rows that the search never saw, with intervals that hold for all
+        leaves at once: see :meth:`Tree.honest`."""
+        return self._fitted_tree(X).honest(X, y, confidence)
 
     def get_depth(self) -> int:
         """The depth of the tree; a single leaf has depth 0."""

@@ -17,6 +17,7 @@ from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length
+from certree.generalization import REFUSED, Losses
 from certree.schema import Task
 from certree.tree import Tree
 
@@ -34,6 +35,8 @@ class Rows:
     #: In words.
     loss: str
     feature_costs: FeatureCosts | None = None
+    #: What the loss on one row is.
+    losses: Losses = REFUSED
     #: Further attributes of the fitted estimator.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -117,6 +120,7 @@ class RowTreeEstimator(TreeEstimator):
             met=met,
             attributes={"labels_": labels, **rows.attributes},
             least_loss=_least_mean(costs, weights, size / normalizer) if points.cut_short else 0.0,
+            losses=rows.losses,
         )
         return found.beside(posed)
 

@@ -21,6 +21,7 @@ from certree.estimators import (
     _metrics,
     _ranking,
     _reference,
+    _searched,
     _targets,
     parameters,
 )
@@ -29,6 +30,7 @@ from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
+from certree.generalization import REFUSED
 from certree.options import Categories, ClassifierObjective, GuessedThresholds, Missing
 from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
@@ -383,6 +385,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         labels = training.labels
         found, column_costs, show, penalty = _reference.References(), None, None, None
         least_loss = 0.0
+        losses = REFUSED
         loss = self._loss_in_words(labels)
         room_for_goal(points.weights.size, 6 if self.objective in _metrics.NAMES else 3)
         goal: Any
@@ -422,6 +425,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
                     (self, features, training, thresholds, costs, factors, balanced),
                 )
             column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
+            weighted = balanced or bool(self.class_weight)
+            losses = _searched.of_labels(training, costs, weighted, labels)
+            losses = losses if column_costs is None else _searched.COLUMN_COSTS
         core_costs = None if column_costs is None else column_costs.core(self._core_places(cuts))
         problem = self._problem(
             cuts, points, goal, feature_costs=core_costs, regrets=found.regrets
@@ -438,6 +444,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             leaf_penalty=penalty,
             attributes=self._attributes(labels, column_costs),
             least_loss=least_loss,
+            losses=losses,
         )
         return found.beside(posed)
 
@@ -458,6 +465,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         room_for_goal(points.weights.size, 6)
         goal = _constrained.goal(self, read, points, costs, factors)
         constraints = _constrained.core(self, read, points)
+        losses = REFUSED
+        if self.objective in ("accuracy", "balanced_accuracy"):
+            weighted = self._is_balanced() or bool(self.class_weight)
+            losses = _searched.of_labels(read.training, costs, weighted, labels)
         problem = self._problem(cuts, points, goal, constraints=constraints)
         return Posed(
             problem,
@@ -470,6 +481,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             met=partial(_constrained.met, tuple(self.constraints)),
             attributes=self._attributes(labels, None),
             least_loss=0.0 if min(costs) >= 0 else -inf,
+            losses=losses,
         )
 
     def _attributes(self, labels: NDArray[Any], column_costs: Any) -> dict[str, Any]:

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import combinations, feature_costs, ingest, progress
-from certree.estimators import _constrained_rows, _feature_costs, _reference, parameters
+from certree.estimators import (
+    _constrained_rows,
+    _feature_costs,
+    _reference,
+    _searched,
+    parameters,
+)
 from certree.estimators._base import Posed
 from certree.estimators._rows import (
     Rows,
@@ -215,6 +221,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
         column_costs = feature_costs.read(self.feature_costs, training.columns)
         loss = _feature_costs.in_words("mean cost", column_costs)
+        losses = _searched.of_costs(training, read.values, read.labels)
+        losses = losses if column_costs is None else _searched.COLUMN_COSTS
         rows = Rows(
             X,
             training,
@@ -224,6 +232,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
             "costs",
             loss,
             column_costs,
+            losses,
             {"_feature_costs": column_costs},
         )
         return self._pose_rows(rows, known)

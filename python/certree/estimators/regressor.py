@@ -16,7 +16,7 @@ from sklearn.utils import column_or_1d
 
 from certree.answers import label_array
 from certree import _core, combinations, ingest, progress
-from certree.estimators import _quantiles, _rates, _reference, parameters
+from certree.estimators import _quantiles, _rates, _reference, _searched, parameters
 from certree.estimators._base import Posed, TreeEstimator, room_for_goal
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
@@ -317,7 +317,8 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             show,
             found.regrets,
         )
-        return found.beside(posed)
+        losses = _searched.of_squares(training, kept)
+        return found.beside(replace(posed, losses=losses))
 
     def _posed(
         self,
