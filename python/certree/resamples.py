@@ -152,10 +152,9 @@ def stability(
             f"time_limit={time_limit} was over before a tree of resampled rows was found: raise it"
         )
     if len(trees) < refits:
-        warnings.warn(
+        warn(
             f"the time limit was over after {len(trees)} of {refits} resamples",
             ConvergenceWarning,
-            stacklevel=2,
         )
     own = tree.predict(rows.X)
     agreements = tuple(_agreement(tree, own, each.predict(rows.X)) for each in trees)

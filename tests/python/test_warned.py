@@ -38,8 +38,8 @@ CALLS = {
     "a whole frontier": lambda: frontier(
         AT_ONCE, X, Y, axes=("false_negatives", "false_positives"), time_limit=0.1
     ),
-    "a path": lambda: path(AT_ONCE, X, Y),
-    "cross-validation": lambda: OptimalTreeCV(AT_ONCE, cv=2).fit(X, Y),
+    "a path": lambda: path(AT_ONCE, X, Y, max_depths=[3]),
+    "cross-validation": lambda: OptimalTreeCV(AT_ONCE, cv=2, max_depths=[3]).fit(X, Y),
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from certree import _core, ingest
 from certree.conditions import Test, plain
 from certree.estimators import _own_branch
-from certree.schema import Column, Sets, Side, is_threshold
+from certree.schema import TIMED, Column, Sets, Side, is_threshold
 from certree.tree import Split, Tree
 from certree.unseen import listed
 from certree.warned import warn
@@ -204,7 +204,7 @@ def _used(tree: Tree) -> dict[str, None]:
 
 def _check_kind(old: Column, new: Column) -> None:
     """A ValueError where a test of the one column says nothing of the other."""
-    if old.kind != new.kind or (old.kind == "date" and old.dtype != new.dtype):
+    if old.kind != new.kind or (old.kind in TIMED and old.dtype != new.dtype):
         was, now = (old.kind, new.kind) if old.kind != new.kind else (old.dtype, new.dtype)
         raise ValueError(f"{plain(old.name)} was {was} in start and is {now} in X")
     if old.kind == "ordered" and old.values != new.values:
