@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from certree.rows import Rows, in_memory
 from certree.scalars import is_number, shown
 from certree.schema import NUMBERS
 from certree.tree import Node, Tree
+from certree.warned import warn
 
 #: Splits by the sides on the way to them: "" is the root, "LR" its left child's right one.
 Places = Mapping[str, Node]

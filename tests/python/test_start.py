@@ -155,6 +155,10 @@ def test_errors_say_what_does_not_fit():
         OptimalTreeClassifier(objective="f1").fit(days, y, start=old)
     with pytest.raises(ValueError, match="start= and a reference"):
         OptimalTreeClassifier(reference="guess").fit(days, y, start=old)
+    moments = days.select(pl.col("a").cast(pl.Date), "b")
+    old = OptimalTreeClassifier(max_depth=1).fit(moments, y)
+    with pytest.raises(ValueError, match="a was Date in start and is Datetime"):
+        fit(moments.cast({"a": pl.Datetime}), y, start=old)
     grade = pl.DataFrame({"g": pl.Series(["I", "I", "II", "II"], dtype=pl.Enum(["I", "II"]))})
     other = grade.cast(pl.Enum(["II", "I"]))
     old = fit(grade, y)

@@ -14,6 +14,7 @@ from certree import (
     OptimalTreeRegressor,
     frontier,
     path,
+    stability,
 )
 from certree.scoring import Scorer
 
@@ -39,6 +40,7 @@ CALLS = {
         AT_ONCE, X, Y, axes=("false_negatives", "false_positives"), time_limit=0.1
     ),
     "a path": lambda: path(AT_ONCE, X, Y, max_depths=[3]),
+    "resamples": lambda: stability(AT_ONCE, X, Y, refits=99, time_limit=0.2),
     "cross-validation": lambda: OptimalTreeCV(AT_ONCE, cv=2, max_depths=[3]).fit(X, Y),
 }
 
