@@ -52,6 +52,7 @@ registry! {
     other_costs OtherCosts: "costs of the same rows in an earlier search bound them in this one",
     affordable_leaves AffordableLeaves: "penalties of more leaves alone cost too much",
     neighbouring_cuts NeighbouringCuts: "a cut costs about what the cuts around it cost",
+    two_labels TwoLabels: "two leaves take two labels, and lose what the others gain",
     blocks Blocks: "a cut within a block costs what lies before and behind the block",
     floors Floors: "no leaf beats the reference model (a guess)",
     fewer_limits FewerLimits: "no tree within limits beats the best without them",

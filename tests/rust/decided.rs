@@ -71,6 +71,13 @@ fn by_intervals(problem: &Problem) -> Decisions {
     run.work().bounds
 }
 
+/// Noise of six labels, of which a stump serves two.
+fn of_intervals_of_labels(seed: u64) -> Decisions {
+    let mut case = noise(40, 3, 20, 6, seed);
+    case.shape.max_depth = Some(3);
+    by_intervals(&case.problem().expect("noise"))
+}
+
 fn of_intervals(seed: u64) -> Decisions {
     let mut case = noise(40, 2, 20, 2, seed);
     set_penalty(&mut case, 0.02);
@@ -269,7 +276,7 @@ fn of_far_apart_costs(seed: u64) -> Decisions {
 type Draw = fn(u64) -> Decisions;
 
 /// A small problem for each bound.
-const CASES: [(Bound, Draw); 28] = [
+const CASES: [(Bound, Draw); 29] = [
     (Bound::Leaf, of_weighed_cuts),
     (Bound::EquivalentPoints, of_weighed_cuts),
     (Bound::LookAhead, of_counted_cuts),
@@ -283,6 +290,7 @@ const CASES: [(Bound, Draw); 28] = [
     (Bound::AffordableLeaves, of_intervals),
     (Bound::NeighbouringCuts, of_intervals),
     (Bound::Blocks, of_intervals),
+    (Bound::TwoLabels, of_intervals_of_labels),
     (Bound::Floors, of_a_guess),
     (Bound::FewerLimits, with_few_rows),
     (Bound::Completion, of_own_front),
@@ -366,7 +374,8 @@ fn additive_searches_use_no_bounds_of_other_goals() {
     never(&OF_OTHERS, of_counted_cuts);
     never(&OF_OTHERS, of_squares);
     never(&OF_OTHERS, of_intervals);
-    never(&[Bound::NeighbouringCuts, Bound::Blocks], of_deep_cuts);
+    never(&[Bound::NeighbouringCuts, Bound::Blocks, Bound::TwoLabels], of_deep_cuts);
+    never(&[Bound::TwoLabels], of_intervals);
     never(&[Bound::KMeans], of_counted_cuts);
     never(&[Bound::ThreeLeaves], of_squares);
 }

@@ -55,11 +55,17 @@ pub trait RankKernel: Sync {
     fn grid(&self, node: &RankNode) -> Self::Grid;
     fn grid_bytes(&self, grid: &Self::Grid) -> usize;
 
-    /// First bounds on the best tree of depth two. If halted, they are weak but true.
-    fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, halt: Halt);
+    /// First bounds on the best tree of depth two. If halted, they are weak but true. A kernel may
+    /// leave out what cannot raise the lower bound up to `target`.
+    fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, target: Cost, halt: Halt);
 
     /// Raise the lower bound to `target` or to the optimum, unless halted.
     fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, target: Cost, halt: Halt);
+
+    /// Axes that were never counted, because what two leaves lose at least was enough.
+    fn spared(&self, _two: &Self::Two) -> u64 {
+        0
+    }
 
     fn lower(&self, two: &Self::Two) -> Cost;
     fn upper(&self, two: &Self::Two) -> Cost;

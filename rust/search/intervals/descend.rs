@@ -115,12 +115,13 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let part = Part::all(node);
         let two = &mut self.twos[0];
         run.add_kernel_calls(1);
-        kernel.begin(part, grid, two, &halt);
+        let first_target = if target > 0 { target } else { Cost::MAX };
+        kernel.begin(part, grid, two, first_target, &halt);
         let by_blocks = kernel.lower(two) >= target.min(kernel.upper(two));
         self.decided.add_if(target > 0 && by_blocks, Some(Bound::Blocks));
         kernel.raise(part, grid, two, target, &halt);
         let (cost, plan) = kernel.plan(part, grid, two);
-        self.tell();
+        self.tell(1);
         let two = &self.twos[0];
         Found { lower: kernel.lower(two).min(cost), upper: cost, plan }
     }
@@ -249,11 +250,13 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         });
         let mut lower = self.at_least(&parts, tried);
         let mut upper = [Cost::MAX / 4; 2];
+        let closing = tried.closing(target);
         // The smaller side is cheaper to ask.
         let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
         for side in [first, 1 - first] {
             run.add_kernel_calls(1);
-            kernel.begin(parts[side], grid, &mut self.twos[side], &halt);
+            let own_target = scope::of_child(target, lower[1 - side]).max(closing[side]);
+            kernel.begin(parts[side], grid, &mut self.twos[side], own_target, &halt);
             lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
             upper[side] = kernel.upper(&self.twos[side]);
         }
@@ -306,7 +309,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         // Bounds from neighbours may be above what this part's own search has found.
         let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
         let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
-        self.tell();
+        self.tell(2);
         Tried { edge, settled: exact || edge.bound() >= target, found }
     }
 
@@ -353,8 +356,10 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         Tried { edge, settled, found }
     }
 
-    /// Count the subproblems, which may have grown.
-    fn tell(&mut self) {
+    /// Count the subproblems, which may have grown, and what they spared.
+    fn tell(&mut self, asked: usize) {
+        let spared = self.twos[..asked].iter().map(|two| self.shared.kernel.spared(two)).sum();
+        self.decided.add(Bound::TwoLabels, spared);
         self.held.set(self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum());
         if !self.shared.run.fits(0) {
             lock(&self.shared.memo).change(Memo::clear);

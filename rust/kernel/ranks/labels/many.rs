@@ -10,7 +10,7 @@ use super::grid::Grid;
 use super::pairs::{Lanes, Stumps, each, lanes};
 use super::rows::PartRows;
 use super::unit::{LANES, Unit};
-use crate::bounds::blocks;
+use crate::bounds::{blocks, two_labels};
 use crate::cost::Cost;
 
 /// Groups of lanes that are worked on together.
@@ -122,6 +122,42 @@ impl<T: Unit> Many<T> {
         let totals = &self.totals[axis];
         let groups = totals.len() / (self.labels + 1);
         &totals[plane * groups..][..groups]
+    }
+
+    /// What both sides of every boundary of an axis lose as a leaf, and at least as two leaves.
+    #[inline(always)]
+    pub fn two_leaves(&self, f: usize, out: &mut Stumps<T>) {
+        let zero = T::default();
+        let groups = self.closed[f].len();
+        out.begin((groups + 1) * LANES);
+        for q in 0..groups {
+            let mut most = [[zero; LANES]; 2];
+            let mut second = [[zero; LANES]; 2];
+            for plane in 0..self.labels {
+                let (left, all) = (&self.plane(f, plane)[q], self.all(f, plane));
+                for (side, gain) in [*left, each(|l| all - left[l])].iter().enumerate() {
+                    let (first, next) = (most[side], second[side]);
+                    second[side] = each(|l| next[l].max(first[l].min(gain[l])));
+                    most[side] = each(|l| first[l].max(gain[l]));
+                }
+            }
+            let (left, all) = (&self.plane(f, self.labels)[q], self.all(f, self.labels));
+            for (side, worst) in [*left, each(|l| all - left[l])].iter().enumerate() {
+                let (most, second) = (&most[side], &second[side]);
+                let least = each(|l| two_labels::at_least(worst[l], most[l], second[l]).max(zero));
+                // A lane is the boundary behind it.
+                let lanes = q * LANES + 1..(q + 1) * LANES + 1;
+                out.lower[side][lanes.clone()].copy_from_slice(&least);
+                let leaf = each(|l| worst[l] - most[l]);
+                out.leaf[side][lanes.clone()].copy_from_slice(&leaf);
+                out.upper[side][lanes].copy_from_slice(&leaf);
+            }
+        }
+        // Before the first boundary there is nothing, and behind it what is before the last.
+        for lanes in [&mut out.lower, &mut out.upper, &mut out.leaf] {
+            let [left, right] = lanes;
+            (left[0], right[0]) = (zero, left[groups * LANES]);
+        }
     }
 
     /// The rows in the order of axis `f`'s blocks, and of planes within.

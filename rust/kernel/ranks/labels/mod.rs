@@ -6,6 +6,7 @@
 //! k of Σ gain of label k. A point of one class gains with one label only, so it is one row for any
 //! number of classes.
 
+mod axes;
 mod flags;
 mod grid;
 mod kernel;
@@ -89,12 +90,16 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         [grid, two]
     }
 
-    fn begin(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, halt: Halt) {
-        two.begin(self, part, grid, halt);
+    fn begin(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, target: Cost, halt: Halt) {
+        two.begin(self, part, grid, target, halt);
     }
 
     fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, target: Cost, halt: Halt) {
         two.raise(self, part, grid, target, halt);
+    }
+
+    fn spared(&self, two: &Two<T>) -> u64 {
+        two.uncounted
     }
 
     fn lower(&self, two: &Two<T>) -> Cost {

@@ -10,7 +10,7 @@ use super::kernel::LabelKernel;
 use super::known::{Around, Known, Place, Stumped};
 use super::label_pairs::LabelPairs;
 use super::many::Many;
-use super::pairs::{Stumps, Sums, stumps};
+use super::pairs::{Stumps, Sums};
 use super::rows::PartRows;
 use super::scan::{self, Line};
 use super::unit::{LANES, Unit};
@@ -19,31 +19,33 @@ use crate::kernel::look::Halt;
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between, weakest};
 use crate::kernel::ranks::rank_kernel::stump_plan;
 use crate::tree::Plan;
-use crate::view::{Missing, Part};
+use crate::view::Part;
 
 #[derive(Default)]
 pub struct Two<T> {
     pub lower: Cost,
     pub upper: Cost,
     /// The root split of a tree that costs no more than `upper`; `None`: a leaf.
-    best: Option<(usize, u32)>,
-    halted: bool,
-    rows: PartRows<T>,
+    pub(super) best: Option<(usize, u32)>,
+    pub(super) halted: bool,
+    pub(super) rows: PartRows<T>,
     /// By axis.
-    ends: Vec<Ends>,
+    pub(super) ends: Vec<Ends>,
     /// What stumps lose at least beside cuts.
     pub(super) stumped: Stumped<T>,
     pub(super) lines: Vec<Line<T>>,
     /// Ranks of axis f in the order of axis g, at f·p + g; made when first needed.
     pub(super) seen: Vec<Vec<u16>>,
-    /// What may still be below `upper`; empty until the first refinement.
-    items: BinaryHeap<Item<(What, Blocks)>>,
-    filled: bool,
-    sums: Sums<T>,
+    /// What may still be below `upper`; for two labels empty until the first refinement.
+    pub(super) items: BinaryHeap<Item<(What, Blocks)>>,
+    pub(super) filled: bool,
+    /// Axes that are not counted.
+    pub uncounted: u64,
+    pub(super) sums: Sums<T>,
     /// With missing values lowest.
-    turned: Sums<T>,
-    flags: Flags<T>,
-    stumps: Stumps<T>,
+    pub(super) turned: Sums<T>,
+    pub(super) flags: Flags<T>,
+    pub(super) stumps: Stumps<T>,
     /// For other than two labels.
     pub(super) many: Many<T>,
     pub(super) pairs: LabelPairs<T>,
@@ -54,16 +56,20 @@ pub struct Two<T> {
 
 /// Bounds at the boundaries of an axis: 0 has all rows right, the last all rows left.
 #[derive(Default)]
-struct Ends {
-    left: Vec<Cost>,
-    right: Vec<Cost>,
+pub(super) struct Ends {
+    pub left: Vec<Cost>,
+    pub right: Vec<Cost>,
     /// Worst losses left of it.
-    lost: Vec<Cost>,
+    pub lost: Vec<Cost>,
 }
 
 /// What of an axis may be best, and the boundaries before and behind it.
 #[derive(Debug)]
-enum What {
+pub(super) enum What {
+    /// All cuts of an axis that is not counted yet.
+    Axis,
+    /// All cuts of one that is.
+    Counted,
     /// One cut whose sides are not known exactly.
     Cut(Known),
     /// All cuts within a block.
@@ -72,7 +78,7 @@ enum What {
     Gap(Known, Known),
 }
 
-type Blocks = (usize, usize);
+pub(super) type Blocks = (usize, usize);
 
 /// What a question is about: the kernel, the part, and its node in blocks.
 pub struct Question<'a, T> {
@@ -93,7 +99,16 @@ impl<T> Copy for Question<'_, T> {}
 const MOST_SEEN: usize = 1 << 23;
 
 impl<T: Unit> Two<T> {
-    pub fn begin(&mut self, kernel: &LabelKernel<T>, part: Part, grid: &Grid<T>, halt: Halt) {
+    /// First bounds. For more than two labels, axes are left uncounted that have no part in a bound
+    /// up to `target`.
+    pub fn begin(
+        &mut self,
+        kernel: &LabelKernel<T>,
+        part: Part,
+        grid: &Grid<T>,
+        target: Cost,
+        halt: Halt,
+    ) {
         let p = grid.axes.len();
         self.rows.take(part, grid);
         self.best = None;
@@ -104,7 +119,7 @@ impl<T: Unit> Two<T> {
             line.clear();
         }
         self.lines.resize_with(p, Line::default);
-        let sees = p * p * self.rows.n <= MOST_SEEN;
+        let sees = kernel.n_labels == 2 && p * p * self.rows.n <= MOST_SEEN;
         for seen in &mut self.seen {
             seen.clear();
         }
@@ -115,160 +130,48 @@ impl<T: Unit> Two<T> {
         self.stumped.begin(p, most.next_multiple_of(LANES));
         self.ends.clear();
         self.ends.resize_with(p, Ends::default);
-        let mut uppers: Vec<[Vec<Cost>; 2]> = vec![Default::default(); p];
         for f in 0..p {
             self.ends[f].lost = self.rows.lost(f, grid.axes[f].n(), kernel.unit);
             let n = grid.axes[f].n() + 1;
-            uppers[f] = [vec![INFINITE; n], vec![INFINITE; n]];
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
+        self.uncounted = 0;
+        let question = Question { kernel, part, grid };
         if kernel.n_labels == 2 {
-            self.flags.count(&self.rows, grid, kernel.level);
+            self.count_all(question, halt);
         } else {
-            self.many.begin(&self.rows, grid, kernel.n_labels);
-            self.pairs.begin(p);
-        }
-        let level = kernel.level;
-        for f in 0..p {
-            if halt() {
-                self.halted = true;
-                self.upper = upper;
-                return;
-            }
-            if kernel.n_labels == 2 {
-                self.pairs_of(f, grid, kernel, &mut uppers);
-                continue;
-            }
-            self.many.walk(&self.rows, f, grid.axes[f].n());
-            for g in 0..p {
-                let (rows, many, out) = (&self.rows, &mut self.many, &mut self.stumps);
-                level.run(
-                    #[inline(always)]
-                    || many.stumps(rows, g, out),
-                );
-                self.keep(f, g, kernel, &mut uppers[f]);
-            }
-        }
-        self.conclude(grid, &uppers);
-    }
-
-    /// For two labels, what all pairs of axis `f` say of its boundaries. Both axes of a column with
-    /// missing values are counted once, and stumps on either are bounded as one.
-    fn pairs_of(
-        &mut self,
-        f: usize,
-        grid: &Grid<T>,
-        kernel: &LabelKernel<T>,
-        uppers: &mut [[Vec<Cost>; 2]],
-    ) {
-        let p = grid.axes.len();
-        if grid.axes[f].missing == Some(Missing::Lowest) {
-            return;
-        }
-        let turns = grid.axes[f].missing == Some(Missing::Highest);
-        for g in 0..p {
-            let of = &grid.axes[g];
-            if of.missing == Some(Missing::Lowest) {
-                continue;
-            }
-            let (rows, sums, turned) = (&self.rows, &mut self.sums, &mut self.turned);
-            if !self.flags.sum((f, g), grid, sums) {
-                sums.count(rows, (f, g), grid);
-            }
-            if turns {
-                turned.turn(sums);
-            }
-            let known = of.missing.map(|_| of.n() - 1);
-            for f in f..=f + usize::from(turns) {
-                let lowest = grid.axes[f].missing == Some(Missing::Lowest);
-                let sums = if lowest { &mut self.turned } else { &mut self.sums };
-                let out = &mut self.stumps;
-                kernel.level.run(
-                    #[inline(always)]
-                    || stumps(sums, (&of.open, known), out),
-                );
-                self.keep(f, g, kernel, &mut uppers[f]);
-                if known.is_some() {
-                    self.keep(f, g + 1, kernel, &mut uppers[f]);
-                }
-            }
+            self.open_axes(question);
+            self.count_least(question, target, halt);
         }
     }
 
-    /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
-    fn keep(&mut self, f: usize, g: usize, kernel: &LabelKernel<T>, uppers: &mut [Vec<Cost>; 2]) {
-        let (leaf, stump) = (kernel.leaf_cost, 2 * kernel.leaf_cost);
-        let n = self.ends[f].left.len();
-        for side in 0..2 {
-            let ends = &mut self.ends[f];
-            let bounds = if side == 0 { &mut ends.left } else { &mut ends.right };
-            let lower = &self.stumps.lower[side][..n];
-            self.stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(lower);
-            for j in 0..n {
-                let whole = self.stumps.leaf[side][j].cost() * kernel.unit + leaf;
-                let split = |t: T| whole.min(t.cost() * kernel.unit + stump);
-                bounds[j] = bounds[j].min(split(lower[j]));
-                uppers[side][j] = uppers[side][j].min(split(self.stumps.upper[side][j]));
-            }
-        }
-    }
-
-    /// First bounds of the whole part.
-    fn conclude(&mut self, grid: &Grid<T>, uppers: &[[Vec<Cost>; 2]]) {
-        let mut lower = self.upper;
-        for f in 0..grid.axes.len() {
-            let ends = &self.ends[f];
-            for j in 1..grid.axes[f].n() {
-                if !ends.splits(j) {
-                    continue;
-                }
-                lower = lower.min(ends.left[j] + ends.right[j]);
-                let upper = uppers[f][0][j] + uppers[f][1][j];
-                if upper < self.upper {
-                    self.upper = upper;
-                    self.best = Some((f, grid.axes[f].last[j - 1]));
-                }
-            }
-            for block in 0..grid.axes[f].n() {
-                if let Some(bound) = self.block(f, block, grid) {
-                    lower = lower.min(bound);
-                }
-            }
-        }
-        self.lower = lower.min(self.upper);
-    }
-
-    /// A bound on all cuts within a block, if there are any.
-    fn block(&self, f: usize, block: usize, grid: &Grid<T>) -> Option<Cost> {
-        let ends = &self.ends[f];
-        let lost = ends.lost[block + 1] - ends.lost[block];
-        if grid.axes[f].open[block] == T::default() || lost == 0 {
-            return None;
-        }
-        Some(between(&ends.edge(block, grid, f), &ends.edge(block + 1, grid, f), lost))
-    }
-
+    /// Open all cuts of all axes, for two labels.
     fn fill(&mut self, grid: &Grid<T>) {
         self.filled = true;
         let mut items = Vec::new();
         for f in 0..grid.axes.len() {
-            let ends = &self.ends[f];
-            for j in 1..grid.axes[f].n() {
-                let bound = ends.left[j] + ends.right[j];
-                if bound < self.upper && ends.splits(j) {
-                    let what = What::Cut(ends.known(j, grid, f));
-                    items.push(Item { bound, axis: f, what: (what, (j, j)) });
-                }
-            }
-            for block in 0..grid.axes[f].n() {
-                let bound = self.block(f, block, grid).filter(|&bound| bound < self.upper);
-                if let Some(bound) = bound {
-                    let what = (What::Block, (block, block + 1));
-                    items.push(Item { bound, axis: f, what });
-                }
-            }
+            self.cuts_of(f, grid, &mut items);
         }
         self.items = items.into();
+    }
+
+    /// The cuts of an axis that may be below `upper`, added to a list.
+    fn cuts_of(&self, f: usize, grid: &Grid<T>, items: &mut Vec<Item<(What, Blocks)>>) {
+        let ends = &self.ends[f];
+        for j in 1..grid.axes[f].n() {
+            let bound = ends.left[j] + ends.right[j];
+            if bound < self.upper && ends.splits(j) {
+                let what = What::Cut(ends.known(j, grid, f));
+                items.push(Item { bound, axis: f, what: (what, (j, j)) });
+            }
+        }
+        for block in 0..grid.axes[f].n() {
+            let bound = self.block(f, block, grid).filter(|&bound| bound < self.upper);
+            if let Some(bound) = bound {
+                let what = (What::Block, (block, block + 1));
+                items.push(Item { bound, axis: f, what });
+            }
+        }
     }
 
     pub fn raise(
@@ -308,6 +211,16 @@ impl<T: Unit> Two<T> {
         let Item { bound, axis, what: (what, blocks) } = item;
         let question = Question { kernel, part, grid };
         match what {
+            What::Axis => {
+                self.count_axis(question, axis);
+                let bound = self.axis_bound(axis, grid).max(bound);
+                self.push(Item { bound, axis, what: (What::Counted, blocks) });
+            }
+            What::Counted => {
+                let mut items = Vec::new();
+                self.cuts_of(axis, grid, &mut items);
+                self.items.extend(items);
+            }
             What::Cut(known) => {
                 let (known, exact) = self.cut(
                     question,
@@ -372,7 +285,7 @@ impl<T: Unit> Two<T> {
         }
     }
 
-    fn push(&mut self, item: Item<(What, Blocks)>) {
+    pub(super) fn push(&mut self, item: Item<(What, Blocks)>) {
         if item.bound < self.upper {
             self.items.push(item);
         }
@@ -458,17 +371,17 @@ impl<T: Unit> Two<T> {
 }
 
 impl Ends {
-    fn edge<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Edge {
+    pub fn edge<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Edge {
         let cut = if j == 0 { -1 } else { i64::from(grid.axes[axis].last[j - 1]) };
         Edge { cut, left: self.left[j], right: self.right[j] }
     }
 
-    fn known<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Known {
+    pub fn known<T: Unit>(&self, j: usize, grid: &Grid<T>, axis: usize) -> Known {
         Known { edge: self.edge(j, grid, axis), place: Place::Boundary(j) }
     }
 
     /// Whether there are rows on both sides of a boundary, and some between it and the one before.
-    fn splits(&self, j: usize) -> bool {
+    pub fn splits(&self, j: usize) -> bool {
         let all = self.lost[self.lost.len() - 1];
         self.lost[j] > self.lost[j - 1] && self.lost[j] < all
     }

@@ -100,7 +100,7 @@ impl RankKernel for SquaresKernel<'_> {
         [grid, two]
     }
 
-    fn begin(&self, part: Part, grid: &Grid, two: &mut Two, halt: Halt) {
+    fn begin(&self, part: Part, grid: &Grid, two: &mut Two, _target: Cost, halt: Halt) {
         two.begin(self, part, grid, halt);
     }
 

@@ -1,0 +1,207 @@
+//! The axes of a part: what pairs of axes say of the cuts of each, at the boundaries of its blocks.
+//!
+//! For two labels all pairs are counted at once. For more, what two leaves lose at least bounds each
+//! axis first, and an axis is counted when it has the least bound of all.
+
+use super::grid::Grid;
+use super::kernel::LabelKernel;
+use super::pairs::stumps;
+use super::two::{Question, Two, What};
+use super::unit::Unit;
+use crate::cost::{Cost, INFINITE};
+use crate::kernel::look::Halt;
+use crate::kernel::ranks::interval_bound::{Item, between};
+use crate::view::Missing;
+
+/// By side, then boundary of an axis: what the best stump that is known costs.
+type Uppers = [Vec<Cost>; 2];
+
+fn unknown(boundaries: usize) -> Uppers {
+    [vec![INFINITE; boundaries], vec![INFINITE; boundaries]]
+}
+
+impl<T: Unit> Two<T> {
+    /// For two labels, count all axes.
+    pub(super) fn count_all(&mut self, question: Question<T>, halt: Halt) {
+        let Question { kernel, grid, .. } = question;
+        let whole = self.upper;
+        self.flags.count(&self.rows, grid, kernel.level);
+        let mut uppers: Vec<Uppers> = grid.axes.iter().map(|axis| unknown(axis.n() + 1)).collect();
+        for f in 0..grid.axes.len() {
+            if halt() {
+                self.halted = true;
+                self.upper = whole;
+                return;
+            }
+            self.pairs_of(f, grid, kernel, &mut uppers);
+        }
+        for (f, uppers) in uppers.iter().enumerate() {
+            self.offer(f, grid, uppers);
+        }
+        let axes = 0..grid.axes.len();
+        let lower = axes.map(|f| self.axis_bound(f, grid)).min().unwrap_or(INFINITE);
+        self.lower = lower.min(self.upper);
+    }
+
+    /// For more labels, bound each axis by what two leaves lose at least.
+    pub(super) fn open_axes(&mut self, question: Question<T>) {
+        let Question { kernel, grid, .. } = question;
+        let p = grid.axes.len();
+        self.many.begin(&self.rows, grid, kernel.n_labels);
+        self.pairs.begin(p);
+        self.filled = true;
+        self.uncounted = p as u64;
+        for f in 0..p {
+            let (many, out) = (&self.many, &mut self.stumps);
+            kernel.level.run(
+                #[inline(always)]
+                || many.two_leaves(f, out),
+            );
+            let mut none = unknown(grid.axes[f].n() + 1);
+            self.bound_ends(f, kernel, &mut none);
+            let bound = self.axis_bound(f, grid);
+            self.push(Item { bound, axis: f, what: (What::Axis, (0, 0)) });
+        }
+    }
+
+    /// Count the axis with the least bound, until one that is counted has the least, or `target` is
+    /// reached. So the bound is what it would be if all axes were counted.
+    pub(super) fn count_least(&mut self, question: Question<T>, target: Cost, halt: Halt) {
+        while let Some(item) = self.items.peek() {
+            let (bound, axis) = (item.bound, item.axis);
+            let is_open = matches!(item.what.0, What::Axis);
+            self.lower = self.lower.max(bound.min(self.upper));
+            if !is_open || bound >= target.min(self.upper) || halt() {
+                return;
+            }
+            self.items.pop();
+            self.count_axis(question, axis);
+            let bound = self.axis_bound(axis, question.grid).max(bound);
+            self.push(Item { bound, axis, what: (What::Counted, (0, 0)) });
+        }
+        self.lower = self.upper;
+    }
+
+    /// For more than two labels, count all pairs of an axis.
+    pub(super) fn count_axis(&mut self, question: Question<T>, f: usize) {
+        let Question { kernel, grid, .. } = question;
+        self.uncounted -= 1;
+        let n = grid.axes[f].n() + 1;
+        let mut uppers = unknown(n);
+        let ends = &mut self.ends[f];
+        let known = [&mut ends.left, &mut ends.right]
+            .map(|bounds| std::mem::replace(bounds, vec![INFINITE; n]));
+        self.many.walk(&self.rows, f, grid.axes[f].n());
+        for g in 0..grid.axes.len() {
+            let (rows, many, out) = (&self.rows, &mut self.many, &mut self.stumps);
+            kernel.level.run(
+                #[inline(always)]
+                || many.stumps(rows, g, out),
+            );
+            self.keep(f, g, kernel, &mut uppers);
+        }
+        let ends = &mut self.ends[f];
+        for (bounds, known) in [&mut ends.left, &mut ends.right].into_iter().zip(known) {
+            bounds.iter_mut().zip(known).for_each(|(bound, known)| *bound = known.max(*bound));
+        }
+        self.offer(f, grid, &uppers);
+    }
+
+    /// For two labels, what all pairs of axis `f` say of its boundaries. Both axes of a column with
+    /// missing values are counted once, and stumps on either are bounded as one.
+    fn pairs_of(
+        &mut self,
+        f: usize,
+        grid: &Grid<T>,
+        kernel: &LabelKernel<T>,
+        uppers: &mut [[Vec<Cost>; 2]],
+    ) {
+        let p = grid.axes.len();
+        if grid.axes[f].missing == Some(Missing::Lowest) {
+            return;
+        }
+        let turns = grid.axes[f].missing == Some(Missing::Highest);
+        for g in 0..p {
+            let of = &grid.axes[g];
+            if of.missing == Some(Missing::Lowest) {
+                continue;
+            }
+            let (rows, sums, turned) = (&self.rows, &mut self.sums, &mut self.turned);
+            if !self.flags.sum((f, g), grid, sums) {
+                sums.count(rows, (f, g), grid);
+            }
+            if turns {
+                turned.turn(sums);
+            }
+            let known = of.missing.map(|_| of.n() - 1);
+            for f in f..=f + usize::from(turns) {
+                let lowest = grid.axes[f].missing == Some(Missing::Lowest);
+                let sums = if lowest { &mut self.turned } else { &mut self.sums };
+                let out = &mut self.stumps;
+                kernel.level.run(
+                    #[inline(always)]
+                    || stumps(sums, (&of.open, known), out),
+                );
+                self.keep(f, g, kernel, &mut uppers[f]);
+                if known.is_some() {
+                    self.keep(f, g + 1, kernel, &mut uppers[f]);
+                }
+            }
+        }
+    }
+
+    /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
+    fn keep(&mut self, f: usize, g: usize, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+        let n = self.ends[f].left.len();
+        for side in 0..2 {
+            let lower = &self.stumps.lower[side][..n];
+            self.stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(lower);
+        }
+        self.bound_ends(f, kernel, uppers);
+    }
+
+    /// Stumps beside the boundaries of axis `f` that may be the best.
+    fn bound_ends(&mut self, f: usize, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+        let (leaf, stump) = (kernel.leaf_cost, 2 * kernel.leaf_cost);
+        let ends = &mut self.ends[f];
+        for (side, bounds) in [&mut ends.left, &mut ends.right].into_iter().enumerate() {
+            for (j, bound) in bounds.iter_mut().enumerate() {
+                let whole = self.stumps.leaf[side][j].cost() * kernel.unit + leaf;
+                let split = |t: T| whole.min(t.cost() * kernel.unit + stump);
+                *bound = split(self.stumps.lower[side][j]).min(*bound);
+                let upper = &mut uppers[side][j];
+                *upper = split(self.stumps.upper[side][j]).min(*upper);
+            }
+        }
+    }
+
+    /// Trees with their root at a boundary of axis `f`.
+    fn offer(&mut self, f: usize, grid: &Grid<T>, uppers: &Uppers) {
+        for j in (1..grid.axes[f].n()).filter(|&j| self.ends[f].splits(j)) {
+            let upper = uppers[0][j] + uppers[1][j];
+            if upper < self.upper {
+                self.upper = upper;
+                self.best = Some((f, grid.axes[f].last[j - 1]));
+            }
+        }
+    }
+
+    /// A bound on all cuts of an axis.
+    pub(super) fn axis_bound(&self, f: usize, grid: &Grid<T>) -> Cost {
+        let ends = &self.ends[f];
+        let boundaries = (1..grid.axes[f].n()).filter(|&j| ends.splits(j));
+        let at = boundaries.map(|j| ends.left[j] + ends.right[j]).min();
+        let within = (0..grid.axes[f].n()).filter_map(|block| self.block(f, block, grid)).min();
+        at.into_iter().chain(within).min().unwrap_or(INFINITE)
+    }
+
+    /// A bound on all cuts within a block, if there are any.
+    pub(super) fn block(&self, f: usize, block: usize, grid: &Grid<T>) -> Option<Cost> {
+        let ends = &self.ends[f];
+        let lost = ends.lost[block + 1] - ends.lost[block];
+        if grid.axes[f].open[block] == T::default() || lost == 0 {
+            return None;
+        }
+        Some(between(&ends.edge(block, grid, f), &ends.edge(block + 1, grid, f), lost))
+    }
+}
