@@ -91,6 +91,28 @@ impl Codes {
         }
     }
 
+    /// With another code, which is the largest, in some places.
+    pub fn masked(self, masked: &[bool], code: u32) -> Codes {
+        // Without branches, because there is no pattern to guess, and many codes at a time.
+        match self {
+            Codes::Narrow(mut codes) if Codes::is_narrow(code as usize + 1) => {
+                for (old, &masked) in codes.iter_mut().zip(masked) {
+                    let all = u8::from(masked).wrapping_neg();
+                    *old = (*old & !all) | (code as u8 & all);
+                }
+                Codes::Narrow(codes)
+            }
+            Codes::Wide(mut codes) if !Codes::is_narrow(code as usize + 1) => {
+                for (old, &masked) in codes.iter_mut().zip(masked) {
+                    let all = u32::from(masked).wrapping_neg();
+                    *old = (*old & !all) | (code & all);
+                }
+                Codes::Wide(codes)
+            }
+            codes => codes.mapped(code as usize + 1, |at, old| if masked[at] { code } else { old }),
+        }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),

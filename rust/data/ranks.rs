@@ -156,8 +156,18 @@ impl Ranked {
         }
         // A value that stands only where one is missing is none.
         let mut known = vec![!T::ALL.is_empty(); self.keys.len()];
-        for (rank, &missing) in self.ranks.iter().zip(missing) {
-            known[rank as usize] |= !missing;
+        match &self.ranks {
+            Codes::Narrow(ranks) => mark_known(ranks, missing, &mut known),
+            Codes::Wide(ranks) => mark_known(ranks, missing, &mut known),
+            Codes::Bits(ranks) => {
+                let ranks: Vec<u8> = (0..ranks.len()).map(|row| ranks.get(row) as u8).collect();
+                mark_known(&ranks, missing, &mut known);
+            }
+        }
+        if known.iter().all(|&known| known) {
+            let last = self.keys.len() as u32;
+            let ranks = self.ranks.masked(missing, last);
+            return Ok(Ranked { keys: self.keys, ranks, missing: true });
         }
         let mut last = 0;
         let before: Vec<u32> = (known.iter())
@@ -166,16 +176,9 @@ impl Ranked {
                 last - u32::from(known)
             })
             .collect();
-        let n_codes = last as usize + 1;
-        let ranks =
-            match known.iter().all(|&known| known) {
-                true => {
-                    self.ranks.mapped(n_codes, |row, rank| if missing[row] { last } else { rank })
-                }
-                false => self.ranks.mapped(n_codes, |row, rank| {
-                    if missing[row] { last } else { before[rank as usize] }
-                }),
-            };
+        let ranks = self.ranks.mapped(last as usize + 1, |row, rank| {
+            if missing[row] { last } else { before[rank as usize] }
+        });
         let keys = self.keys.into_iter().zip(&known).filter(|(_, known)| **known);
         let keys = keys.map(|(key, _)| key).collect();
         Ok(Ranked { keys, ranks, missing: true })
@@ -245,6 +248,18 @@ pub fn rank_columns<T: Value>(
         }
     }
     Ok(found)
+}
+
+/// Which ranks stand in a row whose value is there; nearly always soon known of all.
+fn mark_known<R: Copy + Into<u32>>(ranks: &[R], missing: &[bool], known: &mut [bool]) {
+    for (ranks, missing) in ranks.chunks(BLOCK).zip(missing.chunks(BLOCK)) {
+        if ranks.len() >= known.len() && known.iter().all(|&known| known) {
+            return;
+        }
+        for (&rank, _) in ranks.iter().zip(missing).filter(|(_, missing)| !**missing) {
+            known[rank.into() as usize] = true;
+        }
+    }
 }
 
 /// Columns of which only some values are there; all others are zero.
@@ -573,5 +588,38 @@ mod tests {
             (vec![5, 7], Codes::Narrow(vec![1, 2, 0, 1]))
         );
         assert!(rank(&[0, 0], &[true]).is_err());
+    }
+
+    #[test]
+    fn missing_values_leave_the_ranks_of_the_others() {
+        fn check<T: Value + PartialEq + std::fmt::Debug>(values: &[T], missing: &[bool]) {
+            let found = rank_columns(values, (1, false), Some(missing), 0, &Room::default());
+            let found = found.unwrap().remove(0);
+            let known: Vec<T> =
+                values.iter().zip(missing).filter(|(_, gone)| !**gone).map(|(v, _)| *v).collect();
+            let wanted =
+                if known.is_empty() { Vec::new() } else { Ranked::of(&known).values::<T>() };
+            assert!(found.missing && (found.values::<T>() == wanted || !T::ALL.is_empty()));
+            for ((value, gone), rank) in values.iter().zip(missing).zip(found.ranks.iter()) {
+                let own = found.values::<T>().get(rank as usize).copied();
+                assert_eq!(own, (!gone).then_some(*value));
+            }
+            assert_eq!(found.ranks, Codes::new(found.ranks.iter().collect()));
+        }
+        let mut state = 7u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % below
+        };
+        for n_values in [1, 2, 3, 100, 255, 256, 257, 5000] {
+            for one_in in [1, 2, 10, 3000] {
+                let missing: Vec<bool> = (0..3000).map(|_| next(one_in) == 0).collect();
+                let values: Vec<i64> = (0..3000).map(|_| next(n_values) as i64).collect();
+                check(&values, &missing);
+                check(&values.iter().map(|&v| v as f64 / 8.0).collect::<Vec<_>>(), &missing);
+                check(&values.iter().map(|&v| v as u8).collect::<Vec<_>>(), &missing);
+                check(&values.iter().map(|&v| v % 2 == 0).collect::<Vec<_>>(), &missing);
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ each cut and "is missing", and against themselves in every container and export.
 cases in all.
 """
 
+import dataclasses
 import itertools
 import json
 import os
@@ -28,6 +29,8 @@ from sklearn.utils import get_tags
 
 from certree import (
     Capacity,
+    DemographicParity,
+    EqualOpportunity,
     FeatureCost,
     OptimalCostTree,
     OptimalPolicyTree,
@@ -679,3 +682,27 @@ def test_pictures_and_reports_tell_it(tmp_path):
     assert "≤ 45 or missing" in model.tree_.to_svg() and "<= 45 or missing" in model.tree_.to_dot()
     page = report(model, path=tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Values were missing in age" in page
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, None, False, None] * 5,
+        ["m", None, "f", None] * 5,
+        [1.0, None, 0.0, float("nan")] * 5,
+        pl.Series([1, None, 0, None] * 5, dtype=pl.Int8),
+        pl.Series(["m", None, "f", None] * 5, dtype=pl.Categorical),
+        pl.Series(["m", None, "f", None] * 5, dtype=pl.Enum(["m", "f"])),
+    ],
+)
+def test_missing_values_of_sensitive_columns_are_refused_by_name_and_number(values):
+    frame = pl.DataFrame({"a": range(20), "sex": values})
+    says = "sensitive column 'sex' has 10 values missing .null or NaN.; fill them, or drop those"
+    y = [at % 3 == 0 for at in range(20)]
+    for constraint in (DemographicParity("sex", 0.1), EqualOpportunity("sex", 0.1)):
+        for used in (False, True):
+            limit = dataclasses.replace(constraint, use_as_feature=used)
+            model = OptimalTreeClassifier(max_depth=1, constraints=[limit])
+            for X in (frame, frame.to_pandas(), frame.lazy().with_columns(y=pl.Series(y))):
+                with pytest.raises(ValueError, match=says):
+                    model.fit(X, "y" if isinstance(X, pl.LazyFrame) else y)
