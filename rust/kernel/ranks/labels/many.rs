@@ -247,15 +247,7 @@ impl<T: Unit> Many<T> {
                 any = true;
                 let (rows, amounts) = (&self.rows[rows.clone()], &self.amount[rows]);
                 let total = amounts.iter().fold(zero, |sum, &amount| sum + amount);
-                // One group of lanes after the other, so that its sums stay in a register.
-                for q in 0..G {
-                    let (mut sum, first) = (self.running[plane][q], &first[q]);
-                    for (&row, &amount) in rows.iter().zip(amounts) {
-                        let code = T::of(Cost::from(codes[row as usize]));
-                        sum = each(|l| sum[l] + (T::mask(code <= first[l]) & amount));
-                    }
-                    self.running[plane][q] = sum;
-                }
+                add_rows(&mut self.running[plane], &first, codes, (rows, amounts));
                 left[plane] += total;
                 if self.planes == self.labels {
                     left[self.labels] += total;
@@ -362,4 +354,30 @@ fn least<T: Unit>(lanes: &Lanes<T>) -> T {
         }
     }
     lanes[0]
+}
+
+/// Add rows to all lanes from their own on. Each group of lanes is a variable of its own, so that it
+/// stays in a register.
+#[inline(always)]
+fn add_rows<T: Unit, const G: usize>(
+    running: &mut [Lanes<T>; GROUPS],
+    first: &[Lanes<T>; G],
+    codes: &[u8],
+    (rows, amounts): (&[u32], &[T]),
+) {
+    let [mut a, mut b, mut c] = *running;
+    for (&row, &amount) in rows.iter().zip(amounts) {
+        let code = T::of(Cost::from(codes[row as usize]));
+        let add = |sum: &Lanes<T>, first: &Lanes<T>| -> Lanes<T> {
+            each(|l| sum[l] + (T::mask(code <= first[l]) & amount))
+        };
+        a = add(&a, &first[0]);
+        if G > 1 {
+            b = add(&b, &first[1 % G]);
+        }
+        if G > 2 {
+            c = add(&c, &first[2 % G]);
+        }
+    }
+    *running = [a, b, c];
 }
