@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         EqualOpportunity,
         FalsePositiveRate,
     )
+    from certree.evaluation import Evaluation, evaluate
     from certree.estimators import (
         OptimalCostTree,
         OptimalPolicyTree,
@@ -48,6 +49,7 @@ __all__ = [
     "Comparison",
     "DemographicParity",
     "EqualOpportunity",
+    "Evaluation",
     "FalsePositiveRate",
     "FeatureCost",
     "FirstColumn",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "compare",
     "depth_gap",
+    "evaluate",
     "frontier",
     "path",
     "plot_anytime",
@@ -89,6 +92,7 @@ _HOMES = {
     "Comparison": "comparison",
     "DemographicParity": "constraints",
     "EqualOpportunity": "constraints",
+    "Evaluation": "evaluation",
     "FalsePositiveRate": "constraints",
     "FeatureCost": "feature_costs",
     "FirstColumn": "path_rules",
@@ -108,6 +112,7 @@ _HOMES = {
     "Tree": "tree",
     "compare": "comparison",
     "depth_gap": "guess",
+    "evaluate": "evaluation",
     "frontier": "frontiers",
     "path": "tuning",
     "plot_anytime": "plots",
