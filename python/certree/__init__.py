@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         OptimalTreeClassifier,
         OptimalTreeRegressor,
         PolicyValue,
+        WhyNot,
     )
     from certree.feature_costs import FeatureCost
     from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
@@ -67,6 +68,7 @@ __all__ = [
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
+    "WhyNot",
     "__version__",
     "compare",
     "depth_gap",
@@ -110,6 +112,7 @@ _HOMES = {
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
+    "WhyNot": "estimators",
     "compare": "comparison",
     "depth_gap": "guess",
     "evaluate": "evaluation",

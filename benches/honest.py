@@ -1,6 +1,6 @@
 """How often the intervals of `docs/honest-numbers.md` hold what is true, by simulation.
 
-    python benches/coverage.py [--draws 2000] [--rows 200]
+    python benches/honest.py [--draws 2000] [--rows 200]
 
 Rows are drawn from populations whose truth is known: shares by leaf for `honest`, two models with
 known errors for `compare`, metrics on a million rows for `evaluate`, and the errors of all trees
