@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         EqualOpportunity,
         FalsePositiveRate,
     )
+    from certree.evaluation import Evaluation, evaluate
     from certree.estimators import (
         OptimalCostTree,
         OptimalPolicyTree,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         OptimalTreeClassifier,
         OptimalTreeRegressor,
         PolicyValue,
+        WhyNot,
     )
     from certree.feature_costs import FeatureCost
     from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
@@ -48,6 +50,7 @@ __all__ = [
     "Comparison",
     "DemographicParity",
     "EqualOpportunity",
+    "Evaluation",
     "FalsePositiveRate",
     "FeatureCost",
     "FirstColumn",
@@ -65,9 +68,11 @@ __all__ = [
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
+    "WhyNot",
     "__version__",
     "compare",
     "depth_gap",
+    "evaluate",
     "frontier",
     "path",
     "plot_anytime",
@@ -89,6 +94,7 @@ _HOMES = {
     "Comparison": "comparison",
     "DemographicParity": "constraints",
     "EqualOpportunity": "constraints",
+    "Evaluation": "evaluation",
     "FalsePositiveRate": "constraints",
     "FeatureCost": "feature_costs",
     "FirstColumn": "path_rules",
@@ -106,8 +112,10 @@ _HOMES = {
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
+    "WhyNot": "estimators",
     "compare": "comparison",
     "depth_gap": "guess",
+    "evaluate": "evaluation",
     "frontier": "frontiers",
     "path": "tuning",
     "plot_anytime": "plots",

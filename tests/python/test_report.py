@@ -24,7 +24,7 @@ from certree import (
 )
 from certree.drawing.palette import DARK_CSS, LIGHT_CSS
 from certree.reporting import held_out
-from certree.reporting.measures import Counts, area
+from certree.measures import Counts, area
 
 DATA = load_breast_cancer()
 X = pl.DataFrame(DATA.data, schema=DATA.feature_names.tolist())

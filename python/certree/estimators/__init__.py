@@ -1,5 +1,6 @@
 """scikit-learn estimators, one file for each kind."""
 
+from certree.estimators._why_not import WhyNot
 from certree.estimators.classifier import OptimalTreeClassifier
 from certree.estimators.costs import OptimalCostTree
 from certree.estimators.custom import OptimalTree
@@ -15,4 +16,5 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "PolicyValue",
+    "WhyNot",
 ]

@@ -25,6 +25,7 @@ from certree.estimators import (
     _own_branch,
     _searched,
     _start,
+    _why_not,
     parameters,
 )
 from certree.options import Status
@@ -535,6 +536,44 @@ class TreeEstimator(BaseEstimator, ABC):
         """What the leaves hold on rows that the search never saw, with intervals that hold for all
         leaves at once: see :meth:`Tree.honest`."""
         return self._fitted_tree(X).honest(X, y, confidence)
+
+    def why_not(
+        self, column: str, X: Any, *data: Any, threshold: Any = None, **fit_params: Any
+    ) -> _why_not.WhyNot:
+        """Why the tree does not begin with another column, or another split: what no tree that
+        does can be better than.
+
+        The search is repeated for the trees that begin so, within the limits of this model and of
+        its run, such as ``time_limit``; where it is stopped, the bound holds nevertheless.
+
+        Parameters
+        ----------
+        column : str
+            The column of the first split.
+        X, *data, **fit_params
+            The data of the fit, as they were given to it.
+        threshold : default=None
+            The first split itself: ``column <= threshold``; of a category one value, or a list of
+            values that go together. It need not be one of the searched cuts. Without it, any split
+            on the column.
+
+        Returns
+        -------
+        WhyNot
+            With ``lower_bound``, ``worse_by``, the best such ``tree``, and ``statement()``.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+        >>> found = model.why_not("sepal length (cm)", X, y)
+        >>> round(found.lower_bound, 3), round(found.worse_by, 3)
+        (0.1, 0.03)
+        """
+        check_is_fitted(self)
+        return _why_not.why_not(self, column, threshold, X, data, fit_params)
 
     def get_depth(self) -> int:
         """The depth of the tree; a single leaf has depth 0."""

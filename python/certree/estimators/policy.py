@@ -447,12 +447,32 @@ class OptimalPolicyTree(RowTreeEstimator):
         The standard error is that of a mean over independent rows: it knows nothing of errors of
         the models that all rows share.
         """
-        parameters.check(self, self._rules)
         given = Outcomes(treatment, outcome, propensity, predicted, rewards)
+        scores = self._row_scores(X, given, sample_weight)
+        chosen = self.predict(X)
+        got = of_chosen(scores, self.labels_, chosen)
+        return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
+
+    def policy_scores(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+    ) -> NDArray[np.float64]:
+        """What each treatment is estimated to bring each row, rows × treatments in the order of
+        ``labels_``: the scores that :meth:`policy_value` takes the mean of."""
+        given = Outcomes(treatment, outcome, propensity, predicted)
+        return np.asarray(self._row_scores(X, given, None), dtype=np.float64)
+
+    def _row_scores(self, X: Any, given: Outcomes, sample_weight: Any) -> NDArray[np.float64]:
+        """By row and treatment, in the order of ``labels_``."""
+        parameters.check(self, self._rules)
         if given.is_empty:
             given = self._of_columns()
         treatment, outcome, propensity, predicted, rewards = given.unpacked()
-        chosen = self.predict(X)
+        n_rows = len(self.apply(X))
         if rewards is not None:
             read = ingest.read_matrix(X, rewards, "rewards", "label")
             scores, labels = read.values, read.labels
@@ -465,15 +485,16 @@ class OptimalPolicyTree(RowTreeEstimator):
             training = open_rows(X, seen.n_rows, "treatment", sample_weight, others)
             scores = self._scores(X, seen, propensity, predicted, training)
             labels = seen.treatments
-        check_same_length(len(chosen), len(scores), "treatment" if rewards is None else "rewards")
+        check_same_length(n_rows, len(scores), "treatment" if rewards is None else "rewards")
         known = set(labels.tolist())
         unknown = [label for label in self.labels_.tolist() if label not in known]
         if unknown:
             raise ValueError(
                 f"rewards has no column for {shown(unknown)}, which the tree may choose"
             )
-        got = of_chosen(scores, labels, chosen)
-        return PolicyValue(*mean_and_error(got, row_weights(sample_weight, X, len(chosen))))
+        places = [labels.tolist().index(label) for label in self.labels_.tolist()]
+        ordered: NDArray[np.float64] = np.asarray(scores)[:, places]
+        return ordered
 
     def _of_columns(self) -> Outcomes:
         """The columns of X that ``fit`` was given by name, and its models."""

@@ -14,17 +14,9 @@ from numpy.typing import NDArray
 from certree import ingest
 from certree.conditions import plain
 from certree.drawing import charts
+from certree.evaluation import Answered, Labelled, by_label, concordance, labelled, numbers
 from certree.export.node_words import answer_text, rows_text
-from certree.reporting.measures import (
-    Counts,
-    Estimate,
-    Floats,
-    area,
-    confusion,
-    mean_over_rows,
-    of_resamples,
-    wilson,
-)
+from certree.measures import RESAMPLES, Estimate, Floats, wilson
 from certree.reporting.page import paragraph, table
 from certree.schema import NUMBERS
 from certree.tree import Tree
@@ -33,9 +25,6 @@ MOST_LABELS = 20
 """Of a confusion matrix that is shown."""
 
 MOST_GROUPS = 30
-
-MOST_PAIRS = 60_000_000
-"""Of rows, that all resamples together compare."""
 
 INTERVALS = "In brackets: 95 % intervals, by 500 bootstrap resamples of the held-out rows."
 
@@ -124,86 +113,45 @@ def _known(tree: Tree, rows: HeldOut) -> NDArray[np.int64]:
 def _labels(tree: Tree, rows: HeldOut) -> str:
     labels = [plain(str(label)) for label in tree.labels.tolist()]
     known = _known(tree, rows)
-    ids = [leaf.id for leaf in tree.leaves]
-    place = np.zeros(len(tree.nodes), dtype=np.int64)
-    place[ids] = np.arange(len(ids))
-    counts = Counts(place[rows.leaves], known, (len(ids), len(labels)))
-    own = tree.labels.tolist()
-    answers = np.array([own.index(leaf.label) for leaf in tree.leaves])
-    shares = np.array([tree.shares(leaf) for leaf in tree.leaves])
-    matrices = confusion(counts.rows, answers)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right = np.einsum("rcc->rc", matrices)
-        accuracy = of_resamples(right.sum(axis=1) / matrices.sum(axis=(1, 2)))
-    lines: list[tuple[str, Estimate]] = [("accuracy", accuracy)]
+    answered = Answered.of_tree(tree, rows.leaves)
+    found = labelled(answered, known, len(labels), RESAMPLES, 0.95)
+    lines: list[tuple[str, Estimate]] = [("accuracy", found.accuracy)]
     positive = rows.positive
-    if len(labels) == 2:
-        lines += _of_class(counts, matrices, shares, positive)
-        lines.append(
-            ("Brier score", counts.estimate(lambda drawn: _brier(drawn, shares, positive)))
-        )
+    if len(labels) == 2 and found.brier is not None:
+        lines += [*found.by_class[positive], ("Brier score", found.brier)]
     parts = [
         paragraph(f"{len(known):,} held-out rows. {INTERVALS}"),
         table(("measure", "value"), lines, 1),
     ]
     if len(labels) == 2:
         parts.append(paragraph(f"The positive class is {labels[positive]}.", "muted"))
-        parts.append(_calibration(tree, counts, shares, positive, labels[positive]))
+        parts.append(_calibration(answered, found, positive, labels[positive]))
     else:
         of_each = []
-        for k, label in enumerate(labels[:MOST_LABELS]):
-            measured = dict(_of_class(counts, matrices, shares, k))
+        for label, measures in zip(labels[:MOST_LABELS], found.by_class):
+            measured = dict(measures)
             of_each.append((label, *(measured[name] for name in ("sensitivity", "PPV", "AUC"))))
         parts.append(table(("class, against all others", "sensitivity", "PPV", "AUC"), of_each, 3))
     if len(labels) <= MOST_LABELS:
         head = ("true class", *(f"answered {label}" for label in labels), "rows")
         body = [
             (label, *(f"{n:,.0f}" for n in line), f"{line.sum():,.0f}")
-            for label, line in zip(labels, matrices[0])
+            for label, line in zip(labels, found.matrix)
         ]
         parts.append(f"<h3>Confusion matrix</h3>{table(head, body, len(labels) + 1)}")
     return "".join(parts)
 
 
-def _of_class(
-    counts: Counts, matrices: Floats, shares: Floats, positive: int
-) -> list[tuple[str, Estimate]]:
-    """Measures of one class against all others."""
-    total = matrices.sum(axis=(1, 2))
-    hit = matrices[:, positive, positive]
-    actual = matrices[:, positive].sum(axis=1)
-    answered = matrices[:, :, positive].sum(axis=1)
-    rejected = total - actual - answered + hit
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return [
-            ("sensitivity", of_resamples(hit / actual)),
-            ("specificity", of_resamples(rejected / (total - actual))),
-            ("PPV", of_resamples(hit / answered)),
-            ("NPV", of_resamples(rejected / (total - answered))),
-            ("AUC", counts.estimate(lambda drawn: area(drawn, shares[:, positive], positive))),
-        ]
-
-
-def _brier(drawn: Floats, shares: Floats, positive: int) -> Floats:
-    said = shares[:, positive]
-    of_class = drawn[:, :, positive]
-    others = drawn.sum(axis=2) - of_class
-    squares = of_class @ (1 - said) ** 2 + others @ said**2
-    found: Floats = squares / drawn.sum(axis=(1, 2))
-    return found
-
-
-def _calibration(tree: Tree, counts: Counts, shares: Floats, positive: int, label: str) -> str:
+def _calibration(answered: Answered, found: Labelled, positive: int, label: str) -> str:
     """What leaves say and what their held-out rows are."""
     lines, points = [], []
-    for at, leaf in enumerate(tree.leaves):
-        drawn = counts.rows[0, at]
-        estimate = wilson(drawn[positive], drawn.sum())
-        lines.append(
-            (f"leaf {leaf.id}", f"{drawn.sum():,.0f}", f"{shares[at, positive]:.4g}", estimate)
-        )
-        if drawn.sum():
-            points.append((float(shares[at, positive]), estimate.value))
+    assert answered.shares is not None
+    said = answered.shares[:, positive].tolist()
+    for name, rows, share, line in zip(answered.names, found.rows, said, found.observed):
+        estimate = line[positive]
+        lines.append((f"leaf {name}", f"{rows:,.0f}", f"{share:.4g}", estimate))
+        if rows:
+            points.append((share, estimate.value))
     shown = [
         charts.Line([(0, 0), (1, 1)], "as said", 7, dashed=True),
         charts.Line(sorted(points), "leaves", 0, dots=True, joined=False),
@@ -218,24 +166,11 @@ def _calibration(tree: Tree, counts: Counts, shares: Floats, positive: int, labe
 def _numbers(tree: Tree, rows: HeldOut) -> str:
     truth = _matrix(rows, len(tree.labels))
     answers = np.asarray(rows.answers, dtype=np.float64).reshape(len(truth), -1)
-    lines = []
-    for k, name in enumerate(tree.labels.tolist()):
-        y, error = truth[:, k], truth[:, k] - answers[:, k]
-        centred = y - y.mean()
-        squares, absolute, mean, spread = mean_over_rows(
-            error**2, np.abs(error), centred, centred**2
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            explained = 1 - squares / (spread - mean**2)
-        explained[~np.isfinite(explained)] = math.nan
-        lines.append(
-            (
-                plain(str(name)),
-                of_resamples(explained),
-                of_resamples(np.sqrt(squares)),
-                of_resamples(absolute),
-            )
-        )
+    measured = numbers(truth, answers, RESAMPLES, 0.95)
+    lines = [
+        (plain(str(name)), *(estimate for _, estimate in own))
+        for name, own in zip(tree.labels.tolist(), measured)
+    ]
     head = (NUMBERS[tree.task], "R²", "root mean squared error", "mean absolute error")
     parts = [
         paragraph(f"{len(truth):,} held-out rows. {INTERVALS}"),
@@ -276,11 +211,9 @@ def _by_label(tree: Tree, rows: HeldOut) -> str:
     place = {label: k for k, label in enumerate(tree.labels.tolist())}
     chosen = np.array([place[answer] for answer in rows.answers.tolist()])
     word = "cost" if tree.task == "costs" else "reward"
-    least = given.min(axis=1) if tree.task == "costs" else given.max(axis=1)
-    vectors = [given[np.arange(len(given)), chosen], least, *given.T]
     names = ["the tree", "the best label for each row, were it known"]
     names += [f"always {plain(str(label))}" for label in tree.labels.tolist()]
-    lines = [(name, of_resamples(own)) for name, own in zip(names, mean_over_rows(*vectors))]
+    lines = list(zip(names, by_label(given, chosen, tree.task == "costs", RESAMPLES, 0.95)))
     share = [(chosen == k).mean() for k in range(len(tree.labels))]
     answered = [(plain(str(label)), f"{part:.1%}") for label, part in zip(place, share)]
     return (
@@ -300,18 +233,11 @@ def _survival(tree: Tree, rows: HeldOut) -> str:
     )
     for name, own in (("time", time), ("event", event)):
         _check_length(own, rows.leaves, name)
-    from certree.estimators._kaplan_meier import AtRisk, concordance
+    from certree.estimators._kaplan_meier import AtRisk
 
     risk = np.asarray(rows.answers, dtype=np.float64)
     events = event == 1
-    values = [concordance(time, events, risk, None)]
-    rng = np.random.default_rng(0)
-    # Concordance compares pairs, so that data of many rows have no interval.
-    resamples = min(MOST_PAIRS // len(time) ** 2, 100)
-    for _ in range(resamples if resamples >= 20 else 0):
-        drawn = rng.integers(0, len(time), len(time))
-        values.append(concordance(time[drawn], events[drawn], risk[drawn], None))
-    lines = [("concordance (Harrell)", of_resamples(np.array(values)))]
+    lines = [("concordance (Harrell)", concordance(time, events, risk, 0.95))]
     shown = []
     for at, leaf in enumerate(tree.leaves[:7]):
         own = rows.leaves == leaf.id

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ MOST_DRAWN = 20_000_000
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the ends of its 95 % interval, where that is known."""
+    """A number with the ends of its interval, where that is known."""
 
     value: float
     low: float = math.nan
@@ -36,7 +37,7 @@ class Estimate:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
-def wilson(successes: float, n: float) -> Estimate:
+def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
     """A share of n rows with Wilson's interval.
 
     >>> print(wilson(8, 10))
@@ -44,7 +45,7 @@ def wilson(successes: float, n: float) -> Estimate:
     """
     if n <= 0:
         return Estimate(math.nan)
-    z = 1.959963984540054
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -55,27 +56,33 @@ class Counts:
     """Rows by leaf and class: those that there are, first, and those of each resample."""
 
     def __init__(
-        self, leaves: NDArray[np.int64], classes: NDArray[np.int64], shape: tuple[int, int]
+        self,
+        leaves: NDArray[np.int64],
+        classes: NDArray[np.int64],
+        shape: tuple[int, int],
+        resamples: int = RESAMPLES,
+        confidence: float = 0.95,
     ):
+        self.confidence = confidence
         flat = np.bincount(leaves * shape[1] + classes, minlength=shape[0] * shape[1])
         n = int(flat.sum())
-        drawn = np.random.default_rng(0).multinomial(n, flat / n, size=RESAMPLES)
+        drawn = np.random.default_rng(0).multinomial(n, flat / n, size=resamples)
         #: Resample × leaf × class.
         self.rows: Floats = np.vstack([flat, drawn]).reshape(-1, *shape).astype(np.float64)
 
     def estimate(self, measure: Callable[[Floats], Floats]) -> Estimate:
         """A measure of counts (resample × leaf × class), with its bootstrap interval."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return of_resamples(measure(self.rows))
+            return of_resamples(measure(self.rows), self.confidence)
 
 
-def of_resamples(values: Floats) -> Estimate:
+def of_resamples(values: Floats, confidence: float = 0.95) -> Estimate:
     """The first value, and the interval of the others."""
     others = values[1:][np.isfinite(values[1:])]
     # Where hardly any resample has a value, there is no interval.
     if len(others) < 20:
         return Estimate(float(values[0]))
-    low, high = np.percentile(others, [2.5, 97.5])
+    low, high = np.quantile(others, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return Estimate(float(values[0]), float(low), float(high))
 
 
@@ -104,10 +111,12 @@ def area(rows: Floats, scores: Floats, positive: int) -> Floats:
     return found
 
 
-def mean_over_rows(values: Floats, *others: Floats) -> list[Floats]:
+def mean_over_rows(
+    values: Floats, *others: Floats, resamples: int = RESAMPLES
+) -> list[Floats]:
     """Means of each vector over the rows, and over each resample of them: the same rows for all."""
     n = len(values)
-    resamples = max(min(RESAMPLES, MOST_DRAWN // max(n, 1)), 20)
+    resamples = max(min(resamples, MOST_DRAWN // max(n, 1)), 20)
     rng = np.random.default_rng(0)
     vectors = np.column_stack([values, *others])
     means = [vectors.mean(axis=0)]
