@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         Capacity,
         DemographicParity,
         EqualOpportunity,
+        EqualRates,
         FalsePositiveRate,
+        SumLimit,
     )
     from certree.evaluation import Evaluation, evaluate
     from certree.estimators import (
@@ -50,6 +52,7 @@ __all__ = [
     "Comparison",
     "DemographicParity",
     "EqualOpportunity",
+    "EqualRates",
     "Evaluation",
     "FalsePositiveRate",
     "FeatureCost",
@@ -65,6 +68,7 @@ __all__ = [
     "PolicyValue",
     "Progress",
     "Stability",
+    "SumLimit",
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
@@ -94,6 +98,7 @@ _HOMES = {
     "Comparison": "comparison",
     "DemographicParity": "constraints",
     "EqualOpportunity": "constraints",
+    "EqualRates": "constraints",
     "Evaluation": "evaluation",
     "FalsePositiveRate": "constraints",
     "FeatureCost": "feature_costs",
@@ -109,6 +114,7 @@ _HOMES = {
     "PolicyValue": "estimators",
     "Progress": "progress",
     "Stability": "resamples",
+    "SumLimit": "constraints",
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",

@@ -18,6 +18,7 @@ __all__ = [
     "FeatureCosts",
     "Front",
     "Limits",
+    "LinearLimit",
     "Metric",
     "PathRule",
     "Points",
@@ -26,7 +27,6 @@ __all__ = [
     "Rates",
     "RowCosts",
     "Shape",
-    "ShareLimit",
     "Squares",
     "Table",
     "Targets",
@@ -202,6 +202,7 @@ class Metric:
         positive: int,
         leaf_penalty: float,
         beta: float = 1.0,
+        n_sums: int = 0,
     ) -> Metric: ...
 
 @final
@@ -276,22 +277,21 @@ class Limits:
     ) -> Limits: ...
 
 @final
-class ShareLimit:
+class LinearLimit:
     def __new__(
         cls,
         name: str,
-        label: int,
-        among: Sequence[int],
-        against: Sequence[int],
+        terms: Sequence[tuple[Sequence[tuple[int, int]], Sequence[int], float]],
+        least: float,
         most: float,
         is_strict: bool = False,
-    ) -> ShareLimit: ...
+    ) -> LinearLimit: ...
 
 @final
 class Constraints:
     def __new__(
         cls,
-        limits: Sequence[ShareLimit],
+        limits: Sequence[LinearLimit],
         class_of: Sequence[int] | None = None,
         weights: NDArray[np.float64] | None = None,
     ) -> Constraints: ...

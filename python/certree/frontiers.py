@@ -13,7 +13,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from certree import notebook, whole_frontiers
-from certree.constraints import NO_TREE, DemographicParity, EqualOpportunity, FalsePositiveRate
+from certree.constraints import (
+    NO_TREE,
+    DemographicParity,
+    EqualOpportunity,
+    EqualRates,
+    FalsePositiveRate,
+)
 from certree.estimators._metrics import positive_of
 from certree.scalars import is_number, shown
 from certree.tree import Tree
@@ -352,12 +358,19 @@ def _by_errors(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
 
 def _by_disparity(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
     _classifier(model, "loss against disparity")
-    kinds = (DemographicParity, EqualOpportunity)
-    first = next((at for at, each in enumerate(model.constraints) if isinstance(each, kinds)), None)
+    kinds = (DemographicParity, EqualOpportunity, EqualRates)
+    first = next(
+        (
+            at
+            for at, each in enumerate(model.constraints)
+            if isinstance(each, kinds) and each.max_difference is not None
+        ),
+        None,
+    )
     if first is None:
         raise ValueError(
-            "loss against disparity needs a DemographicParity or EqualOpportunity among "
-            "constraints, which names the sensitive column"
+            "loss against disparity needs a DemographicParity, EqualOpportunity or EqualRates with "
+            "max_difference among constraints, which names the sensitive column"
         )
     own = model.constraints[first]
     limit, strict = own.max_difference, None

@@ -7,7 +7,7 @@ use crate::cost::{Cost, INFINITE, MAX_TOTAL};
 use crate::error::{Error, Result};
 use crate::metric::candidate::Candidate;
 use crate::metric::loss::{Errors, Loss, TOO_FINE};
-use crate::metric::scored::Scored;
+use crate::metric::scored::{NO_SIDE, Scored};
 use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
 use crate::run::{Held, Run};
@@ -185,7 +185,7 @@ impl Asker<'_, '_> {
             return Err(fine());
         }
         let mut costs = vec![0; 2 * side.len()];
-        for (class, &side) in side.iter().enumerate() {
+        for (class, &side) in side.iter().enumerate().filter(|(_, side)| **side != NO_SIDE) {
             let wrong = if side == 0 { 1 - positive } else { *positive };
             let cost = subproblem.weights[side].checked_mul(units[side]);
             costs[class * 2 + wrong] = cost.ok_or_else(fine)?;

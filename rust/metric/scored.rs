@@ -25,7 +25,7 @@ pub struct Scored {
     pub(super) classes: ClassCosts,
     /// The label.
     pub(super) positive: usize,
-    /// By class: 0 of positives, 1 of negatives.
+    /// By class: 0 of positives, 1 of negatives, or none for sums that are limited.
     pub(super) side: Vec<usize>,
     /// What a unit of weight of a missed positive and of a false alarm counts.
     pub(super) units: [i64; 2],
@@ -39,6 +39,9 @@ pub struct Scored {
     /// A switch for tests: off, corners of the hull are found by chords alone.
     pub cuts: bool,
 }
+
+/// Of neither positives nor negatives.
+pub(super) const NO_SIDE: usize = 2;
 
 /// Units in an objective of 1, for progress.
 pub(super) const UNITS: f64 = (1u64 << 52) as f64;
@@ -133,9 +136,10 @@ impl Scored {
         shape: Shape,
     ) -> Result<Self> {
         let two = class_of.contains(&0) && class_of.contains(&1) && class_of.iter().all(|&c| c < 2);
-        let n_classes = input.classes.n_classes;
-        if !two || (n_classes, input.classes.n_labels) != (class_of.len(), 2) || input.positive > 1
-        {
+        let (n_classes, n_labels) = (input.classes.n_classes, input.classes.n_labels);
+        let is_fit =
+            n_classes == class_of.len() || (limits.is_some() && n_classes > class_of.len());
+        if !two || !is_fit || n_labels != 2 || input.positive > 1 {
             return Err(Error::invalid("this objective is for two classes"));
         }
         let classes_input = ClassInput { leaf_penalty: 0.0, ..input.classes.clone() };
@@ -151,8 +155,9 @@ impl Scored {
         });
         let limited = limited.transpose()?;
         let positive = input.positive;
-        let side: Vec<usize> =
+        let mut side: Vec<usize> =
             class_of.iter().map(|&class| usize::from(class as usize != positive)).collect();
+        side.resize(n_classes, NO_SIDE);
         let error = |wanted: usize| {
             let class = side.iter().position(|&side| side == wanted).unwrap_or(0);
             classes.cost(class, if wanted == 0 { 1 - positive } else { positive })
@@ -239,7 +244,9 @@ impl Scored {
     fn by_side(&self, weights: &[i64]) -> [i64; 2] {
         let mut sums = [0; 2];
         for (&side, &weight) in self.side.iter().zip(weights) {
-            sums[side] += weight * self.units[side];
+            if let Some(sum) = sums.get_mut(side) {
+                *sum += weight * self.units[side];
+            }
         }
         sums
     }

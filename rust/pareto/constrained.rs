@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use super::limits::{Limit, LimitInput, dot, matrix};
+use super::limit_input::{LimitInput, Sides};
+use super::limits::{Limit, dot, matrix};
 use super::scalar;
 use super::sums::{Relaxed, Sums};
 use crate::bounds::multipliers;
 use crate::check;
 use crate::context::Context;
-use crate::cost::{Cost, Scale, gcd, sum};
+use crate::cost::{Cost, Scale, gcd};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
@@ -19,7 +20,7 @@ use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
 use crate::tree::Tree;
 
 /// More limits than this are refused.
-pub(super) const MOST_LIMITS: usize = 8;
+pub(super) const MOST_LIMITS: usize = 24;
 
 /// Data, losses and limits.
 pub struct Constrained {
@@ -40,7 +41,8 @@ pub struct Constrained {
 pub type Attained = Vec<f64>;
 
 impl Constrained {
-    /// `class_of`: the user's class of each of the classes, which are cut by group.
+    /// `class_of`: the user's class of each of the classes, which are cut by group. Further classes
+    /// cost nothing and are not shown: the weights of sums that are limited.
     pub fn new(
         columns: Vec<Column>,
         points: Points,
@@ -49,22 +51,26 @@ impl Constrained {
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
-        if input.n_classes != class_of.len() {
-            return Err(Error::invalid("the user's class is not given for each class"));
+        if input.n_classes < class_of.len() {
+            return Err(Error::invalid("there are more of the user's classes than classes"));
         }
         let scaled = input.build()?;
         let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
         let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
             // Costs by point, and shares of the rows that limits count.
-            let (n, sums) = side_sums(limits, input.n_classes, &input.weights)?;
-            let counted = CountedInput::of_classes(input, n, sums)?;
-            let weights = input.weights.clone();
+            check_number(limits)?;
+            let (n, n_shown) = (input.n_classes, class_of.len());
+            let sides = Sides::of(limits, n, input.n_labels, &input.weights)?;
+            let counted = CountedInput::of_classes(input, sides.n, sides.weights.clone())?;
+            let shown = |point: &[f64]| point[..n_shown].to_vec();
+            let weights = input.weights.chunks_exact(n).flat_map(shown).collect();
             let task = |classes| Box::new(Grouped::showing(classes, class_of, weights)) as _;
-            return Self::of_shares(columns, points, &counted, limits, task, shape);
+            return Self::of_sides(columns, points, &counted, (limits, sides), task, shape);
         };
         let task = Box::new(Grouped::new(classes.clone(), class_of));
         let scaled = Scaled { task, ..scaled };
-        Self::of(columns, points, scaled, classes, limits, shape)
+        let per_weight = classes.weight_units();
+        Self::of(columns, points, scaled, (classes, per_weight), limits, shape)
     }
 
     /// A problem with costs by row and label; limits count weight by group.
@@ -75,53 +81,42 @@ impl Constrained {
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
-        let labels: Vec<u32> = (0..input.n_labels as u32).collect();
+        let n_labels = input.n_labels;
+        let labels: Vec<u32> = (0..n_labels as u32).collect();
         let task = |classes| Box::new(Grouped::new(classes, labels)) as Box<dyn Task>;
-        let Some(weights) = input.exact()? else {
-            let (n_groups, weights) = side_sums(limits, input.n_groups, &input.weights)?;
+        let Some((weights, per_weight)) = input.exact()? else {
+            check_number(limits)?;
+            let sides = Sides::of(limits, input.n_groups, n_labels, &input.weights)?;
+            let (n_groups, weights) = (sides.n, sides.weights.clone());
             let input = CountedInput { n_groups, weights, ..input.clone() };
-            return Self::of_shares(columns, points, &input, limits, task, shape);
+            return Self::of_sides(columns, points, &input, (limits, sides), task, shape);
         };
         let (classes, leaf_cost, scale) = input.build(&weights)?;
         let stated = Some(input.stated());
         let task = task(classes.clone());
         let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
-        let places = |groups: &[u32]| groups.iter().map(|g| g + input.n_labels as u32).collect();
-        let limits: Vec<LimitInput> = (limits.iter())
-            .map(|limit| LimitInput {
-                among: places(&limit.among),
-                against: places(&limit.against),
-                ..limit.clone()
-            })
-            .collect();
-        Self::of(columns, points, scaled, classes, &limits, shape)
+        limits.iter().try_for_each(|limit| limit.check(input.n_groups, n_labels))?;
+        let limits: Vec<_> = limits.iter().map(|limit| limit.shifted(n_labels as u32)).collect();
+        Self::of(columns, points, scaled, (classes, per_weight), &limits, shape)
     }
 
     /// Weights that are no short decimals: `input` has a group for each side of each limit, in
     /// their order.
-    fn of_shares(
+    fn of_sides(
         columns: Vec<Column>,
         points: Points,
         input: &CountedInput,
-        limits: &[LimitInput],
+        (limits, sides): (&[LimitInput], Sides),
         task: impl FnOnce(ClassCosts) -> Box<dyn Task>,
         shape: Shape,
     ) -> Result<Self> {
-        let (shares, off) = input.shares();
-        let (classes, leaf_cost, scale) = input.build(&shares)?;
-        let stated = Some(input.stated());
-        let task = task(classes.clone());
+        let (weights, off) = input.rounded(&sides.per_weight);
+        let (classes, leaf_cost, scale) = input.build(&weights)?;
+        let (stated, task) = (Some(input.stated()), task(classes.clone()));
         let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
-        let mut side = 0;
-        let build = |limit: &LimitInput| {
-            let (first, n) = (side, limit.sides().count());
-            side += n;
-            let class = input.n_labels + first;
-            limit.build_shares(class, &off[first..side], &totals, input.n_labels)
-        };
-        let limits = limits.iter().map(build).collect::<Result<_>>()?;
+        let limits = sides.limits(limits, &off, (totals.len(), input.n_labels));
         Ok(Self::ready(problem, limits, classes, totals))
     }
 
@@ -129,15 +124,15 @@ impl Constrained {
         columns: Vec<Column>,
         points: Points,
         scaled: Scaled,
-        classes: ClassCosts,
+        (classes, per_weight): (ClassCosts, f64),
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
         check_number(limits)?;
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
-        let limits =
-            limits.iter().map(|limit| limit.build(&classes, &totals)).collect::<Result<_>>()?;
+        let build = |limit: &LimitInput| limit.build(&totals, classes.n_labels(), per_weight);
+        let limits = limits.iter().map(build).collect::<Result<_>>()?;
         Ok(Self::ready(problem, limits, classes, totals))
     }
 
@@ -266,20 +261,6 @@ fn check_number(limits: &[LimitInput]) -> Result<()> {
         "{} constraints are given, but at most {MOST_LIMITS} are possible",
         limits.len()
     )))
-}
-
-/// How many sides limits have, and by point what each side weighs there.
-fn side_sums(limits: &[LimitInput], n: usize, weights: &[f64]) -> Result<(usize, Vec<f64>)> {
-    check_number(limits)?;
-    let sides: Vec<&[u32]> = limits.iter().flat_map(LimitInput::sides).collect();
-    if sides.iter().copied().flatten().any(|&class| class as usize >= n) {
-        return Err(Error::invalid("a constraint names unknown classes"));
-    }
-    let weigh = |point: &[f64], side: &[u32]| sum(side.iter().map(|&c| point[c as usize]));
-    let points = weights.chunks_exact(n);
-    let sums =
-        points.flat_map(|point| sides.iter().map(|side| weigh(point, side)).collect::<Vec<_>>());
-    Ok((sides.len(), sums.collect()))
 }
 
 fn divisor(a: Cost, b: Cost) -> Cost {

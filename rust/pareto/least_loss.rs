@@ -47,6 +47,7 @@ impl Constrained {
             0 | 1 => self.search::<1>(cutoff, run),
             2 => self.search::<2>(cutoff, run),
             3 | 4 => self.search::<4>(cutoff, run),
+            5..=9 => self.search::<9>(cutoff, run),
             _ => self.search::<{ MOST_LIMITS + 1 }>(cutoff, run),
         }
     }
@@ -88,6 +89,7 @@ impl Constrained {
                 0 | 1 => self.infeasible::<1>(run)?,
                 2 => self.infeasible::<2>(run)?,
                 3 | 4 => self.infeasible::<4>(run)?,
+                5..=9 => self.infeasible::<9>(run)?,
                 _ => self.infeasible::<MOST_LIMITS>(run)?,
             },
             Some(status) => Error::invalid(format!(
@@ -103,48 +105,81 @@ impl Constrained {
         self.limits.iter().map(|limit| limit.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// No tree keeps the limits: by how much must they be broken? Each round looks for a tree that
-    /// breaks them less than the last one did, until there is none.
+    /// No tree keeps the limits: by how much must they be broken, all together, and each alone
+    /// while the others are kept?
     fn infeasible<const N: usize>(&self, run: &Run) -> Result<Error> {
+        let (all, sums) = self.least_violation::<N>(None, run)?.expect("each limit may be broken");
+        let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
+        let mut text = format!(
+            "no tree within these limits meets the constraints: the least violation {reach} \
+             is {} (beyond {}); loosen the constraints by that much, or allow larger trees",
+            self.enough(all, &sums),
+            self.names()
+        );
+        // There may be twenty, and each takes a search of its own.
+        for (at, limit) in self.limits.iter().enumerate() {
+            if self.limits.len() == 1 || run.stopped().is_some() {
+                break;
+            }
+            let least = match self.least_violation::<N>(Some(at), run)? {
+                Some((least, sums)) => format!("at least {}", self.enough(least, &sums)),
+                None if run.stopped().is_some() => break,
+                None => "no amount is enough".to_string(),
+            };
+            let opening = if at == 0 { ". With all others kept, beyond " } else { "; beyond " };
+            text.push_str(&format!("{opening}{}: {least}", limit.name));
+        }
+        Ok(Error::invalid(text))
+    }
+
+    /// The least by which the worst limit is broken; or one alone, where trees can keep all others.
+    /// Each round looks for a tree that breaks less than the last one did, until there is none.
+    fn least_violation<const N: usize>(
+        &self,
+        alone: Option<usize>,
+        run: &Run,
+    ) -> Result<Option<(f64, Vec<i64>)>> {
         let zero = Relaxed { scale: 1, costs: vec![0; self.costs.len()], offset: 0, most: 0 };
         let costs = vec![0; self.costs.len()];
         let mut problem = self.relaxed_problem(&zero)?;
         problem.leaf_cost = 0;
-        // The labels of the best single leaf to begin with.
         let n_labels = self.classes.n_labels();
-        let leaf_sums = |label| -> Vec<i64> {
+        let violation = |sums: &[i64]| match alone {
+            None => self.violation(sums),
+            Some(at) => self.limits[at].violation(sums[at]),
+        };
+        // The labels of the best single leaf to begin with.
+        let leaf = |label| -> Vec<i64> {
             self.limits.iter().map(|l| dot(&self.totals, &l.adds, n_labels, label)).collect()
         };
-        let leaves = (0..n_labels).map(leaf_sums).map(|sums| (self.violation(&sums), sums));
-        let best_leaf = leaves.min_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut least, mut least_sums) = best_leaf.expect("there is a label");
+        let keeps_others = |sums: &Vec<i64>| {
+            let mut pairs = self.limits.iter().zip(sums).enumerate();
+            pairs.all(|(at, (limit, &sum))| alone.is_none_or(|a| a == at || limit.excess(sum) == 0))
+        };
+        let leaves = (0..n_labels).map(leaf).filter(keeps_others);
+        let leaves = leaves.map(|sums| (violation(&sums), sums));
+        let mut best = leaves.min_by(|a, b| a.0.total_cmp(&b.0));
         loop {
-            let limits: Vec<Limit> = self.limits.iter().map(|l| l.violated_below(least)).collect();
+            let loosened = |(at, limit): (usize, &Limit)| match &best {
+                _ if alone.is_some_and(|alone| alone != at) => limit.clone(),
+                None => limit.unlimited(),
+                Some((least, _)) => limit.violated_below(*least),
+            };
+            let limits: Vec<Limit> = self.limits.iter().enumerate().map(loosened).collect();
             let front =
                 Sums::<N> { costs: &costs, leaf_cost: 0, step: 1, ..self.front(&limits, &zero) };
-            let (found, _) = fronts::solve(
-                &problem,
-                &front,
-                Start { upper: INFINITE, lower: 0, shown: 0 },
-                run,
-            )?;
-            let Some(found) = found else { break };
-            let mut plan_sums = vec![0; self.limits.len()];
+            let start = Start { upper: INFINITE, lower: 0, shown: 0 };
+            let (found, _) = fronts::solve(&problem, &front, start, run)?;
+            let Some(found) = found else { return Ok(best) };
+            let mut sums = vec![0; self.limits.len()];
             for (weights, &label) in scalar::leaves(&problem, &found.plan).iter().zip(&found.labels)
             {
-                for (sum, limit) in plan_sums.iter_mut().zip(&self.limits) {
+                for (sum, limit) in sums.iter_mut().zip(&self.limits) {
                     *sum += dot(weights, &limit.adds, n_labels, label as usize);
                 }
             }
-            (least, least_sums) = (self.violation(&plan_sums), plan_sums);
+            best = Some((violation(&sums), sums));
         }
-        let reach = if run.stopped().is_some() { "found so far" } else { "reachable" };
-        Ok(Error::invalid(format!(
-            "no tree within these limits meets the constraints: the least violation {reach} \
-             is {} (beyond {}); loosen the constraints by that much, or allow larger trees",
-            self.enough(least, &least_sums),
-            self.names()
-        )))
     }
 
     /// A number of few digits, by which the limits allow these sums if they are loosened.

@@ -6,7 +6,7 @@ use super::path_rules::{self, PathRule};
 use crate::data::{Column, Points};
 use crate::error::Result;
 use crate::ids::ColumnId;
-use crate::pareto::LimitInput;
+use crate::pareto::{LimitInput, Term};
 use crate::problem::Shape;
 use crate::serial::{self, Kind, Reader, Saved, Writer, damaged};
 use crate::task::FeatureCostList;
@@ -38,7 +38,8 @@ pub struct ConstraintInput {
 
 #[derive(Debug, Clone)]
 pub enum Counted {
-    /// Classes, which are cut into groups: the user's class of each.
+    /// Classes, which are cut into groups: the user's class of each. Further classes of the goal,
+    /// which cost nothing, are sums that limits count.
     Classes { class_of: Vec<u32> },
     /// Row weights by point and group.
     Groups { n_groups: usize, weights: Vec<f64> },
@@ -165,11 +166,15 @@ impl Saved for ConstraintInput {
     fn write(&self, out: &mut Writer) {
         let ConstraintInput { limits, counted } = self;
         out.list(limits.iter(), |out, limit| {
-            let LimitInput { name, label, among, against, most, is_strict } = limit;
+            let LimitInput { name, terms, least, most, is_strict } = limit;
             out.text(name);
-            out.short(*label);
-            out.shorts(among);
-            out.shorts(against);
+            out.list(terms.iter(), |out, Term { counts, of, factor }| {
+                out.shorts(&counts.iter().map(|count| count.0).collect::<Vec<_>>());
+                out.shorts(&counts.iter().map(|count| count.1).collect::<Vec<_>>());
+                out.shorts(of);
+                out.float(*factor);
+            });
+            out.float(*least);
             out.float(*most);
             out.flag(*is_strict);
         });
@@ -190,9 +195,15 @@ impl Saved for ConstraintInput {
         let limits = from.list(|from| {
             Ok(LimitInput {
                 name: from.text()?,
-                label: from.short()?,
-                among: from.shorts()?,
-                against: from.shorts()?,
+                terms: from.list(|from| {
+                    let (classes, labels) = (from.shorts()?, from.shorts()?);
+                    if classes.len() != labels.len() {
+                        return Err(damaged("a class that is counted has no label"));
+                    }
+                    let counts = classes.into_iter().zip(labels).collect();
+                    Ok(Term { counts, of: from.shorts()?, factor: from.float()? })
+                })?,
+                least: from.float()?,
                 most: from.float()?,
                 is_strict: from.flag()?,
             })

@@ -113,7 +113,10 @@ pub(super) struct MetricGoal {
 #[pymethods]
 impl MetricGoal {
     #[new]
-    #[pyo3(signature = (name, weights, class_weights, balanced, positive, leaf_penalty, beta=1.0))]
+    #[pyo3(signature = (
+        name, weights, class_weights, balanced, positive, leaf_penalty, beta=1.0, n_sums=0
+    ))]
+    #[expect(clippy::too_many_arguments)]
     fn new(
         name: &str,
         weights: PyReadonlyArray1<'_, f64>,
@@ -122,10 +125,13 @@ impl MetricGoal {
         positive: usize,
         leaf_penalty: f64,
         beta: f64,
+        n_sums: usize,
     ) -> PyResult<Self> {
         let n_classes = class_weights.len();
-        // Every error costs 1, before class weights.
-        let cost = |at: usize| f64::from(u8::from(at / 2 * 2 / n_classes != at % 2));
+        // Every error costs 1, before class weights; sums that constraints count cost nothing.
+        let n_cut = n_classes.saturating_sub(n_sums);
+        let is_error = |at: usize| at / 2 < n_cut && at / 2 * 2 / n_cut != at % 2;
+        let cost = |at: usize| f64::from(u8::from(is_error(at)));
         let costs = (0..2 * n_classes).map(cost).collect();
         let weights = weights.to_vec()?;
         let classes = ClassInput {

@@ -52,7 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(additive::description_bits, module)?)?;
     module.add_class::<parts::Shape>()?;
     module.add_class::<parts::Limits>()?;
-    module.add_class::<parts::ShareLimit>()?;
+    module.add_class::<parts::LinearLimit>()?;
     module.add_class::<parts::Constraints>()?;
     module.add_class::<parts::FeatureCosts>()?;
     module.add_class::<parts::PathRule>()?;

@@ -10,7 +10,7 @@ use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::data::{Column, ColumnKind, Threshold};
 use crate::ids::ColumnId;
-use crate::pareto::LimitInput;
+use crate::pareto::{LimitInput, Term};
 use crate::posed::{self, ConstraintInput, Counted};
 use crate::run;
 use crate::task::{FeatureCostInput, FeatureCostList};
@@ -54,33 +54,32 @@ impl Limits {
     }
 }
 
-/// A limit on a share of row weight that is given a label, or on a difference of two such shares.
-#[pyclass(frozen, from_py_object, module = "certree._core", name = "ShareLimit")]
+/// A limit on a sum of terms, each (counts, of, factor): the weight of the classes in `counts` that
+/// get the labels there, divided by that of the classes in `of`, if there are some, times `factor`.
+#[pyclass(frozen, from_py_object, module = "certree._core", name = "LinearLimit")]
 #[derive(Clone)]
-pub(super) struct ShareLimit {
+pub(super) struct LinearLimit {
     pub(super) input: LimitInput,
 }
 
+/// As Python gives it.
+type GivenTerm = (Vec<(u32, u32)>, Vec<u32>, f64);
+
 #[pymethods]
-impl ShareLimit {
-    /// `among` are the classes, or groups of rows, whose rows count; with `against`, their share is
-    /// subtracted. `is_strict`: whether `most` itself is excluded.
+impl LinearLimit {
+    /// Classes are those of the goal, or groups of rows. `is_strict`: whether `least` and `most`
+    /// themselves are excluded.
     #[new]
-    #[pyo3(signature = (name, label, among, against, most, is_strict=false))]
-    fn new(
-        name: String,
-        label: u32,
-        among: Vec<u32>,
-        against: Vec<u32>,
-        most: f64,
-        is_strict: bool,
-    ) -> Self {
-        ShareLimit { input: LimitInput { name, label, among, against, most, is_strict } }
+    #[pyo3(signature = (name, terms, least, most, is_strict=false))]
+    fn new(name: String, terms: Vec<GivenTerm>, least: f64, most: f64, is_strict: bool) -> Self {
+        let term = |(counts, of, factor)| Term { counts, of, factor };
+        let terms = terms.into_iter().map(term).collect();
+        LinearLimit { input: LimitInput { name, terms, least, most, is_strict } }
     }
 }
 
-/// Limits on shares of rows. They count classes, which are cut into groups (`class_of` then gives
-/// the user's class of each), or row weights by point and group.
+/// Limits on sums over rows. They count classes, which are cut into groups (`class_of` then gives
+/// the user's class of each; classes beyond cost nothing), or row weights by point and group.
 #[pyclass(frozen, module = "certree._core", name = "Constraints")]
 pub(super) struct Constraints {
     pub(super) input: ConstraintInput,
@@ -91,7 +90,7 @@ impl Constraints {
     #[new]
     #[pyo3(signature = (limits, class_of=None, weights=None))]
     fn new(
-        limits: Vec<ShareLimit>,
+        limits: Vec<LinearLimit>,
         class_of: Option<Vec<u32>>,
         weights: Option<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<Self> {

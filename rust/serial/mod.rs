@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 const MAGIC: [u8; 4] = *b"\xc7ree";
 
 /// Changes whenever anything that is written changes.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 const CHECKSUM: usize = size_of::<u128>();
 

@@ -15,7 +15,7 @@ use super::rows::Parts;
 use super::rows::{RowCosts, Weighed};
 use super::stated::Stated;
 use super::stated::StatedRows;
-use crate::cost::{Cost, Scale, sum};
+use crate::cost::{Cost, Scale};
 use crate::error::{Error, Result};
 
 /// Total regret is scaled to about this many units: a relaxation multiplies them, and adds
@@ -37,7 +37,7 @@ pub struct CountedInput {
     pub weights: Vec<f64>,
 }
 
-/// What weights of a group are shares of in `shares`: units in a share of 1.
+/// About as many units has the weight of a group that is rounded.
 pub const SHARES: i64 = 1 << 40;
 
 impl CountedInput {
@@ -60,8 +60,9 @@ impl CountedInput {
         })
     }
 
-    /// The weights as integers of one unit, if they are short decimals.
-    pub fn exact(&self) -> Result<Option<Vec<i64>>> {
+    /// The weights as integers of one unit, if they are short decimals, and how many units are in a
+    /// weight of 1.
+    pub fn exact(&self) -> Result<Option<(Vec<i64>, f64)>> {
         let groups = ClassInput {
             n_classes: self.n_groups,
             n_labels: 1,
@@ -76,9 +77,8 @@ impl CountedInput {
         let Some(classes) = scaled.task.structure().classes().filter(exact) else {
             return Ok(None);
         };
-        Ok(Some(
-            (0..classes.n_points()).flat_map(|point| classes.weights(point).to_vec()).collect(),
-        ))
+        let weights = (0..classes.n_points()).flat_map(|point| classes.weights(point).to_vec());
+        Ok(Some((weights.collect(), classes.weight_units())))
     }
 
     /// As above, in the caller's own numbers.
@@ -93,20 +93,18 @@ impl CountedInput {
         })
     }
 
-    /// The weights as shares of their group's total, each rounded to half a unit; and by group by
-    /// how many units the share of any rows is off at most.
-    pub fn shares(&self) -> (Vec<i64>, Vec<i64>) {
+    /// The weights in units, `per_weight` of them in a weight of 1 by group, each rounded to half a
+    /// unit; and by group by how many units the sum of any rows is off at most. By group at most
+    /// about `SHARES` units.
+    pub fn rounded(&self, per_weight: &[f64]) -> (Vec<i64>, Vec<i64>) {
         let of = |group: usize| self.weights.iter().skip(group).step_by(self.n_groups).copied();
-        let totals: Vec<f64> = (0..self.n_groups).map(|group| sum(of(group))).collect();
-        let share = |(at, weight): (usize, &f64)| {
-            let total = totals[at % self.n_groups];
-            if total > 0.0 { (weight / total * SHARES as f64).round() as i64 } else { 0 }
-        };
-        let shares = self.weights.iter().enumerate().map(share).collect();
+        let round =
+            |(at, weight): (usize, &f64)| (weight * per_weight[at % self.n_groups]).round() as i64;
+        let rounded = self.weights.iter().enumerate().map(round).collect();
         // Half a unit for each point. What floats round, each weight, the total and the quotient by
         // a part in 2⁵², is far less than a unit in all.
         let off = |group: usize| of(group).filter(|&w| w > 0.0).count() as i64 / 2 + 2;
-        (shares, (0..self.n_groups).map(off).collect())
+        (rounded, (0..self.n_groups).map(off).collect())
     }
 
     /// Classes: one for each label, then one for each group, with these weights.

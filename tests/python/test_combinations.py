@@ -118,7 +118,7 @@ def test_rules_for_paths_go_with_nearly_everything():
 def core_parts():
     points = _core.Points([np.array([0, 1], dtype=np.uint32)], np.array([1, 1], dtype=np.uint64))
     weights = np.array([1.0, 0.0, 0.0, 1.0])
-    limits = [_core.ShareLimit("capacity", 1, [0, 1], [], 1.0)]
+    limits = [_core.LinearLimit("capacity", [([(0, 1), (1, 1)], [0, 1], 1.0)], float("-inf"), 1.0)]
     goals = {
         "Classes": _core.Classes(weights, [0, 1, 1, 0], [1, 1], False, 0.0),
         "RowCosts": _core.RowCosts(weights.reshape(2, 2), np.ones(2), 2.0, 2.0, 0.0),

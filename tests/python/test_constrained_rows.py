@@ -209,8 +209,8 @@ def test_sensitive_columns_that_say_nothing(change, constraint, says):
 
 def test_too_many_limits_and_arrays():
     X, _, _, _ = groups(1)
-    costs = np.random.default_rng(0).random((14, 9))
-    with pytest.raises(ValueError, match="set 9 limits, one for each label where none is named"):
+    costs = np.random.default_rng(0).random((14, 25))
+    with pytest.raises(ValueError, match="set 25 limits, one for each pair of groups and each"):
         OptimalCostTree(constraints=(DemographicParity("sex", 0.5),)).fit(X, costs)
     with pytest.raises(ValueError, match="an array without names"):
         OptimalCostTree(constraints=(DemographicParity("sex", 0.5),)).fit(np.eye(14), costs)
@@ -239,9 +239,9 @@ def test_more_cuts_than_are_searched_one_by_one():
     [
         ((Capacity("a", 0.5),), "Capacity names the label 'a', but the labels are [0, 1]"),
         ((Capacity(1, 1.5),), "max_fraction=1.5 is not valid"),
-        ((FalsePositiveRate(0.1),), "must be a tuple of Capacity(...) and DemographicParity(...)"),
+        ((FalsePositiveRate(0.1),), "Capacity(...), DemographicParity(...) and SumLimit"),
         ((EqualOpportunity("x", 0.1),), "about rows whose right label is known"),
-        ((DemographicParity("x", 0.1, True),), "sensitive column 'x' has 8 values"),
+        ((DemographicParity("x", 0.1, True),), "set 28 limits, one for each pair"),
         ((DemographicParity("z", 0.1),), "sensitive='z' is not a column of X"),
         (
             (Capacity(0, 0.4), Capacity(1, 0.4)),

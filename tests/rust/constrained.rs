@@ -39,8 +39,8 @@ fn check_with(
         class_weights: input.class_weights.iter().map(|w| w * unit).collect(),
         ..input.clone()
     };
-    let built =
-        Constrained::new(columns.clone(), points, &given, class_of, &limited.limits, *shape);
+    let limits = limited.limit_inputs();
+    let built = Constrained::new(columns.clone(), points, &given, class_of, &limits, *shape);
     let mut constrained = match built {
         Err(Error::Invalid(text)) if limited.is_empty() && text.contains("no row counts") => {
             return Ok(());

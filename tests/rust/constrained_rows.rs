@@ -11,6 +11,8 @@ use crate::common::{Case, Random, for_all, sets};
 use certree::data::Points;
 use certree::error::Error;
 use certree::pareto::{Constrained, LimitInput};
+
+use crate::common::limited::Shares;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::CountedInput;
@@ -25,7 +27,7 @@ struct Counted {
     /// Its costs are whole numbers over `unit`.
     input: CountedInput,
     unit: f64,
-    limits: Vec<(LimitInput, Share)>,
+    limits: Vec<(Shares, Share)>,
 }
 
 fn counted(seed: u64, paths: PathMix) -> Counted {
@@ -55,17 +57,7 @@ fn counted(seed: u64, paths: PathMix) -> Counted {
                 2 if rng.chance(0.6) => (vec![0], vec![1]),
                 n => ((0..n as u32).collect(), vec![]),
             };
-            (
-                LimitInput {
-                    name: format!("limit {index}"),
-                    label,
-                    among,
-                    against,
-                    most: share.0,
-                    is_strict: false,
-                },
-                share,
-            )
+            (Shares { name: format!("limit {index}"), label, among, against, most: share.0 }, share)
         })
         .collect();
     let normalizer = weights.iter().sum();
@@ -141,7 +133,7 @@ fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), Str
     let of = &counted(seed, paths);
     let Case { columns, codes, rows, shape, .. } = &of.case;
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
-    let limits: Vec<LimitInput> = of.limits.iter().map(|(limit, _)| limit.clone()).collect();
+    let limits: Vec<LimitInput> = of.limits.iter().map(|(limit, _)| limit.input()).collect();
     // Every third one with weights that are no short decimals: shares and means are the same.
     let unit = if seed % 3 == 1 { 1.0 / 7.0 } else { 1.0 };
     let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * unit).collect();

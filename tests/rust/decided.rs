@@ -171,13 +171,8 @@ fn of_limited_matthews(seed: u64) -> Decisions {
     let Case { columns, codes, rows, loss, .. } = noise(30, 1, 1, 2, seed);
     let Loss::Classes(input) = loss else { unreachable!("noise has classes") };
     let points = Points::new(&columns, codes, rows).expect("points");
-    let capacity = |label: u32, most: f64| LimitInput {
-        name: format!("capacity of {label}"),
-        label,
-        among: vec![0, 1],
-        against: vec![],
-        most,
-        is_strict: false,
+    let capacity = |label: u32, most: f64| {
+        LimitInput::of_shares(format!("capacity of {label}"), label, &[0, 1], &[], most)
     };
     let limits = [capacity(0, 0.49), capacity(1, 0.9)];
     let input = MetricInput { classes: input, metric: Metric::Matthews, positive: 1 };
@@ -203,21 +198,8 @@ fn constrained(seed: u64, second: bool) -> Constrained {
         class_weights: vec![1.0; 4],
         ..classes(weights, 0.01)
     };
-    let parity = LimitInput {
-        name: "parity".to_string(),
-        label: 1,
-        among: vec![0, 2],
-        against: vec![1, 3],
-        most: 0.02,
-        is_strict: false,
-    };
-    let capacity = LimitInput {
-        name: "capacity".to_string(),
-        among: vec![0, 1, 2, 3],
-        against: vec![],
-        most: 0.45,
-        ..parity.clone()
-    };
+    let parity = LimitInput::of_shares("parity".into(), 1, &[0, 2], &[1, 3], 0.02);
+    let capacity = LimitInput::of_shares("capacity".into(), 1, &[0, 1, 2, 3], &[], 0.45);
     let limits = if second { vec![parity, capacity] } else { vec![parity] };
     Constrained::new(columns, points, &input, vec![0, 0, 1, 1], &limits, depth(3))
         .expect("a problem with limits")

@@ -60,13 +60,8 @@ fn constrained(data: &Data, seed: u64, penalty: f64) -> Constrained {
         balanced: false,
         leaf_penalty: penalty,
     };
-    let limit = |among: &[u32], against: &[u32], most| LimitInput {
-        name: format!("{among:?}"),
-        label: 1,
-        among: among.to_vec(),
-        against: against.to_vec(),
-        most,
-        is_strict: false,
+    let limit = |among: &[u32], against: &[u32], most| {
+        LimitInput::of_shares(format!("{among:?}"), 1, among, against, most)
     };
     let mut limits = vec![limit(&[1, 3], &[0, 2], 0.02)];
     if seed.is_multiple_of(2) {

@@ -32,6 +32,7 @@ mod layering;
 mod learned;
 mod least_rows;
 mod limits;
+mod linear_limits;
 mod lookahead;
 mod many_labels;
 mod metrics;

@@ -73,13 +73,8 @@ fn limited(n: usize, columns: usize, depth: u32, more: bool) -> Constrained {
     let Loss::Classes(input) = case.loss else { unreachable!("noise has classes") };
     let costs = vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0];
     let input = ClassInput { n_labels: 2, costs, ..input };
-    let limit = |among: &[u32], against: &[u32], most: f64| LimitInput {
-        name: "limit".to_string(),
-        label: 1,
-        among: among.to_vec(),
-        against: against.to_vec(),
-        most,
-        is_strict: false,
+    let limit = |among: &[u32], against: &[u32], most: f64| {
+        LimitInput::of_shares("limit".to_string(), 1, among, against, most)
     };
     let mut limits = vec![limit(&[1, 3], &[0, 2], 0.0001)];
     if more {

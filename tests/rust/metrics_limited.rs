@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::common::judge::ensure;
-use crate::common::limited::{Limited, Oracle, Sums, limited_of, violation};
+use crate::common::limited::{Limited, Oracle, Shares, Sums, limited_of, violation};
 use crate::common::metrics::{any, loss, ratio};
 use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::{Case, Random, for_all};
 use certree::data::Points;
 use certree::error::Error;
 use certree::metric::{Metric, MetricInput, Scored};
-use certree::pareto::LimitInput;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
@@ -42,14 +41,7 @@ fn judged(
         for (label, most) in [(0, (0.5, 1, 2)), (1, (0.75, 3, 4))] {
             let among = (0..k as u32).collect();
             let name = format!("capacity of {label}");
-            limited.limits.push(LimitInput {
-                name,
-                label,
-                among,
-                against: vec![],
-                most: most.0,
-                is_strict: false,
-            });
+            limited.limits.push(Shares { name, label, among, against: vec![], most: most.0 });
             limited.fractions.push((most.1, most.2));
         }
     }
@@ -75,7 +67,7 @@ fn check(judged: &Judged, limits: Limits) -> Result<(), String> {
         points.clone(),
         &MetricInput { classes, metric: *metric, positive: *positive },
         limited.class_of.clone(),
-        &limited.limits,
+        &limited.limit_inputs(),
         *shape,
     );
     let of = |class: u32| {

@@ -67,14 +67,7 @@ fn every_route_is_met_and_shown() {
         meet(route, &answer_of(&problem));
     }
     let (columns, points, input, shape) = parts();
-    let limit = LimitInput {
-        name: "capacity".into(),
-        label: 1,
-        among: vec![0, 1],
-        against: Vec::new(),
-        most: 0.3,
-        is_strict: false,
-    };
+    let limit = LimitInput::of_shares("capacity".into(), 1, &[0, 1], &[], 0.3);
     let (kinds, rows) = (columns.clone(), points.clone());
     let limited = Constrained::new(kinds, rows, &input, vec![0, 1], &[limit], shape).unwrap();
     meet(Route::Fronts, &limited.solve(&run(limited.scale())).unwrap().0);

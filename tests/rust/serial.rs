@@ -122,22 +122,21 @@ fn random_goal(seed: u64) -> ProblemInput {
         }
         2 => {
             let limited = limited(seed, 2, PathMix::None);
+            let limits = limited.limit_inputs();
             let goal = Goal::Classes(Arc::new(limited.input));
             let counted = Counted::Classes { class_of: limited.class_of };
-            let constraints = Some(ConstraintInput { limits: limited.limits, counted });
+            let constraints = Some(ConstraintInput { limits, counted });
             ProblemInput { constraints, ..posed(&limited.case, goal) }
         }
         3 => {
             shallow(&mut case);
             let costs = weights(rng, 2 * n);
             let goal = Goal::RowCosts(Arc::new(row_costs(&case, 2, &costs, 0.01)));
+            let against: &[u32] = if rng.chance(0.5) { &[1] } else { &[] };
+            let most = rng.pick(&[0.1, 0.5]);
             let limit = LimitInput {
-                name: "one group".into(),
-                label: 1,
-                among: vec![0],
-                against: if rng.chance(0.5) { vec![1] } else { vec![] },
-                most: rng.pick(&[0.1, 0.5]),
                 is_strict: rng.chance(0.2),
+                ..LimitInput::of_shares("one group".into(), 1, &[0], against, most)
             };
             let counted = Counted::Groups { n_groups: 2, weights: weights(rng, 2 * n) };
             let constraints = Some(ConstraintInput { limits: vec![limit], counted });
@@ -351,5 +350,5 @@ fn other_bytes_are_told_apart() {
     says(&plan, "these bytes are a plan and not a problem");
     let mut newer = plan.clone();
     newer[4] += 1;
-    says(&newer, "version 3 of the format");
+    says(&newer, "version 4 of the format");
 }

@@ -10,11 +10,14 @@ from typing import Any
 import polars as pl
 
 from certree.constraints import (
+    RATES,
     Capacity,
     Constraint,
     DemographicParity,
     EqualOpportunity,
+    EqualRates,
     FalsePositiveRate,
+    SumLimit,
 )
 from certree.ingest import engine
 
@@ -28,6 +31,10 @@ OPTIONS = (
     "opportunity",
     "capacity",
     "false_positive_rate",
+    "parity_ratio",
+    "equal_rates",
+    "sum_at_most",
+    "sum_at_least",
 )
 
 
@@ -45,7 +52,7 @@ def add_options(fit: argparse.ArgumentParser) -> None:
         action="append",
         type=share,
         metavar="COLUMN=X",
-        help="demographic parity: the shares of both groups of the column that are given the "
+        help="demographic parity: the shares of any two groups of the column that are given the "
         "positive label differ by at most X",
     )
     about.add_argument(
@@ -68,6 +75,30 @@ def add_options(fit: argparse.ArgumentParser) -> None:
         metavar="X",
         help="at most the share X of the rows of the negative class is given the positive label",
     )
+    about.add_argument(
+        "--parity-ratio",
+        action="append",
+        type=share,
+        metavar="COLUMN=X",
+        help="each group is given the positive label at least X times as often as any other: 0.8 "
+        "is the four-fifths rule",
+    )
+    about.add_argument(
+        "--equal-rates",
+        action="append",
+        type=share,
+        metavar="RATE:COLUMN=X",
+        help="as --parity, of a rate: selection, true_positive, false_positive or error",
+    )
+    for option, most in (("--sum-at-most", "most"), ("--sum-at-least", "least")):
+        about.add_argument(
+            option,
+            action="append",
+            type=share,
+            metavar="COLUMN=X",
+            help=f"the sum of the column over rows that are given the positive label is at {most} "
+            "X; the tree does not split on the column",
+        )
 
 
 def share(text: str) -> tuple[str, float]:
@@ -98,6 +129,17 @@ def parameters(given: dict[str, Any], target: pl.DataFrame | pl.LazyFrame) -> di
             for label, most in given.get("capacity", [])
         ),
     ]
+    for column, least in given.get("parity_ratio", []):
+        constraints.append(DemographicParity(column, min_ratio=least))
+    for name, most in given.get("equal_rates", []):
+        rate, _, column = name.partition(":")
+        if rate not in RATES or not column:
+            raise ValueError(f"--equal-rates: {name!r} is not RATE:COLUMN of {', '.join(RATES)}")
+        constraints.append(EqualRates(rate, column, most))
+    for column, most in given.get("sum_at_most", []):
+        constraints.append(SumLimit(column, at_most=most))
+    for column, least in given.get("sum_at_least", []):
+        constraints.append(SumLimit(column, at_least=least))
     if "false_positive_rate" in given:
         constraints.append(FalsePositiveRate(given["false_positive_rate"]))
     return {**found, "constraints": constraints} if constraints else found

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from certree import _core, ingest
+from certree import _core
 from certree.scalars import shown
 
 #: What the core calls them.
@@ -18,12 +19,13 @@ NAMES = {"f1": "fbeta", "fbeta": "fbeta", "jaccard": "jaccard", "mcc": "mcc"}
 def goal(
     model: Any,
     labels: NDArray[Any],
-    points: ingest.Points,
+    weights: NDArray[np.float64],
     factors: Sequence[float],
     balanced: bool,
+    n_sums: int = 0,
 ) -> _core.Metric:
-    """The model's metric of these points. ``factors`` are of the classes, which may be cut into
-    groups."""
+    """The model's metric of points with these weights. ``factors`` are of the classes, which may be
+    cut into groups; the last ``n_sums`` of them are sums that constraints count."""
     known = labels.tolist()
     if len(known) != 2:
         raise ValueError(
@@ -33,12 +35,13 @@ def goal(
     beta = float(model.beta) if model.objective == "fbeta" else 1.0
     return _core.Metric(
         NAMES[model.objective],
-        points.weights.ravel(),
+        weights.ravel(),
         factors,
         balanced,
         positive_of(model, known),
         float(model.leaf_penalty),
         beta,
+        n_sums,
     )
 
 

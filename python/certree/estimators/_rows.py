@@ -46,18 +46,19 @@ class RowTreeEstimator(TreeEstimator):
 
     constraints: Sequence[Constraint]
 
-    def _hidden(self, X: Any, taken: Sequence[Any]) -> list[str]:
-        """Sensitive columns of X that are no features. ``taken``: names of columns that are
-        something else."""
-        columns = _constrained.sensitive_columns(self.constraints)
-        for name in columns:
-            ingest.check_sensitive(name, X)
+    def _hidden(self, X: Any, taken: Sequence[Any]) -> tuple[Any, list[str]]:
+        """The table that features are read from, and columns of X that constraints name and that
+        are no features. ``taken``: names of columns that are something else."""
+        named = _constrained.named_columns(self.constraints, X)
+        for name in named.used:
             if name in [other for other in taken if isinstance(other, str)]:
+                role = "sensitive" if name in named.sensitive else "values"
                 raise ValueError(
-                    f"sensitive={name!r} is also a column of targets or weights; it must be "
+                    f"{role}={name!r} is also a column of targets or weights; it must be "
                     "another one"
                 )
-        return [name for name, used in columns.items() if not used]
+        left = ingest.blanked(X, named.hidden)
+        return left, named.hidden if left is X else []
 
     def _pose_rows(self, rows: Rows, known: Any) -> Posed:
         """The problem of the tree with the least mean of ``sign * given``; its nodes show the mean
@@ -81,12 +82,11 @@ class RowTreeEstimator(TreeEstimator):
         # A tree that answers as the reference of the cuts does would pay for columns, too.
         of_cuts = is_guesser(thresholds) and rows.feature_costs is None
         if self.constraints:
-            sides = {
-                name: ingest.read_sides(name, training)
-                for name in _constrained.sensitive_columns(self.constraints)
-            }
             of = tuple(self.constraints)
-            constraints, met = _constrained_rows.core(of, located, labels, costs, sides)
+            named = _constrained.named_columns(of, rows.X)
+            constraints, met = _constrained_rows.core(
+                of, rows.X, training, located, labels, costs, named
+            )
         elif known is None and not points.cut_short and (self.reference is not None or of_cuts):
             features = features_as_given(rows.X, training)
             given = training, thresholds, located, costs, by_point, labels

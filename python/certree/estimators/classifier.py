@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from math import inf
 from time import monotonic
 from typing import Any
@@ -406,7 +405,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
         elif self.objective in _metrics.NAMES:
             factors = class_factors(self.class_weight, labels)
-            goal = _metrics.goal(self, labels, points, factors, self.class_weight == "balanced")
+            balanced = self.class_weight == "balanced"
+            goal = _metrics.goal(self, labels, points.weights, factors, balanced)
         elif self.objective in _ranking.LOSSES:
             goal = _ranking.goal(self, labels, points)
         else:
@@ -450,21 +450,21 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
     def _pose_constrained(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data
-        columns = _constrained.sensitive_columns(self.constraints)
-        read = ingest.read_grouped(X, y, sample_weight, columns, self.classes)
+        named = _constrained.named_columns(self.constraints, X)
+        read = ingest.read_grouped(X, y, sample_weight, named.used, named.sensitive, self.classes)
         thresholds = known
         if thresholds is None:
-            others = ingest.without(X, [name for name, used in columns.items() if not used])
+            others = ingest.without(X, named.hidden)
             thresholds = self._guess(others, y, sample_weight, self._guess_weight(read.present))
-        cuts, points = ingest.cut_and_group(read.training, thresholds, self._categories())
+        cuts, points, counted = _constrained.count(self, X, read, named, thresholds)
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
         if self._is_balanced():
-            factors = _balanced.factors(factors, points.weights, read.n_groups)
+            factors = _balanced.factors(factors, counted.weights, read.n_groups)
         costs = cost_list(self.cost_matrix, labels)
-        room_for_goal(points.weights.size, 6)
-        goal = _constrained.goal(self, read, points, costs, factors)
-        constraints = _constrained.core(self, read, points)
+        room_for_goal(points.weights.size + counted.all_sums.size, 6)
+        goal = _constrained.goal(self, read, counted, costs, factors)
+        constraints, met = _constrained.core(self, read, counted)
         losses = REFUSED
         if self.objective in ("accuracy", "balanced_accuracy"):
             weighted = self._is_balanced() or bool(self.class_weight)
@@ -478,7 +478,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             labels,
             self._loss_in_words(labels),
             thresholds,
-            met=partial(_constrained.met, tuple(self.constraints)),
+            met=met,
             attributes=self._attributes(labels, None),
             least_loss=0.0 if min(costs) >= 0 else -inf,
             losses=losses,

@@ -217,8 +217,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     def _pose(self, data: Any, known: Any = None) -> Posed:
         X, costs, sample_weight = data
         read = ingest.read_matrix(X, costs, "costs", "label")
-        hidden = self._hidden(X, [*read.named, sample_weight])
-        training = open_rows(X, len(read.values), "costs", sample_weight, [*read.named, *hidden])
+        left, hidden = self._hidden(X, [*read.named, sample_weight])
+        training = open_rows(left, len(read.values), "costs", sample_weight, [*read.named, *hidden])
         column_costs = feature_costs.read(self.feature_costs, training.columns)
         loss = _feature_costs.in_words("mean cost", column_costs)
         losses = _searched.of_costs(training, read.values, read.labels)

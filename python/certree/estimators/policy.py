@@ -417,9 +417,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         name = "reward" if data.role == "rewards" else teachers.NAMES[self.teacher]
         words = f"minus the mean {name}" if self.maximize else f"mean {name}"
         sign = -1.0 if self.maximize else 1.0
-        hidden = self._hidden(data.X, [*data.others, data.sample_weight])
+        left, hidden = self._hidden(data.X, [*data.others, data.sample_weight])
         others = [*data.others, *hidden]
-        training = open_rows(data.X, len(data.values), data.role, data.sample_weight, others)
+        training = open_rows(left, len(data.values), data.role, data.sample_weight, others)
         rows = Rows(data.X, training, data.values, data.labels, sign, "rewards", words)
         return self._pose_rows(rows, known)
 

@@ -20,7 +20,16 @@ from certree.ingest.categories import VALUES, Categories
 from certree.ingest.checks import refuse_missing, refuse_missing_in_arrays, values
 from certree.ingest.classes import places_of, read_classes, with_classes
 from certree.ingest.cuts import Cuts, make_cuts
-from certree.ingest.groups import Grouped, check_sensitive, read_grouped, read_sides, without
+from certree.ingest.groups import (
+    Grouped,
+    Sides,
+    blanked,
+    named_columns,
+    read_grouped,
+    read_numbers,
+    read_sides,
+    without,
+)
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
@@ -52,13 +61,14 @@ __all__ = [
     "Located",
     "Matrix",
     "Points",
+    "Sides",
     "Slot",
     "Statistics",
     "Streamed",
     "Targets",
     "Training",
+    "blanked",
     "by_role",
-    "check_sensitive",
     "classes_of",
     "cut_and_group",
     "design_matrix",
@@ -66,6 +76,7 @@ __all__ = [
     "in_units",
     "locate",
     "make_cuts",
+    "named_columns",
     "places_of",
     "read_classes",
     "read_column",
@@ -73,6 +84,7 @@ __all__ = [
     "read_grouped",
     "read_labelled",
     "read_matrix",
+    "read_numbers",
     "read_rows",
     "read_sides",
     "read_statistics",

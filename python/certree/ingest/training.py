@@ -194,8 +194,8 @@ def columns_named(role: str, names: Iterable[str], source: sources.Source) -> No
     known = set(source.names) if source.named else set()
     for name in names:
         if name not in known:
-            # Constraints speak of columns only by name, so that values would be no help there.
-            instead = "pass a data frame" if role == "sensitive" else "pass the values"
+            # Constraints speak of columns, so that values would be no help there.
+            instead = "give its number" if role == "sensitive" else "pass the values"
             raise ValueError(
                 f"{role}={name!r} is not a column of X; its columns are {listed(source.names)}"
                 if source.named

@@ -195,10 +195,10 @@ def _gaps(tree: Tree) -> str:
 
 def constraints_section(certificate: Certificate) -> str:
     rows = [
-        (str(met).split(":")[0], f"{met.attained:.6g}", f"{met.limit:g}")
+        (met.what.rpartition(":")[0], f"{met.attained:.6g}", met.allowed)
         for met in certificate.constraints
     ]
-    return table(("constraint", "on training rows", "at most"), rows, 2)
+    return table(("constraint", "on training rows", "allowed"), rows, 2)
 
 
 def methods_section(model: Any) -> str:

@@ -17,9 +17,25 @@ pub struct Limited {
     pub case: Case,
     pub input: ClassInput,
     pub class_of: Vec<u32>,
-    pub limits: Vec<LimitInput>,
+    pub limits: Vec<Shares>,
     /// The limits as fractions.
     pub fractions: Vec<(i128, i128)>,
+}
+
+/// A limit on a share of rows with a label, or on a difference of two.
+#[derive(Debug, Clone)]
+pub struct Shares {
+    pub name: String,
+    pub label: u32,
+    pub among: Vec<u32>,
+    pub against: Vec<u32>,
+    pub most: f64,
+}
+
+impl Shares {
+    pub fn input(&self) -> LimitInput {
+        LimitInput::of_shares(self.name.clone(), self.label, &self.among, &self.against, self.most)
+    }
 }
 
 /// What a tree adds up to: leaves, loss, and for each limit the weight that both sides have with
@@ -93,14 +109,8 @@ pub fn limited_of(seed: u64, most: usize, labels: Option<usize>, paths: PathMix)
         } else {
             (side(0), side(1))
         };
-        limits.push(LimitInput {
-            name: format!("limit {index}"),
-            label,
-            among,
-            against,
-            most: share,
-            is_strict: false,
-        });
+        let name = format!("limit {index}");
+        limits.push(Shares { name, label, among, against, most: share });
         fractions.push((p, q));
     }
     Limited { case, input, class_of, limits, fractions }
@@ -182,11 +192,16 @@ impl Limited {
         (0..self.input.n_classes).map(|c| of(c).map(|&w| w as i64).sum()).collect()
     }
 
+    /// The limits as the core takes them.
+    pub fn limit_inputs(&self) -> Vec<LimitInput> {
+        self.limits.iter().map(Shares::input).collect()
+    }
+
     /// Whether no row counts on a side of some limit.
     pub fn is_empty(&self) -> bool {
         let totals = self.totals();
         let none = |side: &[u32]| side.iter().all(|&c| totals[c as usize] == 0);
-        let empty = |l: &LimitInput| none(&l.among) || (!l.against.is_empty() && none(&l.against));
+        let empty = |l: &Shares| none(&l.among) || (!l.against.is_empty() && none(&l.against));
         self.limits.iter().any(empty)
     }
 }
