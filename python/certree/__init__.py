@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from certree.path_rules import After, Apart, FirstColumn, MostColumns
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
+    from certree.proofs import Proof, prove
     from certree.reporting import report
     from certree.tree import Tree
     from certree.tuning import OptimalTreeCV, path
@@ -58,6 +59,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "PolicyValue",
     "Progress",
+    "Proof",
     "ThresholdBinarizer",
     "ThresholdGuesser",
     "Tree",
@@ -69,6 +71,7 @@ __all__ = [
     "plot_frontier",
     "plot_importances",
     "plot_path",
+    "prove",
     "report",
     "scorers",
     "suggest_depth",
@@ -95,6 +98,7 @@ _HOMES = {
     "OptimalTreeRegressor": "estimators",
     "PolicyValue": "estimators",
     "Progress": "progress",
+    "Proof": "proofs",
     "ThresholdBinarizer": "binarize",
     "ThresholdGuesser": "guess",
     "Tree": "tree",
@@ -105,6 +109,7 @@ _HOMES = {
     "plot_frontier": "plots",
     "plot_importances": "plots",
     "plot_path": "plots",
+    "prove": "proofs",
     "report": "reporting",
     "suggest_depth": "guess",
 }
