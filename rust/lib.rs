@@ -79,6 +79,8 @@ pub mod pareto;
 
 pub mod metric;
 
+pub mod proof;
+
 pub mod posed;
 
 #[cfg(feature = "python")]

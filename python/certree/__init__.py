@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from certree.path_rules import After, Apart, FirstColumn, MostColumns
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
+    from certree.proofs import Proof, prove
     from certree.reporting import report
     from certree.resamples import Stability, stability
     from certree.tree import Tree
@@ -67,6 +68,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "PolicyValue",
     "Progress",
+    "Proof",
     "Stability",
     "SumLimit",
     "ThresholdBinarizer",
@@ -83,6 +85,7 @@ __all__ = [
     "plot_frontier",
     "plot_importances",
     "plot_path",
+    "prove",
     "report",
     "scorers",
     "stability",
@@ -113,6 +116,7 @@ _HOMES = {
     "OptimalTreeRegressor": "estimators",
     "PolicyValue": "estimators",
     "Progress": "progress",
+    "Proof": "proofs",
     "Stability": "resamples",
     "SumLimit": "constraints",
     "ThresholdBinarizer": "binarize",
@@ -128,6 +132,7 @@ _HOMES = {
     "plot_frontier": "plots",
     "plot_importances": "plots",
     "plot_path": "plots",
+    "prove": "proofs",
     "report": "reporting",
     "stability": "resamples",
     "suggest_depth": "guess",

@@ -34,6 +34,7 @@ __all__ = [
     "__version__",
     "count_rows",
     "description_bits",
+    "prove",
     "solve",
     "sum_by_point",
     "whole_front",
@@ -375,6 +376,14 @@ def solve(
     incumbent: tuple[Tree, float] | None = None,
     saved: bytes | None = None,
 ) -> Answer: ...
+def prove(
+    problem: Problem,
+    tree: Tree,
+    about: str,
+    limits: Limits,
+    lower_bound: float | None = None,
+    pulse: _Pulse | None = None,
+) -> tuple[str, bytes, int, int, int]: ...
 def whole_front(
     problem: Problem,
     axes: Sequence[str | Sequence[int]],

@@ -58,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parts::PathRule>()?;
     module.add_class::<problem::PyProblem>()?;
     module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::prove, module)?)?;
     module.add_function(wrap_pyfunction!(fronts::whole_front, module)?)?;
     module.add_class::<fronts::PyFront>()?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::guess::GuessedBy;
 use crate::posed::{Posed, ProblemInput};
 use crate::problem::Problem;
+use crate::proof::{self, Claim, Instance};
 use crate::tree::Tree;
 
 /// Data, a goal, what trees may be, and what they must keep to. It never changes, and neither does
@@ -171,4 +172,38 @@ fn known(problem: &Problem, tree: &Tree, lower: f64, saved: Option<&[u8]>) -> Re
         Some(known) => Ok(known.bounded_by(problem, lower)),
         None => Incumbent::of_tree(problem, tree.clone(), lower),
     }
+}
+
+/// The problem as a text for programs that check proofs, with `about` (JSON) in it, and the proof
+/// that no tree's objective is below `lower_bound`, or below that of `tree`: with its bound in the
+/// units of the text, its lemmas, and the looks that it took to find.
+#[pyfunction]
+#[pyo3(signature = (problem, tree, about, limits, lower_bound=None, pulse=None))]
+pub(super) fn prove<'py>(
+    py: Python<'py>,
+    problem: &Bound<'_, PyProblem>,
+    tree: PyRef<'_, PyTree>,
+    about: &str,
+    limits: &Bound<'_, Limits>,
+    lower_bound: Option<f64>,
+    pulse: Option<Py<PyAny>>,
+) -> PyResult<(String, Bound<'py, PyBytes>, i64, u64, u64)> {
+    let posed = &problem.get().posed;
+    let Posed::Additive(inner, None) = posed else {
+        return Err(proof::refused().into());
+    };
+    let tree = &tree.tree;
+    let found = search(py, limits, pulse, |limits, beat| {
+        let run = posed.run(limits, Some(beat));
+        let instance = Instance::of(inner, &run)?;
+        let text = instance.to_text(about);
+        let proof = Claim::of(inner, &instance, tree, lower_bound).prove(&text, &run)?;
+        Ok((text, proof))
+    })?;
+    if let Some(interrupt) = found.interrupt {
+        return Err(interrupt);
+    }
+    let (text, proof) = found.result;
+    let bytes = PyBytes::new(py, &proof.bytes);
+    Ok((text, bytes, proof.bound, proof.lemmas, proof.looks))
 }

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     "docs/certificate.md",
+    "docs/proof.md",
     "docs/guessing.md",
     "docs/choosing-parameters.md",
     "docs/honest-numbers.md",

@@ -31,6 +31,7 @@ from certree.export.to_json import to_json
 from certree.ingest import engine
 from certree.ingest.categories import Asked as AskedOfCategories
 from certree.options import Missing
+from certree.proofs import prove
 from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
@@ -75,6 +76,15 @@ def add_options(fit: argparse.ArgumentParser) -> None:
     )
     fit.add_argument(
         "--report", type=Path, metavar="FILE", help="write a page about the tree to this HTML file"
+    )
+    fit.add_argument(
+        "--proof",
+        type=Path,
+        metavar="FILE",
+        help="write why no tree is better, for certree-check or python -m certree.check_proof",
+    )
+    fit.add_argument(
+        "--instance", type=Path, metavar="FILE", help="write what the --proof speaks of"
     )
     fit.add_argument(
         "--held-out",
@@ -215,7 +225,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 
 #: Options that name a file to write.
-WRITTEN = ("model", "certificate_json", "report")
+WRITTEN = ("model", "certificate_json", "report", "proof", "instance")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -231,9 +241,12 @@ def run(options: argparse.Namespace) -> int:
             raise FileNotFoundError(2, "there is no such folder", str(given[option].parent))
     held_out = _held_out(given, asked)
     start = load(given["start"]) if "start" in given else None
+    if ("proof" in given) != ("instance" in given):
+        raise ValueError("--proof and --instance belong together: the one speaks of the other")
 
     model = ESTIMATORS[asked.task](**_parameters(given, asked, frame))
-    interrupt = _fit(model, frame.select(engine.columns(asked.kept)), asked, start)
+    kept = frame.select(engine.columns(asked.kept))
+    interrupt = _fit(model, kept, asked, start)
     if model.verbose and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
     _write(model, given, asked, held_out)
@@ -241,6 +254,11 @@ def run(options: argparse.Namespace) -> int:
     print(printable(str(model.certificate_)), flush=True)
     if interrupt is not None:
         raise interrupt
+    if "proof" in given:
+        written = prove(
+            model, kept, asked.goal, asked.weight, instance=given["instance"], proof=given["proof"]
+        )
+        print(printable(f"Proof: {written.how_to_check()} (lemmas: {written.lemmas})"))
     stopped = "require_proof" in given and model.status_ != "optimal"
     return NOT_PROVED if stopped else 0
 

@@ -1,0 +1,331 @@
+//! Checks proofs that no decision tree is better than one that is given. `docs/proof.md` of certree
+//! says what the files hold and why each step is sound. No code is shared with certree.
+#![forbid(unsafe_code)]
+
+mod instance;
+mod look;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use instance::{Instance, UNLIMITED, digest, whole};
+use look::{Columns, Node, Residual, look};
+
+/// Every tree costs at least `bound`, and a tree of the proof costs `cost`.
+pub struct Verified {
+    pub bound: i64,
+    pub cost: i64,
+    pub lemmas: i64,
+    offset: i128,
+    units: f64,
+    slack: i64,
+}
+
+impl Verified {
+    pub fn gap(&self) -> i64 {
+        self.cost - self.bound
+    }
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self.gap() {
+            0 => write!(out, "VERIFIED")?,
+            gap => write!(out, "VERIFIED UP TO {gap}")?,
+        }
+        let objective = (i128::from(self.cost) + self.offset) as f64 / self.units;
+        let Verified { bound, cost, lemmas, slack, .. } = self;
+        write!(
+            out,
+            ": the tree costs {cost} (objective {objective:.9}), every tree at least {bound}"
+        )?;
+        if *slack > 0 {
+            write!(out, "; costs are rounded, by {slack} at most")?;
+        }
+        write!(out, "; {lemmas} lemmas")
+    }
+}
+
+/// A lemma that is not proved yet: each tree of these points, no deeper than `depth`, costs at
+/// least `target`.
+struct Open {
+    node: Node,
+    columns: Columns,
+    depth: u32,
+    key: u128,
+    target: i64,
+    /// By question and side: what every tree of these points costs at least.
+    low: Vec<[i64; 2]>,
+    /// The question that is worked on, and what its sides are to be proved to cost.
+    question: usize,
+    todo: Vec<(usize, i64)>,
+}
+
+struct Checker<'a> {
+    residual: Residual<'a>,
+    leaf: i64,
+    /// By points and depth.
+    proved: HashMap<(u128, u32), i64>,
+    lemmas: i64,
+    most_lemmas: i64,
+    shares: &'a [u8],
+}
+
+/// The verdict, or the first thing that fails.
+pub fn check(instance: &[u8], proof: &[u8]) -> Result<Verified, String> {
+    let read = Instance::read(instance)?;
+    let Header { digest: wanted, tree, bound, lemmas: most_lemmas, shares } = Header::read(proof)?;
+    if wanted != format!("{:016x}", digest(instance)) {
+        return Err("the proof is of another instance".into());
+    }
+    let cost = read.cost_of_tree(tree)?;
+    if !(0..=cost).contains(&bound) || most_lemmas < 0 {
+        return Err("the bound is no cost, or above that of the tree".into());
+    }
+    let (residual, root) = Residual::new(&read);
+    let target = bound - residual.unavoidable;
+    let leaf = read.leaf;
+    let proved = HashMap::new();
+    let mut checker = Checker { residual, leaf, proved, lemmas: 0, most_lemmas, shares };
+    let checked = checker.run(root, read.depth, target);
+    checked.map_err(|error| format!("lemma {}: {error}", checker.lemmas))?;
+    if !checker.shares.is_empty() {
+        return Err("the proof goes on after its end".into());
+    }
+    let (lemmas, Instance { offset, units, slack, .. }) = (checker.lemmas, read);
+    Ok(Verified { bound, cost, lemmas, offset, units, slack })
+}
+
+struct Header<'a> {
+    digest: &'a str,
+    tree: &'a str,
+    bound: i64,
+    lemmas: i64,
+    shares: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn read(proof: &'a [u8]) -> Result<Header<'a>, String> {
+        let mut rest = proof;
+        let mut line = |name: &str| {
+            let end = rest.iter().position(|&byte| byte == b'\n');
+            let (line, after) = rest.split_at(end.ok_or("the proof ends in its header")?);
+            rest = &after[1..];
+            let text = std::str::from_utf8(line).ok().and_then(|line| line.strip_prefix(name));
+            text.ok_or(format!("the proof has no {name}"))
+        };
+        if !line("certree proof 1")?.is_empty() {
+            return Err("this is no proof of version 1".into());
+        }
+        let (digest, tree) = (line("instance ")?, line("tree ")?);
+        let (bound, lemmas) = (whole(line("bound ")?)?, whole(line("lemmas ")?)?);
+        if !line("end")?.is_empty() {
+            return Err("the header of the proof has no end".into());
+        }
+        Ok(Header { digest, tree, bound, lemmas, shares: rest })
+    }
+}
+
+fn below(depth: u32) -> u32 {
+    if depth == UNLIMITED { depth } else { depth - 1 }
+}
+
+impl Checker<'_> {
+    fn run(&mut self, root: Node, depth: u32, target: i64) -> Result<(), String> {
+        let mut open: Vec<Open> = self.begin(root, depth, target)?.into_iter().collect();
+        while let Some(top) = open.last_mut() {
+            let child = match top.todo.last() {
+                Some(&(side, target)) if top.low[top.question][side] < target => {
+                    let question = top.node.questions[top.question];
+                    let child = self.residual.child(&top.node, question, side);
+                    match self.begin(child, below(top.depth), target)? {
+                        None => {
+                            raise(top, side, target);
+                            top.todo.pop();
+                            None
+                        }
+                        child => child,
+                    }
+                }
+                Some(_) => {
+                    top.todo.pop();
+                    None
+                }
+                None => {
+                    if self.choose(top)? {
+                        self.prove(top.key, top.depth, top.target);
+                        open.pop();
+                        if let Some(parent) = open.last_mut()
+                            && let Some((side, target)) = parent.todo.pop()
+                        {
+                            raise(parent, side, target);
+                        }
+                    }
+                    None
+                }
+            };
+            open.extend(child);
+        }
+        Ok(())
+    }
+
+    fn prove(&mut self, key: u128, depth: u32, cost: i64) {
+        let known = self.proved.entry((key, depth)).or_insert(cost);
+        *known = cost.max(*known);
+    }
+
+    fn known(&self, key: u128, depth: u32) -> i64 {
+        self.proved.get(&(key, depth)).copied().unwrap_or(i64::MIN)
+    }
+
+    fn count(&mut self) -> Result<(), String> {
+        self.lemmas += 1;
+        if self.lemmas > self.most_lemmas {
+            return Err("there are more lemmas than the proof says".into());
+        }
+        Ok(())
+    }
+
+    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin.
+    fn begin(&mut self, mut node: Node, depth: u32, target: i64) -> Result<Option<Open>, String> {
+        let key = self.residual.key(&node);
+        if self.known(key, depth) >= target {
+            return Ok(None);
+        }
+        if depth <= 2 {
+            let cost = self.exact(node, key, depth)?;
+            return if cost >= target { Ok(None) } else { Err("a small tree costs less".into()) };
+        }
+        self.count()?;
+        let totals = self.residual.totals(&node);
+        if totals.iter().min().is_some_and(|least| least + self.leaf < target) {
+            return Err("a leaf costs less".into());
+        }
+        if target <= 2 * self.leaf {
+            return Ok(None);
+        }
+        let columns = self.residual.columns(&mut node);
+        let (n, leaf) = (node.questions.len(), self.leaf);
+        let found = look(&columns, n, &totals, leaf, target > 3 * leaf);
+        let low = |q: usize, s: usize| {
+            let more = if found.three_fail[q][s] { 4 } else { 3 };
+            let known = (found.leaves[q][s] + leaf).min(found.stumps[q][s] + 2 * leaf);
+            known.min(more * leaf)
+        };
+        let low: Vec<[i64; 2]> = (0..n).map(|q| [low(q, 0), low(q, 1)]).collect();
+        if target <= 3 * leaf {
+            // Trees of three leaves cost that much.
+            return match found.leaves.iter().any(|[a, b]| a + b + 2 * leaf < target) {
+                true => Err("a split costs less".into()),
+                false => Ok(None),
+            };
+        }
+        let (question, todo) = (0, Vec::new());
+        Ok(Some(Open { node, columns, depth, key, target, low, question, todo }))
+    }
+
+    /// What the best tree of depth two costs, or of less depth.
+    fn exact(&mut self, mut node: Node, key: u128, depth: u32) -> Result<i64, String> {
+        self.count()?;
+        let totals = self.residual.totals(&node);
+        let leaf = self.leaf;
+        let mut best = totals.iter().min().map_or(leaf, |least| least + leaf);
+        if depth > 0 {
+            let columns = self.residual.columns(&mut node);
+            let found = look(&columns, node.questions.len(), &totals, leaf, depth == 2);
+            for (leaves, stumps) in found.leaves.iter().zip(&found.stumps) {
+                let side = |s: usize| match depth {
+                    1 => leaves[s] + leaf,
+                    _ => (leaves[s] + leaf).min(stumps[s] + 2 * leaf),
+                };
+                best = best.min(side(0) + side(1));
+            }
+        }
+        self.prove(key, depth, best);
+        Ok(best)
+    }
+
+    /// Whether all splits cost enough; if not, the proof says how the least one is to be shown to.
+    fn choose(&mut self, top: &mut Open) -> Result<bool, String> {
+        let sum = |low: &[i64; 2]| low[0] + low[1];
+        let least = top.low.iter().enumerate().min_by_key(|(_, low)| sum(low));
+        let Some((question, low)) = least.filter(|(_, low)| sum(low) < top.target) else {
+            return Ok(true);
+        };
+        let (before, depth) = (*low, below(top.depth));
+        top.question = question;
+        let asked = top.node.questions[question];
+        let sides = self.residual.sides(&top.node, asked);
+        for (side, &(key, _)) in sides.iter().enumerate() {
+            raise(top, side, self.known(key, depth));
+        }
+        if depth <= 2 {
+            let first = usize::from(sides[1].1 > sides[0].1);
+            for side in [first, 1 - first] {
+                let known = self.known(sides[side].0, depth);
+                if sum(&top.low[question]) < top.target && known == i64::MIN {
+                    let child = self.residual.child(&top.node, asked, side);
+                    let cost = self.exact(child, sides[side].0, depth)?;
+                    raise(top, side, cost);
+                }
+            }
+            let is_proved = sum(&top.low[question]) >= top.target;
+            return if is_proved { Ok(false) } else { Err("a split costs less".into()) };
+        }
+        let [left, right] = top.low[question];
+        let missing = top.target - left - right;
+        if missing <= 0 {
+            debug_assert!(top.low[question] != before);
+            return Ok(false);
+        }
+        top.todo = match self.share()? {
+            0 => vec![(0, left + missing)],
+            1 => vec![(1, right + missing)],
+            share if share - 1 < missing => {
+                let share = share - 1;
+                vec![(1, right + missing - share), (0, left + share)]
+            }
+            _ => return Err("a share is larger than what is missing".into()),
+        };
+        Ok(false)
+    }
+
+    /// The next number of the proof: seven bits in each byte, the lowest first.
+    fn share(&mut self) -> Result<i64, String> {
+        let mut number = 0;
+        for place in 0..9 {
+            let (&byte, rest) = self.shares.split_first().ok_or("the proof ends too early")?;
+            self.shares = rest;
+            number |= i64::from(byte & 127) << (7 * place);
+            if byte < 128 {
+                // Each number has one way to be written.
+                let is_short = place == 0 || byte > 0;
+                return if is_short {
+                    Ok(number)
+                } else {
+                    Err("a share has zeros to spare".into())
+                };
+            }
+        }
+        Err("a share is too large".into())
+    }
+}
+
+/// A side of the question that is worked on costs at least so much; then so do the sides of other
+/// questions, less the most that points cost which these lack.
+fn raise(top: &mut Open, side: usize, cost: i64) {
+    let question = top.question;
+    if cost <= top.low[question][side] {
+        return;
+    }
+    top.low[question][side] = cost;
+    for other in 0..top.low.len() {
+        if other == question || top.low[other][0] + top.low[other][1] >= top.target {
+            continue;
+        }
+        for to in 0..2 {
+            let lost = top.columns.lost((question, side), (other, to));
+            top.low[other][to] = top.low[other][to].max(cost - lost);
+        }
+    }
+}

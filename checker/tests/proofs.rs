@@ -1,0 +1,176 @@
+//! Proofs of random problems, held against all trees; damaged ones, and proofs of what is not true.
+
+use certree::data::{Column, ColumnKind, Points};
+use certree::problem::{Problem, Shape};
+use certree::proof::{Claim, Instance};
+use certree::run::{Limits, Run};
+use certree::task::ClassInput;
+use certree_check::check;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) % n
+    }
+}
+
+fn cases(default: u64) -> u64 {
+    std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+fn problem(random: &mut Random) -> Problem {
+    let (n_columns, n_points) = (1 + random.below(6) as usize, 1 + random.below(24) as usize);
+    let (n_classes, n_labels) = (1 + random.below(3) as usize, 1 + random.below(3) as usize);
+    let column =
+        |at: usize| Column { name: format!("c{at}"), kind: ColumnKind::Boolean, missing: false };
+    let columns: Vec<Column> = (0..n_columns).map(column).collect();
+    let mut codes = vec![Vec::new(); n_columns];
+    codes.iter_mut().for_each(|c| c.extend((0..n_points).map(|_| random.below(2) as u32)));
+    let points = Points::new(&columns, codes, vec![1; n_points]).unwrap();
+    let mut weights: Vec<f64> =
+        (0..n_points * n_classes).map(|_| random.below(5).saturating_sub(1) as f64).collect();
+    weights[0] += 1.0;
+    let plain = random.below(2) == 0 && n_classes == n_labels;
+    let cost = |(at, random): (usize, &mut Random)| match plain {
+        true => f64::from(at / n_labels != at % n_labels),
+        false => random.below(4) as f64,
+    };
+    let costs = (0..n_classes * n_labels).map(|at| cost((at, random))).collect();
+    let leaf_penalty = [0.0, 0.01, 0.03, 0.1][random.below(4) as usize];
+    let balanced = random.below(3) == 0;
+    let class_weights = vec![1.0; n_classes];
+    let input =
+        ClassInput { n_classes, n_labels, weights, costs, class_weights, balanced, leaf_penalty };
+    let max_depth = [None, Some(0), Some(1), Some(2), Some(3), Some(4)][random.below(6) as usize];
+    let shape = Shape { max_depth, ..Shape::default() };
+    Problem::new(columns, points, input.build().unwrap(), shape).unwrap()
+}
+
+/// What the best of all trees costs.
+fn best(instance: &Instance, points: &[usize], depth: usize) -> i64 {
+    let cost = |label| points.iter().map(|p| instance.costs[p * instance.labels + label]).sum();
+    let mut best = instance.leaf + (0..instance.labels).map(cost).min().unwrap_or(0i64);
+    for question in 0..if depth > 0 { instance.questions.len() } else { 0 } {
+        let (ones, zeros): (Vec<usize>, Vec<usize>) =
+            points.iter().partition(|&&point| instance.answer(point, question));
+        if !ones.is_empty() && !zeros.is_empty() {
+            let sides = best_of(instance, &ones, depth) + best_of(instance, &zeros, depth);
+            best = best.min(sides);
+        }
+    }
+    best
+}
+
+fn best_of(instance: &Instance, points: &[usize], depth: usize) -> i64 {
+    best(instance, points, depth - 1)
+}
+
+struct Proved {
+    text: String,
+    proof: Vec<u8>,
+    least: i64,
+}
+
+/// The proof of a random problem, which is verified.
+fn proved(random: &mut Random) -> Proved {
+    let problem = problem(random);
+    let run = Run::new(Limits::default(), problem.scale, None);
+    let answer = certree::solve(&problem, &run).unwrap();
+    let instance = Instance::of(&problem, &run).unwrap();
+    let text = instance.to_text("{}");
+    let proof = Claim::of(&problem, &instance, &answer.tree, None).prove(&text, &run).unwrap();
+    let all: Vec<usize> = (0..instance.len()).collect();
+    let depth = instance.depth.unwrap_or(u32::MAX).min(instance.questions.len() as u32);
+    let least = best(&instance, &all, depth as usize);
+    let verified = check(text.as_bytes(), &proof.bytes).unwrap_or_else(|why| {
+        panic!("{why}\n{text}\n{}", String::from_utf8_lossy(&proof.bytes));
+    });
+    assert_eq!((verified.bound, verified.gap()), (least, 0), "{text}");
+    assert_eq!(verified.lemmas as u64, proof.lemmas);
+    Proved { text, proof: proof.bytes, least }
+}
+
+/// The header of a proof with another tree and bound, and its end.
+fn claiming(proof: &[u8], tree: &str, bound: i64) -> Vec<u8> {
+    let end = proof.windows(5).position(|bytes| bytes == b"\nend\n").unwrap() + 5;
+    let head = String::from_utf8(proof[..end].to_vec()).unwrap();
+    let digest = head.lines().nth(1).unwrap();
+    let claim =
+        format!("certree proof 1\n{digest}\ntree {tree}\nbound {bound}\nlemmas 99999\nend\n");
+    [claim.as_bytes(), &proof[end..]].concat()
+}
+
+#[test]
+fn the_optimum_of_random_problems_is_proved_and_no_more() {
+    for seed in 0..cases(1500) {
+        let random = &mut Random(seed);
+        let Proved { text, proof, least } = proved(random);
+        // The tree of one leaf costs more than the best one, mostly, and so is no objection.
+        for bound in [least + 1, least + 3] {
+            for _ in 0..4 {
+                let mut wrong = claiming(&proof, "-", bound);
+                let found = check(text.as_bytes(), &wrong);
+                assert!(found.is_err(), "seed {seed}: {}", found.unwrap());
+                wrong.extend((0..random.below(8)).map(|_| random.below(4) as u8));
+                assert!(check(text.as_bytes(), &wrong).is_err(), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_damaged_byte_is_noticed_or_leaves_it_true() {
+    for seed in 0..cases(1500) / 40 {
+        let random = &mut Random(1 << 40 | seed);
+        let Proved { text, proof, least } = proved(random);
+        for at in 0..proof.len() {
+            assert!(check(text.as_bytes(), &proof[..at]).is_err(), "it ends at {at}");
+            for byte in [proof[at] ^ 1, proof[at] ^ 128, proof[at] + 1, random.below(256) as u8] {
+                let mut damaged = proof.clone();
+                damaged[at] = byte;
+                if let Ok(verified) = check(text.as_bytes(), &damaged) {
+                    assert!(verified.bound <= least && verified.cost >= least, "{verified}");
+                }
+            }
+        }
+        assert!(check(text.as_bytes(), &[&proof[..], b"\0"].concat()).is_err());
+    }
+}
+
+#[test]
+fn damaged_instances_end_in_a_verdict() {
+    for seed in 0..cases(1500) / 100 {
+        let random = &mut Random(1 << 41 | seed);
+        let Proved { text, proof, .. } = proved(random);
+        for at in 0..text.len() {
+            let mut damaged = text.clone().into_bytes();
+            damaged[at] = random.below(256) as u8;
+            // Its digest is another one, unless the byte is.
+            assert!(check(&damaged, &proof).is_err() || damaged == text.as_bytes());
+            assert!(check(&damaged[..at], &proof).is_err());
+        }
+    }
+}
+
+#[test]
+fn hostile_files_are_refused() {
+    let huge = "certree instance 1\ndepth none\nleaf 1\noffset 0\nunits 1\nslack 0\nlabels 4294967295\n\
+                questions 4294967295\npoints 4294967295\nend\n";
+    assert!(check(huge.as_bytes(), b"").is_err());
+    let Proved { text, proof, .. } = proved(&mut Random(7));
+    for (from, to) in
+        [("bound ", "bound -"), ("bound ", "bound 9223372036854775807"), ("tree ", "tree 0 ")]
+    {
+        let head = String::from_utf8_lossy(&proof).replacen(from, to, 1);
+        assert!(check(text.as_bytes(), head.as_bytes()).is_err(), "{to}");
+    }
+    let deep = claiming(&proof, &"0 ".repeat(100_000), 0);
+    assert!(check(text.as_bytes(), &deep).is_err());
+    for (name, value) in [("leaf", "9223372036854775807"), ("leaf", "-1"), ("depth", "-1")] {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        let changed = text.replacen(line, &format!("{name} {value}"), 1);
+        assert!(check(changed.as_bytes(), &proof).is_err());
+    }
+}

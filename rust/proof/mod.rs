@@ -1,0 +1,15 @@
+//! Proofs that a program of a few hundred lines can check (`checker/`, `docs/proof.md`): the problem
+//! as an instance of points and questions, and a proof that no tree of it is cheaper.
+//!
+//! Reading order: [`Instance`] (what is proved of) → `claim` (the tree, and the way to a proof) →
+//! `replay` (what is written) → `search` (what tells it how to go) → `look`.
+
+mod claim;
+mod instance;
+mod look;
+mod numbers;
+mod oracle;
+mod replay;
+
+pub use claim::{Claim, Proof};
+pub use instance::{Instance, refused};

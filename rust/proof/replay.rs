@@ -1,0 +1,155 @@
+//! The writer of a proof takes a checker's steps, and writes a number wherever that has a choice.
+
+use hashbrown::HashMap;
+
+use super::look::Node;
+use super::numbers::write_number;
+use super::oracle::{Depth, Oracle, Splits, below};
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+
+pub struct Replay<'o, 'a, 'r> {
+    oracle: &'o mut Oracle<'a, 'r>,
+    /// As the checker has it, by points and depth.
+    proved: HashMap<(u128, Depth), Cost>,
+    pub lemmas: u64,
+    pub shares: Vec<u8>,
+}
+
+impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
+    pub fn new(oracle: &'o mut Oracle<'a, 'r>) -> Self {
+        Replay { oracle, proved: HashMap::new(), lemmas: 0, shares: Vec::new() }
+    }
+
+    fn prove(&mut self, key: u128, depth: Depth, cost: Cost) {
+        let known = self.proved.entry((key, depth)).or_insert(cost);
+        *known = cost.max(*known);
+    }
+
+    fn proved(&self, key: u128, depth: Depth) -> Cost {
+        self.proved.get(&(key, depth)).copied().unwrap_or(Cost::MIN)
+    }
+
+    fn small(&mut self, node: Node, key: u128, depth: Depth) -> Result<Cost> {
+        self.lemmas += 1;
+        let cost = self.oracle.small(node, key, depth)?;
+        self.prove(key, depth, cost);
+        Ok(cost)
+    }
+
+    /// Write that these points cost at least `target`, which they do.
+    pub fn write(&mut self, mut node: Node, depth: Depth, target: Cost) -> Result<()> {
+        let key = self.oracle.residual.key(&node);
+        if self.proved(key, depth) >= target {
+            return Ok(());
+        }
+        if Oracle::is_small(depth) {
+            return self.small(node, key, depth).map(drop);
+        }
+        self.lemmas += 1;
+        let leaf = self.oracle.leaf;
+        if target <= 3 * leaf {
+            return Ok(());
+        }
+        let totals = self.oracle.residual.totals(&node);
+        let columns = self.oracle.residual.columns(&mut node);
+        let look = columns.look(node.questions.len(), &totals, leaf, true);
+        let mut splits = Splits::of(columns, &look, leaf);
+        while let Some(question) = splits.least(target) {
+            self.split(&node, &mut splits, question, depth, target)?;
+        }
+        self.prove(key, depth, target);
+        Ok(())
+    }
+
+    /// Write that the trees with this split at their root cost enough.
+    fn split(
+        &mut self,
+        node: &Node,
+        splits: &mut Splits,
+        question: usize,
+        depth: Depth,
+        target: Cost,
+    ) -> Result<()> {
+        let (asked, depth) = (node.questions[question], below(depth));
+        let sides = self.oracle.residual.sides(node, asked);
+        for side in 0..2 {
+            splits.raise((question, side), self.proved(sides[side].0, depth), target);
+        }
+        if Oracle::is_small(depth) {
+            let first = usize::from(sides[1].1 > sides[0].1);
+            for side in [first, 1 - first] {
+                let (key, _) = sides[side];
+                if splits.sum(question) < target && self.proved(key, depth) == Cost::MIN {
+                    let child = self.oracle.residual.child(node, asked, side);
+                    let cost = self.small(child, key, depth)?;
+                    splits.raise((question, side), cost, target);
+                }
+            }
+            return if splits.sum(question) >= target { Ok(()) } else { Err(no_proof()) };
+        }
+        let [left, right] = splits.low[question];
+        let missing = target - left - right;
+        if missing <= 0 {
+            return Ok(());
+        }
+        let to_left = self.share(node, (asked, sides), [left, right], (depth, missing))?;
+        let code = match missing - to_left {
+            0 => 0,
+            _ if to_left == 0 => 1,
+            _ => 1 + to_left,
+        };
+        write_number(code as u64, &mut self.shares);
+        for (side, needed) in [(0, left + to_left), (1, right + missing - to_left)] {
+            if splits.low[question][side] < needed {
+                let child = self.oracle.residual.child(node, asked, side);
+                self.write(child, depth, needed)?;
+                splits.raise((question, side), needed, target);
+            }
+        }
+        Ok(())
+    }
+
+    /// How much of what is missing the left side is to be shown to cost.
+    fn share(
+        &mut self,
+        node: &Node,
+        (asked, sides): (u32, [(u128, usize); 2]),
+        low: [Cost; 2],
+        (depth, missing): (Depth, Cost),
+    ) -> Result<Cost> {
+        let mut known = sides.map(|(key, _)| self.oracle.known(key, depth).0);
+        let smaller = usize::from(sides[1].1 < sides[0].1);
+        let all = |known: [Cost; 2], side: usize| known[side] >= low[side] + missing;
+        for side in [1 - smaller, smaller] {
+            let enough =
+                all(known, 0) || all(known, 1) || known[0] + known[1] >= low[0] + low[1] + missing;
+            if !enough {
+                let other = known[1 - side].max(low[1 - side]);
+                let target = low[0] + low[1] + missing - other;
+                let child = self.oracle.residual.child(node, asked, side);
+                known[side] = self.oracle.cost(child, depth, target, 0)?.max(low[side]);
+            }
+        }
+        if all(known, smaller) {
+            return Ok(if smaller == 0 { missing } else { 0 });
+        }
+        if all(known, 1 - smaller) {
+            return Ok(if smaller == 1 { missing } else { 0 });
+        }
+        let to_left = (known[0] - low[0]).clamp(0, missing);
+        if known[1].max(low[1]) - low[1] < missing - to_left {
+            return Err(no_proof());
+        }
+        Ok(to_left)
+    }
+}
+
+/// The writer is asked for what is not true, or there is a defect in it.
+pub fn no_proof() -> Error {
+    Error::Failed(
+        "a tree costs less than is to be proved; this is a defect in certree, please report it with \
+         the data"
+            .into(),
+    )
+}

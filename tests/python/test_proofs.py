@@ -1,0 +1,223 @@
+"""Proofs: both checkers verify those of many kinds of tables, and notice what is not true."""
+
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from brute import cases
+
+import certree
+from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor, check_proof, cli
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory):
+    """The checker in Rust: its exit code and what it prints, of two files as bytes."""
+    if shutil.which("cargo") is None:
+        pytest.skip("the checker is built with cargo")
+    target = ROOT / "target" / "checker"
+    build = ["cargo", "build", "--quiet", "--locked", "--package", "certree-check"]
+    subprocess.run([*build, "--target-dir", target], cwd=ROOT, check=True)
+    folder = tmp_path_factory.mktemp("files")
+    instance_path, proof_path = folder / "d.ctd", folder / "p.ctp"
+
+    def check(instance: bytes, proof: bytes) -> tuple[int, str]:
+        instance_path.write_bytes(instance)
+        proof_path.write_bytes(proof)
+        program = [target / "debug" / "certree-check", instance_path, proof_path]
+        ran = subprocess.run(program, capture_output=True, text=True, timeout=60)
+        assert not ran.stderr
+        return ran.returncode, ran.stdout
+
+    return check
+
+
+def in_python(instance: bytes, proof: bytes) -> tuple[int, str]:
+    verdict = check_proof.check(instance, proof)
+    codes = {"VERIFIED": 0, "VERIFIED UP TO": 3, "NOT VERIFIED": 1}
+    return codes[verdict.kind], f"{verdict.kind}: {verdict.why}\n"
+
+
+def prove(model, *data, folder):
+    paths = {"instance": folder / "d.ctd", "proof": folder / "p.ctp"}
+    proof = certree.prove(model, *data, **paths)
+    return proof, proof.instance.read_bytes(), proof.proof.read_bytes()
+
+
+def table(seed: int) -> tuple[pl.DataFrame, pl.Series, np.ndarray]:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 40))
+    some = random.random(n) < 0.2
+    frame = pl.DataFrame({
+        "number": random.integers(0, 6, n) / 4,
+        "flag": random.random(n) < 0.4,
+        "site": random.choice(["a", "b", "c", "d"], n),
+        "day": [date(2020, 1, 1) + timedelta(int(day)) for day in random.integers(0, 5, n)],
+        "gone": random.integers(0, 3, n).astype(float),
+    }).with_columns(gone=pl.when(pl.Series(some)).then(None).otherwise(pl.col("gone")))
+    kinds = random.integers(1, 4)
+    target = (frame["number"].to_numpy() * 4 + frame["flag"].to_numpy()).astype(int) % (kinds + 1)
+    noise = random.integers(0, kinds + 1, n)
+    return frame, pl.Series("y", np.where(random.random(n) < 0.3, noise, target)), random.integers(
+        1, 4, n
+    ) / 2
+
+
+def parameters(seed: int) -> dict:
+    random = np.random.default_rng(seed + 10**6)
+    return {
+        "max_depth": random.choice([1, 2, 3, 3, 4, None]),
+        "leaf_penalty": float(random.choice([0.02, 0.03, 0.05])),
+        "class_weight": random.choice([None, "balanced"]),
+        "objective": str(random.choice(["accuracy", "balanced_accuracy"])),
+    }
+
+
+@pytest.mark.parametrize("seed", cases(24))
+def test_both_checkers_verify_the_proof_and_the_script_finds_the_table(seed, tmp_path, rust):
+    X, y, weight = table(seed)
+    model = OptimalTreeClassifier(**parameters(seed)).fit(X, y, sample_weight=weight)
+    proof, instance, steps = prove(model, X, y, weight, folder=tmp_path)
+    code, said = in_python(instance, steps)
+    assert code == 0, said
+    assert rust(instance, steps) == (code, said)
+    assert f"(objective {model.objective_:.9f})" in said
+    assert f"; {proof.lemmas} lemmas" in said and proof.n_bytes == len(steps)
+    X.with_columns(y, weight=weight).write_parquet(tmp_path / "t.parquet")
+    arguments = [tmp_path / "t.parquet", "y", tmp_path / "d.ctd", tmp_path / "p.ctp", "weight"]
+    script = [sys.executable, ROOT / "docs" / "check_table.py", *arguments]
+    ran = subprocess.run(script, capture_output=True, text=True) if seed % 4 == 0 else None
+    if ran:
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert f"objective of {model.objective_:.9f}" in ran.stdout
+
+
+def small(folder):
+    random = np.random.default_rng(4)
+    X, y = random.random((60, 6)) < 0.5, random.random(60) < 0.5
+    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02).fit(X, y)
+    return prove(model, X, y, folder=folder)
+
+
+def test_both_checkers_say_the_same_of_damaged_proofs(tmp_path, rust):
+    proof, instance, steps = small(tmp_path)
+    assert len(steps) > 110
+    random = np.random.default_rng(0)
+    ways = [steps[:at] for at in range(0, len(steps), 7)]
+    for at in range(len(steps)):
+        for byte in random.integers(0, 256, 2):
+            ways.append(steps[:at] + bytes([byte]) + steps[at + 1 :])
+    for damaged in ways:
+        verdict = check_proof.check(instance, damaged)
+        code, said = in_python(instance, damaged)
+        assert rust(instance, damaged)[0] == code, damaged
+        if code != 1:
+            assert verdict.bound <= proof.bound <= verdict.cost
+            assert rust(instance, damaged)[1].partition("UP TO")[0] == said.partition("UP TO")[0]
+
+
+def test_what_is_not_true_has_no_proof(tmp_path, rust):
+    proof, instance, steps = small(tmp_path)
+    worse = re.sub(rb"\ntree [^\n]*\n", b"\ntree -\n", steps, count=1)
+    assert in_python(instance, worse)[0] == rust(instance, worse)[0] == 3
+    higher = worse.replace(b"bound %d\n" % proof.bound, b"bound %d\n" % (proof.bound + 1))
+    assert in_python(instance, higher)[0] == rust(instance, higher)[0] == 1
+    assert "lemma" in in_python(instance, higher)[1]
+    other = instance.replace(b"leaf ", b"leaf 1", 1)
+    assert "another instance" in in_python(other, steps)[1]
+    assert "another instance" in rust(other, steps)[1]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"\n", b"certree instance 1\nend\n", b"\xff" * 1000, b"certree proof 1\n" * 1000],
+)
+def test_other_files_are_refused(damaged, tmp_path, rust):
+    _, instance, steps = small(tmp_path)
+    for files in [(damaged, steps), (instance, damaged), (damaged, damaged)]:
+        assert in_python(*files)[0] == rust(*files)[0] == 1
+
+
+def test_costs_of_rows_and_of_classes_have_proofs(tmp_path, rust):
+    X, y, weight = table(5)
+    costs = np.random.default_rng(5).integers(0, 9, (len(X), 3)) / 4
+    model = OptimalCostTree(max_depth=3, leaf_penalty=0.02).fit(X, costs)
+    _, instance, steps = prove(model, X, costs, folder=tmp_path)
+    assert in_python(instance, steps)[0] == rust(instance, steps)[0] == 0
+    labels = sorted(set(y.to_list()))
+    cost = 1 + np.arange(len(labels) ** 2).reshape(len(labels), -1) % 3 - np.eye(len(labels))
+    model = OptimalTreeClassifier(max_depth=3, cost_matrix=cost).fit(X, y)
+    _, instance, steps = prove(model, X, y, folder=tmp_path)
+    assert in_python(instance, steps)[0] == rust(instance, steps)[0] == 0
+
+
+def test_the_lower_bound_of_a_stopped_search_is_proved(tmp_path, rust):
+    random = np.random.default_rng(1)
+    X, y = random.random((300, 30)) < 0.5, random.random(300) < 0.5
+    model = OptimalTreeClassifier(leaf_penalty=0.01, gap_limit=0.3).fit(X, y)
+    assert model.status_ == "gap_limit"
+    _, instance, steps = prove(model, X, y, folder=tmp_path)
+    code, said = in_python(instance, steps)
+    assert code == rust(instance, steps)[0] == 3
+    bound = re.search(r"every tree at least (\d+)", said)
+    units = re.search(rb"\nunits (\S+)\n", instance)
+    assert int(bound[1]) / float(units[1]) >= model.lower_bound_ - 1e-9
+
+
+def test_what_has_no_proof_says_so(tmp_path):
+    X, y, _ = table(2)
+    y = (y > 0).cast(int)
+    for model in [
+        OptimalTreeClassifier(max_depth=2, max_leaf_nodes=3),
+        OptimalTreeClassifier(max_depth=2, min_samples_leaf=2),
+        OptimalTreeClassifier(max_depth=2, objective="f1"),
+        OptimalTreeRegressor(max_depth=2),
+    ]:
+        with pytest.raises(ValueError, match="proofs are for"):
+            prove(model.fit(X, y), X, y, folder=tmp_path)
+    model = OptimalTreeClassifier(max_depth=2, missing="own_branch").fit(X, y)
+    with pytest.raises(ValueError, match="own_branch"):
+        prove(model, X, y, folder=tmp_path)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    with pytest.raises(ValueError, match="not the rows"):
+        prove(model, X, y.reverse().alias("y") if y[0] != y[-1] else 1 - y, folder=tmp_path)
+    wide = np.arange(5000.0)[:, None]
+    model = OptimalTreeClassifier(max_depth=1).fit(wide, np.arange(5000) % 2)
+    with pytest.raises(ValueError, match="4096 at most"):
+        prove(model, wide, np.arange(5000) % 2, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_time_limit_ends_the_proof(tmp_path):
+    random = np.random.default_rng(3)
+    X, y = random.random((300, 40)) < 0.5, random.random(300) < 0.5
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=5, time_limit=0.3, memory_limit=10**9)
+    with pytest.warns(UserWarning):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="raise time_limit"):
+        model.lower_bound_ = model.objective_
+        prove(model, X, y, folder=tmp_path)
+
+
+def test_the_command_line_writes_a_proof(tmp_path, monkeypatch, capsys, rust):
+    monkeypatch.chdir(tmp_path)
+    X, y, _ = table(9)
+    X.with_columns(y).write_csv("t.csv")
+    command = "fit t.csv --target y --max-depth 3 --instance d.ctd --proof p.ctp"
+    assert cli.main(command.split()) == 0
+    assert "Proof: certree-check d.ctd p.ctp" in capsys.readouterr().out
+    assert rust(Path("d.ctd").read_bytes(), Path("p.ctp").read_bytes())[0] == 0
+    program = [sys.executable, "-m", "certree.check_proof", "d.ctd", "p.ctp"]
+    ran = subprocess.run(program, capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout.startswith("VERIFIED: ")
+    assert cli.main("fit t.csv --target y --max-depth 3 --proof p.ctp".split()) == 2
+    assert "belong together" in capsys.readouterr().err
