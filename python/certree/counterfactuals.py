@@ -20,6 +20,7 @@ from certree.conditions import plain
 from certree.ingest import sources
 from certree.moments import TICKS, time_unit, time_zone
 from certree.scalars import is_number, shown
+from certree.schema import TIMED
 
 if TYPE_CHECKING:
     from certree.tree import Tree
@@ -36,7 +37,8 @@ class Counterfactual:
     changes: dict[str, tuple[Any, Any]]
     #: By column, all values that would do, in words.
     conditions: dict[str, str]
-    #: The sum of the changes: of numbers and dates how far they are, of others 1 each.
+    #: The sum of the changes: of numbers and dates how far they are (dates, durations and times of
+    #: day in days), of others 1 each.
     size: float
 
     def __str__(self) -> str:
@@ -158,7 +160,7 @@ def _cell(cells: Cells, series: pl.Series) -> int:
     if value is None or isinstance(value, float) and math.isnan(value):
         return cells.missing
     kind = cells.column.kind
-    if kind == "date":
+    if kind in TIMED:
         instant = _nanoseconds(series)
         return sum(instant > threshold for threshold in cells.thresholds)
     if kind == "number":
@@ -181,7 +183,7 @@ def _steps(
     aims = [cell for cell in part if cell < cells.n_known or cell == cells.missing]
     if not cells.had_missing:
         aims = [cell for cell in aims if cell != cells.missing]
-    if cells.column.kind not in ("number", "date") or at == cells.missing:
+    if cells.column.kind not in ("number", *TIMED) or at == cells.missing:
         return [(1.0, cell) for cell in aims]
     return [
         (1.0 if cell == cells.missing else _distance(cells, series, at, cell), cell)
@@ -190,23 +192,23 @@ def _steps(
 
 
 def _distance(cells: Cells, series: pl.Series, at: int, cell: int) -> float:
-    """In the column's own numbers; of dates in days."""
+    """In the column's own numbers; of dates, durations and times of day in days."""
     aim = _nearest(cells, at, cell)
-    if cells.column.kind == "date":
+    if cells.column.kind in TIMED:
         unit = TICKS[time_unit(cells.column.dtype)]
         return abs(aim * (TICKS["ns"] // unit) - _nanoseconds(series)) / TICKS["ns"]
     return float(abs(aim - float(series[0])))
 
 
 def _nearest(cells: Cells, at: int, cell: int) -> Any:
-    """The value in a cell that is nearest to another one; of dates in their column's unit. Where
+    """The value in a cell that is nearest to another one; of moments in their column's unit. Where
     any value will do, because the split asks whether it is missing, it is 0."""
     dtype = cells.column.dtype
     if not cells.thresholds:
         return 0
     up = cell > at or cell == len(cells.thresholds)
     threshold: Any = cells.thresholds[cell - 1 if up and cell > 0 else cell]
-    if cells.column.kind == "date":
+    if cells.column.kind in TIMED:
         threshold = int(threshold) // (TICKS["ns"] // TICKS[time_unit(dtype)])
         return threshold + 1 if up else threshold
     if "Int" in dtype:
@@ -230,7 +232,7 @@ def _value_in(cells: Cells, series: pl.Series, at: int, cell: int) -> Any:
     kind = cells.column.kind
     if kind == "number":
         return _nearest(cells, len(cells.thresholds) if at == cells.missing else at, cell)
-    if kind != "date":
+    if kind not in TIMED:
         return cells.values[cell]
     aim = _nearest(cells, len(cells.thresholds) if at == cells.missing else at, cell)
     dtype = cells.column.dtype
@@ -238,7 +240,9 @@ def _value_in(cells: Cells, series: pl.Series, at: int, cell: int) -> Any:
     unit: Any = time_unit(dtype)
     if unit == "day":
         return ticks.cast(pl.Int32).cast(pl.Date)[0]
-    if dtype.startswith("Duration"):
+    if kind == "time":
+        return ticks.cast(pl.Time)[0]
+    if kind == "duration":
         return ticks.cast(pl.Duration(unit))[0]
     return ticks.cast(pl.Datetime(unit, time_zone(dtype)))[0]
 

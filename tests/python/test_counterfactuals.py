@@ -139,3 +139,31 @@ def test_bad_input_is_refused():
         tree.counterfactual(np.zeros((2, 1)))
     with pytest.raises(ValueError, match="has 2 values"):
         tree.counterfactual([0.0, 1.0])
+
+
+def test_durations_and_times_of_day_change_to_the_nearest():
+    hour = datetime.timedelta(hours=1)
+    X = pl.DataFrame(
+        {
+            "waited": [k * hour for k in range(-4, 4)],
+            "at": [datetime.time(k, 30) for k in range(8)],
+        }
+    )
+    for y in ([0] * 5 + [1] * 3, [0, 0, 1, 1, 0, 0, 1, 1], [1, 0, 0, 1, 0, 1, 1, 0]):
+        tree = OptimalTreeClassifier(max_depth=3, leaf_penalty=0).fit(X, y).tree_
+        for row in X.to_dicts():
+            found = tree.counterfactual(row)
+            changed = {**row, **{name: new for name, (_, new) in found.changes.items()}}
+            assert tree.predict(pl.DataFrame([changed], schema=X.schema))[0] == found.answer
+            assert found.answer != tree.predict(pl.DataFrame([row], schema=X.schema))[0]
+            # No more than to take over another row.
+            own = tree.predict(pl.DataFrame([row], schema=X.schema))[0]
+            others = [r for r, label in zip(X.to_dicts(), tree.predict(X)) if label != own]
+            assert found.size <= min(_days_between(row, other) for other in others)
+
+
+def _days_between(row, other):
+    midnight = datetime.date(2020, 1, 1)
+    waited = abs(row["waited"] - other["waited"])
+    combined = [datetime.datetime.combine(midnight, each["at"]) for each in (row, other)]
+    return (waited + abs(combined[0] - combined[1])) / datetime.timedelta(days=1)

@@ -233,3 +233,12 @@ def test_moments_of_pandas_in_objects_may_be_missing():
     model = OptimalTreeClassifier(max_depth=2).fit(frame, [*LATE, "no"])
     assert model.tree_.columns[0].missing
     assert model.predict(frame).tolist() == [*LATE, "no"]
+
+
+def test_why_a_tree_does_not_begin_with_a_duration():
+    frame = pl.DataFrame({"wait": WAITS, "at": CLOCKS})
+    model = OptimalTreeClassifier(max_depth=1).fit(frame, LATE)
+    told = model.why_not("wait", frame, LATE, threshold=dt.timedelta(hours=3))
+    assert "wait <= 3:00:00" in str(told)
+    with pytest.raises(ValueError, match="threshold=3 cannot be compared with 'wait'.*Duration"):
+        model.why_not("wait", frame, LATE, threshold=3)

@@ -121,7 +121,7 @@ def _with_question(X: Any, column: str, threshold: Any) -> tuple[pl.DataFrame, s
     else:
         try:
             answers = values <= threshold
-        except (TypeError, pl.exceptions.PolarsError):
+        except (TypeError, NotImplementedError, pl.exceptions.PolarsError):
             raise ValueError(
                 f"threshold={shown(threshold)} cannot be compared with {column!r}, which has the "
                 f"type {values.dtype}"
