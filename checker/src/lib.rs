@@ -53,6 +53,8 @@ struct Open {
     columns: Columns,
     depth: u32,
     key: u128,
+    /// What one leaf costs.
+    one: i64,
     target: i64,
     /// By question and side: what every tree of these points costs at least.
     low: Vec<[i64; 2]>,
@@ -66,6 +68,8 @@ struct Checker<'a> {
     leaf: i64,
     /// By points and depth.
     proved: HashMap<(u128, u32), i64>,
+    /// What the points of the last lemma that was proved cost at least: its target, or more.
+    worth: i64,
     lemmas: i64,
     most_lemmas: i64,
     shares: &'a [u8],
@@ -86,7 +90,7 @@ pub fn check(instance: &[u8], proof: &[u8]) -> Result<Verified, String> {
     let target = bound - residual.unavoidable;
     let leaf = read.leaf;
     let proved = HashMap::new();
-    let mut checker = Checker { residual, leaf, proved, lemmas: 0, most_lemmas, shares };
+    let mut checker = Checker { residual, leaf, proved, worth: 0, lemmas: 0, most_lemmas, shares };
     let checked = checker.run(root, read.depth, target);
     checked.map_err(|error| format!("lemma {}: {error}", checker.lemmas))?;
     if !checker.shares.is_empty() {
@@ -140,7 +144,7 @@ impl Checker<'_> {
                     let child = self.residual.child(&top.node, question, side);
                     match self.begin(child, below(top.depth), target)? {
                         None => {
-                            raise(top, side, target);
+                            raise(top, side, self.worth);
                             top.todo.pop();
                             None
                         }
@@ -153,12 +157,14 @@ impl Checker<'_> {
                 }
                 None => {
                     if self.choose(top)? {
-                        self.prove(top.key, top.depth, top.target);
+                        let splits = top.low.iter().map(|[left, right]| left + right);
+                        let worth = splits.fold(top.one, i64::min);
+                        self.prove(top.key, top.depth, worth);
                         open.pop();
                         if let Some(parent) = open.last_mut()
-                            && let Some((side, target)) = parent.todo.pop()
+                            && let Some((side, _)) = parent.todo.pop()
                         {
-                            raise(parent, side, target);
+                            raise(parent, side, self.worth);
                         }
                     }
                     None
@@ -172,6 +178,7 @@ impl Checker<'_> {
     fn prove(&mut self, key: u128, depth: u32, cost: i64) {
         let known = self.proved.entry((key, depth)).or_insert(cost);
         *known = cost.max(*known);
+        self.worth = *known;
     }
 
     fn known(&self, key: u128, depth: u32) -> i64 {
@@ -189,7 +196,8 @@ impl Checker<'_> {
     /// Prove that these points cost at least `target`, where one look shows it; otherwise begin.
     fn begin(&mut self, mut node: Node, depth: u32, target: i64) -> Result<Option<Open>, String> {
         let key = self.residual.key(&node);
-        if self.known(key, depth) >= target {
+        self.worth = self.known(key, depth);
+        if self.worth >= target {
             return Ok(None);
         }
         if depth <= 2 {
@@ -198,10 +206,12 @@ impl Checker<'_> {
         }
         self.count()?;
         let totals = self.residual.totals(&node);
-        if totals.iter().min().is_some_and(|least| least + self.leaf < target) {
+        let one = totals.iter().min().map_or(self.leaf, |least| least + self.leaf);
+        if one < target {
             return Err("a leaf costs less".into());
         }
         if target <= 2 * self.leaf {
+            self.prove(key, depth, one.min(2 * self.leaf));
             return Ok(None);
         }
         let columns = self.residual.columns(&mut node);
@@ -215,13 +225,13 @@ impl Checker<'_> {
         let low: Vec<[i64; 2]> = (0..n).map(|q| [low(q, 0), low(q, 1)]).collect();
         if target <= 3 * leaf {
             // Trees of three leaves cost that much.
-            return match found.leaves.iter().any(|[a, b]| a + b + 2 * leaf < target) {
-                true => Err("a split costs less".into()),
-                false => Ok(None),
-            };
+            let splits = found.leaves.iter().map(|[a, b]| a + b + 2 * leaf);
+            let worth = splits.fold(one.min(3 * leaf), i64::min);
+            self.prove(key, depth, worth);
+            return if worth >= target { Ok(None) } else { Err("a split costs less".into()) };
         }
         let (question, todo) = (0, Vec::new());
-        Ok(Some(Open { node, columns, depth, key, target, low, question, todo }))
+        Ok(Some(Open { node, columns, depth, key, one, target, low, question, todo }))
     }
 
     /// What the best tree of depth two costs, or of less depth.

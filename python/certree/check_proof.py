@@ -97,8 +97,12 @@ class Instance:
 class Open:
     """A lemma that is not proved yet: each tree of these points costs at least ``target``."""
 
-    def __init__(self, points: Any, asked: Any, depth: int, key: Any, target: int) -> None:
+    def __init__(
+        self, points: Any, asked: Any, depth: int, key: Any, one: int, target: int
+    ) -> None:
         self.points, self.asked, self.depth, self.key = points, asked, depth, key
+        #: What one leaf costs.
+        self.one = one
         self.target, self.question = target, 0
         #: By question and side: what every tree of these points costs at least.
         self.low = np.zeros((0, 2), np.int64)
@@ -116,6 +120,8 @@ class Checker:
         self.keys = np.frombuffer(os.urandom(16 * len(least)), np.uint64).reshape(-1, 2)
         self.shares, self.at, self.most_lemmas, self.lemmas = shares, 0, most_lemmas, 0
         self.proved: dict[tuple[Any, int], int] = {}
+        #: What the points of the last lemma that was proved cost at least.
+        self.worth = 0
 
     def run(self, depth: int, target: int) -> None:
         top = self.begin(np.flatnonzero(self.worst), self.all_questions(), depth, target)
@@ -124,20 +130,20 @@ class Checker:
             top = stack[-1]
             if top.todo:
                 side, target = top.todo[-1]
-                child = None
-                if top.low[top.question, side] < target:
+                child, is_low = None, top.low[top.question, side] < target
+                if is_low:
                     points = self.side(top, side)
                     child = self.begin(points, top.asked, below(top.depth), target)
                 if child:
                     stack.append(child)
                 else:
                     top.todo.pop()
-                    self.lift(top, side, target)
+                    self.lift(top, side, self.worth if is_low else None)
             elif self.choose(top):
-                self.prove(top.key, top.depth, top.target)
+                self.prove(top.key, top.depth, min([top.one, *top.low.sum(1).tolist()]))
                 stack.pop()
                 if stack:
-                    self.lift(stack[-1], *stack[-1].todo.pop())
+                    self.lift(stack[-1], stack[-1].todo.pop()[0], self.worth)
 
     def all_questions(self) -> Any:
         return np.arange(self.answers.shape[1])
@@ -149,7 +155,8 @@ class Checker:
         return np.bitwise_xor.reduce(self.keys[points], 0, initial=np.uint64(0)).tobytes()
 
     def prove(self, key: Any, depth: int, cost: int) -> None:
-        self.proved[key, depth] = max(cost, self.proved.get((key, depth), cost))
+        self.worth = max(cost, self.proved.get((key, depth), cost))
+        self.proved[key, depth] = self.worth
 
     def count(self) -> None:
         self.lemmas += 1
@@ -187,21 +194,25 @@ class Checker:
     def begin(self, points: Any, asked: Any, depth: int, target: int) -> Open | None:
         """None if one look shows that these points cost ``target``."""
         key, leaf = self.key(points), self.leaf
-        if self.proved.get((key, depth), -(2**63)) >= target:
+        self.worth = self.proved.get((key, depth), -(2**63))
+        if self.worth >= target:
             return None
         if depth <= 2:
             need(self.exact(points, asked, key, depth) >= target, "a small tree costs less")
             return None
         self.count()
-        need(int(self.costs[points].sum(0).min()) + leaf >= target, "a leaf costs less")
+        one = int(self.costs[points].sum(0).min()) + leaf
+        need(one >= target, "a leaf costs less")
         if target <= 2 * leaf:
+            self.prove(key, depth, min(one, 2 * leaf))
             return None
         asked = self.distinct(points, asked)
         leaves, stumps, fails = self.look(points, asked, target > 3 * leaf)
         if target <= 3 * leaf:
-            need((leaves.sum(1) + 2 * leaf >= target).all(), "a split costs less")
+            self.prove(key, depth, min([one, 3 * leaf, *(leaves.sum(1) + 2 * leaf).tolist()]))
+            need(self.worth >= target, "a split costs less")
             return None
-        top = Open(points, asked, depth, key, target)
+        top = Open(points, asked, depth, key, one, target)
         small = np.minimum(leaves + leaf, stumps + 2 * leaf)
         top.low = np.minimum(small, np.where(fails, 4, 3) * leaf)
         return top

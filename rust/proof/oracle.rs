@@ -145,13 +145,14 @@ impl<'a, 'r> Oracle<'a, 'r> {
         let one = totals.iter().min().map_or(leaf, |least| least + leaf);
         let target = target.min(one);
         if target <= 2 * leaf {
-            return Ok(self.keep(key, depth, target, target == one));
+            let cost = one.min(2 * leaf);
+            return Ok(self.keep(key, depth, cost, cost == one));
         }
         let columns = self.residual.columns(&mut node);
         let look = columns.look(node.questions.len(), &totals, leaf, target > 3 * leaf);
         let of_two = look.leaves.iter().map(|[a, b]| a + b + 2 * leaf).min().unwrap_or(one);
         if target <= 3 * leaf {
-            let cost = of_two.min(target);
+            let cost = of_two.min(one).min(3 * leaf);
             return Ok(self.keep(key, depth, cost, cost == of_two.min(one)));
         }
         let of_stumps = |(a, b): (&[Cost; 2], &[Cost; 2])| {
@@ -184,6 +185,7 @@ impl<'a, 'r> Oracle<'a, 'r> {
                 best.min(if splits.sum(question) < target { splits.sum(question) } else { best });
             target = target.min(best);
         }
-        Ok(self.keep(key, depth, target, target == best))
+        let least = (0..splits.low.len()).map(|q| splits.sum(q)).fold(best, Cost::min);
+        Ok(self.keep(key, depth, least, least == best))
     }
 }

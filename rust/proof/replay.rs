@@ -21,9 +21,10 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
         Replay { oracle, proved: HashMap::new(), lemmas: 0, shares: Vec::new() }
     }
 
-    fn prove(&mut self, key: u128, depth: Depth, cost: Cost) {
+    fn prove(&mut self, key: u128, depth: Depth, cost: Cost) -> Cost {
         let known = self.proved.entry((key, depth)).or_insert(cost);
         *known = cost.max(*known);
+        *known
     }
 
     fn proved(&self, key: u128, depth: Depth) -> Cost {
@@ -38,28 +39,35 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
     }
 
     /// Write that these points cost at least `target`, which they do.
-    pub fn write(&mut self, mut node: Node, depth: Depth, target: Cost) -> Result<()> {
+    /// What the proof shows of them is that, or more.
+    pub fn write(&mut self, mut node: Node, depth: Depth, target: Cost) -> Result<Cost> {
         let key = self.oracle.residual.key(&node);
-        if self.proved(key, depth) >= target {
-            return Ok(());
+        let known = self.proved(key, depth);
+        if known >= target {
+            return Ok(known);
         }
         if Oracle::is_small(depth) {
-            return self.small(node, key, depth).map(drop);
+            return self.small(node, key, depth);
         }
         self.lemmas += 1;
         let leaf = self.oracle.leaf;
-        if target <= 3 * leaf {
-            return Ok(());
-        }
         let totals = self.oracle.residual.totals(&node);
+        let one = totals.iter().min().map_or(leaf, |least| least + leaf);
+        if target <= 2 * leaf {
+            return Ok(self.prove(key, depth, one.min(2 * leaf)));
+        }
         let columns = self.oracle.residual.columns(&mut node);
-        let look = columns.look(node.questions.len(), &totals, leaf, true);
+        let look = columns.look(node.questions.len(), &totals, leaf, target > 3 * leaf);
+        if target <= 3 * leaf {
+            let splits = look.leaves.iter().map(|[a, b]| a + b + 2 * leaf);
+            return Ok(self.prove(key, depth, splits.fold(one.min(3 * leaf), Cost::min)));
+        }
         let mut splits = Splits::of(columns, &look, leaf);
         while let Some(question) = splits.least(target) {
             self.split(&node, &mut splits, question, depth, target)?;
         }
-        self.prove(key, depth, target);
-        Ok(())
+        let worth = (0..splits.low.len()).map(|q| splits.sum(q)).fold(one, Cost::min);
+        Ok(self.prove(key, depth, worth))
     }
 
     /// Write that the trees with this split at their root cost enough.
@@ -103,8 +111,8 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
         for (side, needed) in [(0, left + to_left), (1, right + missing - to_left)] {
             if splits.low[question][side] < needed {
                 let child = self.oracle.residual.child(node, asked, side);
-                self.write(child, depth, needed)?;
-                splits.raise((question, side), needed, target);
+                let worth = self.write(child, depth, needed)?;
+                splits.raise((question, side), worth, target);
             }
         }
         Ok(())

