@@ -86,7 +86,8 @@ def labelled(
     matrices = confusion(counts.rows, answered.answers)
     with np.errstate(divide="ignore", invalid="ignore"):
         right = np.einsum("rcc->rc", matrices)
-        accuracy = of_resamples(right.sum(axis=1) / matrices.sum(axis=(1, 2)), confidence)
+        shares_right = right.sum(axis=1) / matrices.sum(axis=(1, 2))
+    accuracy = of_resamples(shares_right, len(known), confidence)
     shares, brier = answered.shares, None
     if n_labels == 2 and shares is not None:
         own = shares
@@ -114,7 +115,8 @@ def _of_class(counts: Counts, matrices: Floats, shares: Floats | None, positive:
             ("PPV", hit / answered),
             ("NPV", rejected / (total - answered)),
         ]
-    measures = [(name, of_resamples(values, counts.confidence)) for name, values in found]
+    n, level = counts.n_rows, counts.confidence
+    measures = [(name, of_resamples(values, n, level)) for name, values in found]
     if shares is not None:
         said = shares[:, positive]
         measures.append(("AUC", counts.estimate(lambda drawn: area(drawn, said, positive))))
@@ -142,7 +144,8 @@ def numbers(truth: Floats, answers: Floats, resamples: int, confidence: float) -
         explained[~np.isfinite(explained)] = math.nan
         values = (explained, np.sqrt(squares), absolute)
         names = ("R²", "root mean squared error", "mean absolute error")
-        found.append([(name, of_resamples(v, confidence)) for name, v in zip(names, values)])
+        estimates = [of_resamples(each, len(truth), confidence) for each in values]
+        found.append(list(zip(names, estimates)))
     return found
 
 
@@ -154,7 +157,7 @@ def by_label(
     best = given.min(axis=1) if costs else given.max(axis=1)
     vectors = [given[np.arange(len(given)), chosen], best, *given.T]
     means = mean_over_rows(vectors[0], *vectors[1:], resamples=resamples)
-    return [of_resamples(own, confidence) for own in means]
+    return [of_resamples(own, len(given), confidence) for own in means]
 
 
 def concordance(
@@ -169,7 +172,7 @@ def concordance(
     for _ in range(resamples if resamples >= 20 else 0):
         drawn = rng.integers(0, len(time), len(time))
         values.append(harrell(time[drawn], events[drawn], risk[drawn], None))
-    return of_resamples(np.array(values), confidence)
+    return of_resamples(np.array(values), len(time), confidence)
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,7 @@ def evaluate(
     >>> model = OptimalTreeClassifier(max_depth=2, thresholds=8).fit(X[:300], y[:300])
     >>> found = evaluate(model, X[300:], y[300:])
     >>> print(found["accuracy"])
-    0.9145 (0.8809 to 0.948)
+    0.9145 (0.8773 to 0.948)
     """
     intervals.check(confidence)
     tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
@@ -307,9 +310,9 @@ def _of_other(model: Any, X: Any, y: Any, confidence: float, positive: Any) -> E
     if not len(answers):
         raise ValueError("X has no rows")
     if is_regressor(model):
-        said = answers.reshape(len(answers), -1).astype(np.float64)
-        truth = _targets(X, y, len(answers), said.shape[1])
-        return _numbered(truth, said, [f"y{k}" for k in range(said.shape[1])], confidence)
+        found = answers.reshape(len(answers), -1).astype(np.float64)
+        truth = _targets(X, y, len(answers), found.shape[1])
+        return _numbered(truth, found, [f"y{k}" for k in range(found.shape[1])], confidence)
     series = ingest.read_column(X, y, "y")
     true, place = ingest.classes_of(series, "y", y)
     _check_length(len(place), len(answers))

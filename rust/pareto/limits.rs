@@ -177,9 +177,10 @@ mod tests {
         assert_eq!(whole_part((1, 4), 11.0), 2);
         assert_eq!(whole_part((1, 4), -11.0), -3);
         let third = 1.0 / 3.0;
-        let by_hand = |unit: i64| (third * unit as f64).floor() as i64;
+        // Its digits and its power of two.
+        let by_hand = |unit: i64| (i128::from(unit) * 6_004_799_503_160_661) >> 54;
         for unit in [1, 3, 100, 1 << 40] {
-            assert_eq!(of_float((unit, 1), third) as i64, by_hand(unit));
+            assert_eq!(of_float((unit, 1), third), by_hand(unit));
             assert_eq!(of_float((unit, 1), 0.5) as i64, unit / 2);
         }
         assert_eq!(of_float((1, 1), -f64::MIN_POSITIVE), -1);
