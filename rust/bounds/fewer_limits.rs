@@ -1,7 +1,7 @@
 //! Fewer limits: no tree within some limits costs less than the best tree without them.
 //!
-//! Statement: the optimum without a minimum of rows for each leaf, or without a limit of leaves, is
-//! at most the optimum with them; so is any lower bound on it.
+//! Statement: the optimum without a minimum of rows for each leaf, or without a limit of leaves, or
+//! with a larger one, is at most the optimum with them; so is any lower bound on it.
 //!
 //! Proof: every tree within the limits is one of the trees without them, and costs the same.
 //!

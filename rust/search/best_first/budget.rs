@@ -40,6 +40,15 @@ impl Budget {
         Budget { depth, leaves }.tight()
     }
 
+    /// Budgets that allow all trees of this one and more leaves: the next few, and all that the
+    /// depth allows.
+    pub fn larger(self) -> impl Iterator<Item = Budget> {
+        let more = |more| Budget { leaves: self.leaves.saturating_add(more), ..self }.tight();
+        let deeper = Budget { depth: self.depth.saturating_add(1), leaves: UNLIMITED };
+        let few = [more(1), more(2), Budget { leaves: UNLIMITED, ..self }, deeper];
+        few.into_iter().filter(move |larger| self.leaves != UNLIMITED && *larger != self)
+    }
+
     /// The most leaves that a tree may have.
     pub fn most_leaves(self) -> u32 {
         1u32.checked_shl(self.depth).unwrap_or(UNLIMITED).min(self.leaves)

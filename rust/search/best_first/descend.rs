@@ -179,7 +179,12 @@ impl<'a, 'run> Worker<'a, 'run> {
                             self.decided.count(Bound::OtherCosts);
                             return Ok((hint, INFINITE, None));
                         }
-                        return self.first_visit(at, frame, side, key, pick);
+                        let of_larger = self.of_larger_trees(&key);
+                        if of_larger > pick.lower && of_larger >= pick.target {
+                            self.decided.count(Bound::FewerLimits);
+                            return Ok((of_larger, INFINITE, None));
+                        }
+                        return self.first_visit(at, frame, side, key, pick, of_larger);
                     }
                 }
             }
@@ -196,8 +201,18 @@ impl<'a, 'run> Worker<'a, 'run> {
         Ok((child.lower(), child.upper(), Some(child)))
     }
 
+    /// What is known of the same rows with more leaves, by `bounds::fewer_limits`.
+    fn of_larger_trees(&self, key: &NodeKey) -> Cost {
+        let of = |budget| match self.shared.table.get(&NodeKey { rows: key.rows, budget }) {
+            Some(Entry::Solved(value)) => value,
+            Some(Entry::Open(node)) => node.lower(),
+            None => 0,
+        };
+        key.budget.larger().map(of).max().unwrap_or(0)
+    }
+
     /// Look at a child that is not in the table, and work on what that leaves open below the
-    /// target.
+    /// target. `known`: a lower bound of its own.
     fn first_visit(
         &mut self,
         at: usize,
@@ -205,8 +220,10 @@ impl<'a, 'run> Worker<'a, 'run> {
         side: (usize, usize),
         key: NodeKey,
         pick: &Pick<Node>,
+        known: Cost,
     ) -> Result<(Cost, Cost, Option<Arc<Node>>), Unfinished> {
-        match self.first_look(at + 1, frame, side, key, (pick.lower, pick.target))? {
+        let lower = pick.lower.max(known);
+        match self.first_look(at + 1, frame, side, key, (lower, pick.target))? {
             Entry::Solved(value) => Ok((value, value, None)),
             Entry::Open(child) => {
                 if child.lower() < pick.target {
