@@ -50,7 +50,8 @@ class DemographicParity(_Grouped):
     The share of rows that are given ``label`` differs between any two groups by at most
     ``max_difference``; or, with ``min_ratio``, it is at least so many times that of any other group
     (0.8 is the four-fifths rule). ``against="rest"`` compares each group with all other rows in
-    place of each other group.
+    place of each other group; of a group and all others, neither rate is then below ``min_ratio``
+    times the other.
 
     ``sensitive`` names a column of X, by its name or by its number from 0; each value of it is a
     group. A list of columns has a group for each combination of values. The tree does not split on
@@ -262,7 +263,8 @@ class Met:
 
 def of_groups(constraint: GroupConstraint) -> str:
     """What a constraint on groups limits, in words."""
-    by = " and ".join(repr(name) for name in constraint.columns)
+    names = constraint.columns
+    by = " and ".join(repr(name) if isinstance(name, str) else f"column {name}" for name in names)
     what = f"{constraint.words} by {by}"
     if constraint.label is not None:
         what += f" for {shown(constraint.label)}"

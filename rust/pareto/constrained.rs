@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::limit_input::{LimitInput, Sides};
 use super::limits::{Limit, dot, matrix};
 use super::scalar;
-use super::sums::{Relaxed, Sums};
+use super::sums::{Relaxed, Sums, packing};
 use crate::bounds::multipliers;
 use crate::check;
 use crate::context::Context;
@@ -222,6 +222,7 @@ impl Constrained {
             limits,
             relaxed,
             step: self.step,
+            packing: packing(limits, self.classes.n_labels(), &self.totals),
             few_leaves: self.problem.shape.max_leaves.is_some(),
         }
     }

@@ -196,8 +196,8 @@ impl LimitInput {
 
     fn is_too_fine(&self) -> Error {
         Error::invalid(format!(
-            "{}: the weights of its groups are too large to be compared exactly; round the sample \
-             weights",
+            "{}: the weights of its groups, or the numbers that it sums, are too large to be \
+             compared exactly; round them",
             self.name
         ))
     }

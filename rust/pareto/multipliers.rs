@@ -1,13 +1,13 @@
 //! The multipliers of a constrained problem's relaxation: those that prove the most.
 //!
 //! The bound is concave in each multiplier, and the tree that a solve finds tells its slope there.
-//! So one multiplier at a time is moved to where two tangents meet. Any multipliers are valid;
-//! better ones leave less to search. On the way each tree found is given its best labels that keep
+//! So one multiplier at a time is moved to where two tangents meet, and then all together along
+//! their slopes. Any multipliers are valid; better ones leave less to search. On the way each tree found is given its best labels that keep
 //! the limits.
 
 use super::constrained::Constrained;
 use super::first_labels::best_labels;
-use super::limits::{Limit, dot, range};
+use super::limits::{Limit, MOST_SUM, dot, range};
 use super::scalar;
 use super::sums::Relaxed;
 use crate::cost::Cost;
@@ -22,6 +22,9 @@ const MOST_RELAXED: i128 = 1 << 56;
 /// Solves for one multiplier.
 const TRIES: usize = 16;
 
+/// Solves for all multipliers together.
+const TOGETHER: usize = 80;
+
 /// The search for multipliers.
 pub struct Dual<'a, 'run, const N: usize> {
     of: &'a Constrained,
@@ -30,6 +33,7 @@ pub struct Dual<'a, 'run, const N: usize> {
     /// No multiplier is larger.
     most: Vec<i64>,
     /// The best multipliers so far, and what they prove.
+    multipliers: Vec<i64>,
     pub relaxed: Relaxed,
     bound: i128,
     pub lower: Cost,
@@ -48,13 +52,23 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         let most = (of.limits.iter())
             .map(|limit| {
                 let (low, high) = range(limit, n_labels, &of.totals);
-                (room / i128::from((high - low).max(1))).max(1) as i64
+                (room / i128::from((high - low).max(1))) as i64
             })
             .collect();
         run.show_at_most(of.worst);
         let relaxed = of.relax(scale, &vec![0; of.limits.len()]);
-        let mut dual =
-            Dual { of, run, scale, most, relaxed, bound: i128::MIN, lower: 0, best: None, cutoff };
+        let mut dual = Dual {
+            of,
+            run,
+            scale,
+            most,
+            multipliers: vec![0; of.limits.len()],
+            relaxed,
+            bound: i128::MIN,
+            lower: 0,
+            best: None,
+            cutoff,
+        };
         let everything = of.totals.clone();
         dual.label(Plan::Leaf, vec![everything]);
         dual
@@ -81,6 +95,52 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
                 break;
             }
         }
+        if multipliers.len() > 1 { self.climb_together() } else { Ok(()) }
+    }
+
+    /// Raise the bound in all multipliers at once, where no single one raises it: along the slopes,
+    /// as far as the best tree that is known says that the bound may rise (Polyak). The step is cut
+    /// in half after some that were of no use.
+    fn climb_together(&mut self) -> Result<()> {
+        let n_labels = self.of.classes.n_labels();
+        let widths: Vec<f64> = (self.of.limits.iter())
+            .map(|limit| range(limit, n_labels, &self.of.totals))
+            .map(|(low, high)| (high - low).max(1) as f64)
+            .collect();
+        let (mut share, mut useless) = (1.0, 0);
+        let mut here = self.multipliers.clone();
+        for _ in 0..TOGETHER {
+            let before = self.bound;
+            let Some((bound, slopes)) = self.at(&here)? else { return Ok(()) };
+            if self.done() {
+                return Ok(());
+            }
+            // By width, so that limits of different units are alike.
+            let steps: Vec<f64> = slopes.iter().zip(&widths).map(|(&s, w)| s as f64 / w).collect();
+            let size: f64 = steps.iter().map(|step| step * step).sum();
+            if size == 0.0 {
+                return Ok(());
+            }
+            useless = if self.bound > before { 0 } else { useless + 1 };
+            if useless == 4 {
+                (share, useless) = (share / 2.0, 0);
+                here.clone_from(&self.multipliers);
+                if share < 0.01 {
+                    return Ok(());
+                }
+                continue;
+            }
+            let upper = self.upper().min(self.of.worst) as f64 * self.scale as f64;
+            let far = share * (upper - bound as f64).max(0.0) / size;
+            for (at, multiplier) in here.iter_mut().enumerate() {
+                let limit = &self.of.limits[at];
+                let moved = *multiplier as f64 + far * steps[at] / widths[at];
+                // An end that is no limit has no price.
+                let low = if limit.low == -MOST_SUM { 0 } else { -self.most[at] };
+                let high = if limit.high == MOST_SUM { 0 } else { self.most[at] };
+                *multiplier = (moved as i64).clamp(low, high);
+            }
+        }
         Ok(())
     }
 
@@ -93,7 +153,8 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
     fn climb_axis(&mut self, axis: usize, multipliers: &mut [i64]) -> Result<()> {
         multipliers[axis] = 0;
         let Some(start) = self.point(axis, multipliers)? else { return Ok(()) };
-        if start.slope == 0 || self.done() {
+        // No multiplier is small enough for sums that are too large.
+        if start.slope == 0 || self.most[axis] == 0 || self.done() {
             return Ok(());
         }
         let (sign, most) = (start.slope.signum(), self.most[axis]);
@@ -153,6 +214,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         self.label(found.plan, leaves);
         if bound > self.bound {
             (self.bound, self.relaxed) = (bound, relaxed);
+            self.multipliers = multipliers.to_vec();
         }
         if self.run.report(self.lower, self.upper()).is_some() {
             return Ok(None);

@@ -3,6 +3,8 @@
 //! The amount that rows outside a node can still add to a sum lies in a known range, so that some
 //! sums are hopeless (`bounds::limit_reach`), and others are alike (`bounds::dominated_sums`).
 
+use hashbrown::HashMap;
+
 use super::limits::{Limit, dot, range};
 use crate::bounds::limit_reach::Window;
 use crate::bounds::{Bound, Decisions, dominated_sums, multipliers};
@@ -28,6 +30,8 @@ pub struct Sums<'a, const N: usize> {
     pub relaxed: &'a Relaxed,
     /// Every tree costs a multiple of this.
     pub step: Cost,
+    /// How sums are one number, if that fits.
+    pub packing: Option<[(i64, i64); N]>,
     /// True if the number of leaves is limited.
     pub few_leaves: bool,
 }
@@ -117,22 +121,65 @@ impl<const N: usize> Sums<'_, N> {
         });
     }
 
+    /// Several limits: the cheapest first, each is compared with those whose sums are alike.
     fn drop_by_many_limits(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
-        let mut kept: Vec<([i64; N], u32)> = Vec::with_capacity(list.len());
+        let mut kept: Vec<Kept<N>> = Vec::with_capacity(list.len());
+        let mut last: HashMap<[i64; N], u32> = HashMap::new();
+        last.reserve(list.len());
         list.retain(|c| {
-            let reaches = |(i, window): (usize, &Window), other: &[i64; N]| {
-                dominated_sums::keeps_as_well(window, c.value.sums[i], other[i])
-            };
-            let superfluous = kept.iter().any(|(sums, leaves)| {
-                (!self.few_leaves || *leaves <= c.leaves)
-                    && windows.iter().enumerate().all(|window| reaches(window, sums))
-            });
-            if !superfluous {
-                kept.push((c.value.sums, c.leaves));
+            let mut key = [0; N];
+            for ((key, window), &sum) in key.iter_mut().zip(windows).zip(&c.value.sums) {
+                *key = dominated_sums::alike(window, sum);
             }
-            !superfluous
+            let keeps = |other: &Kept<N>| {
+                let sums = c.value.sums.iter().zip(&other.sums);
+                (!self.few_leaves || other.leaves <= c.leaves)
+                    && windows.iter().zip(sums).all(|(window, (&sum, &other))| {
+                        dominated_sums::keeps_as_well(window, sum, other)
+                    })
+            };
+            let first = last.get(&key).copied();
+            let mut place = first;
+            while let Some(other) = place.map(|place| &kept[place as usize]) {
+                if keeps(other) {
+                    return false;
+                }
+                place = other.before;
+            }
+            last.insert(key, kept.len() as u32);
+            kept.push(Kept { sums: c.value.sums, leaves: c.leaves, before: first });
+            true
         });
     }
+}
+
+/// A value that is needed, and the one before it whose sums are alike.
+struct Kept<const N: usize> {
+    sums: [i64; N],
+    leaves: u32,
+    before: Option<u32>,
+}
+
+/// How sums of several limits are one number, which tells all of them apart, if it fits: the least
+/// sum of each, and what it is multiplied by.
+pub fn packing<const N: usize>(
+    limits: &[Limit],
+    n_labels: usize,
+    totals: &[i64],
+) -> Option<[(i64, i64); N]> {
+    let mut packing = [(0, 0); N];
+    let mut times = 1i64;
+    for (own, limit) in packing.iter_mut().zip(limits) {
+        // Any rows of a class add from here to there, or nothing.
+        let (mut least, mut most) = (0i64, 0i64);
+        for (adds, &total) in limit.adds.chunks_exact(n_labels).zip(totals) {
+            least += total * adds.iter().min().copied().unwrap_or(0).min(0);
+            most += total * adds.iter().max().copied().unwrap_or(0).max(0);
+        }
+        *own = (least, times);
+        times = times.checked_mul(most.checked_sub(least)?.checked_add(1)?)?;
+    }
+    Some(packing)
 }
 
 impl<const N: usize> Front for Sums<'_, N> {
@@ -163,10 +210,12 @@ impl<const N: usize> Front for Sums<'_, N> {
         Value { loss: a.loss + b.loss, sums }
     }
 
-    /// Of one limit; the number of leaves is then only a part of the cost.
+    /// Values with equal sums, where the number of leaves is only a part of the cost.
     fn interchangeable(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
-        let one = self.limits.len() == 1 && !self.few_leaves;
-        one.then(|| (value.sums[0], value.loss + self.leaf_cost * Cost::from(leaves)))
+        let packing = self.packing.as_ref().filter(|_| !self.few_leaves)?;
+        let sums = packing.iter().zip(&value.sums);
+        let key = sums.map(|((least, times), sum)| (sum - least) * times).sum();
+        Some((key, value.loss + self.leaf_cost * Cost::from(leaves)))
     }
 
     fn drop_needless(
@@ -215,7 +264,30 @@ impl<const N: usize> Front for Sums<'_, N> {
             1 if !self.few_leaves => {
                 PlaceByKey::bytes_for(len) + len * (1 + size_of::<(i64, Cost, u32)>())
             }
-            _ => len * size_of::<([i64; N], u32)>(),
+            // A table that is at most as good as half empty, and what it points to.
+            _ => len * (size_of::<Kept<N>>() + 3 * size_of::<([i64; N], u32)>()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_any_rows_are_told_apart() {
+        // Of a single label: rows of one class add 3, of the other they take 5 off.
+        let limit = |adds: &[i64]| Limit::at_most("sum", adds.to_vec(), 0, 1);
+        let limits = [limit(&[3, -5]), limit(&[1, 2])];
+        let packing = packing::<2>(&limits, 1, &[4, 3]).unwrap();
+        let mut known = std::collections::HashMap::new();
+        for a in 0..5 {
+            for b in 0..4 {
+                let sums = [3 * a - 5 * b, a + 2 * b];
+                let parts = packing.iter().zip(&sums);
+                let key: i64 = parts.map(|((least, times), sum)| (sum - least) * times).sum();
+                assert_eq!(*known.entry(key).or_insert(sums), sums);
+            }
         }
     }
 }

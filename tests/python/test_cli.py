@@ -402,6 +402,11 @@ def test_requirements_reach_the_estimator(people, capsys):
     told_of = ("demographic parity by", "equality of opportunity by", "capacity of 'yes'", "0.3")
     for words in told_of:
         assert words in told
+    sums, rates = "--sum-at-most age=900 --sum-at-least age=1", "--equal-rates error:sex=0.9"
+    assert run(f"{line} {sums} {rates} --parity-ratio sex=0.1") == 0
+    told = capsys.readouterr().out
+    assert "sum of 'age' over rows that get 'yes'" in told and "at least 1 is allowed" in told
+    assert "the ratio is" in told and "equal error rates by 'sex'" in told
     assert run(f"{line} --class-weight no=1 yes=3") == 0
     frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id", "weight")
     model = OptimalTreeClassifier(max_depth=2, class_weight={"no": 1, "yes": 3}).fit(frame, "ill")
@@ -415,6 +420,7 @@ def test_requirements_reach_the_estimator(people, capsys):
     "options, message",
     [
         ("--capacity maybe=0.5", "--capacity names 'maybe'; the labels are 'no', 'yes'"),
+        ("--equal-rates odds:sex=0.1", "--equal-rates: 'odds:sex' is not RATE:COLUMN of selection"),
         ("--positive-label x", "--positive-label names 'x'; the labels are"),
         ("--class-weight no=1 unknown=2", "--class-weight names 'unknown'"),
         ("--class-weight no", "--class-weight: 'no' is not NAME=NUMBER"),

@@ -144,7 +144,10 @@ def met(constraint: Constraint, values: Sequence[float], positive: Any = None) -
     least, most = bounds_of(constraint)
     edge = least if most == inf else most
     if isinstance(constraint, SumLimit):
-        column = shown(constraint.values) if constraint.is_column else "given numbers"
+        column = "given numbers"
+        if constraint.is_column:
+            is_name = isinstance(constraint.values, str)
+            column = shown(constraint.values) if is_name else f"column {constraint.values}"
         label = positive if constraint.label is None else constraint.label
         what = f"sum of {column} over rows that get {shown(label)}: it is"
     elif isinstance(constraint, Capacity):

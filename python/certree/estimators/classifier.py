@@ -94,9 +94,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         most 1. The area below it is divided by it, so that a perfect ranking has 1.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``DemographicParity``,
-        ``EqualOpportunity``, ``Capacity`` and ``FalsePositiveRate``, with any objective but "auc"
-        and "partial_auc". The labels of its leaves are chosen so that it does, at the lowest loss;
-        the tree is the best of all that do.
+        ``EqualOpportunity``, ``EqualRates``, ``Capacity``, ``FalsePositiveRate`` and ``SumLimit``,
+        with any objective but "auc" and "partial_auc". The labels of its leaves are chosen so that
+        it does, at the lowest loss; the tree is the best of all that do.
     beta : float, default=1.0
         For "fbeta": how much recall counts beside precision.
     positive_label : label or None, default=None

@@ -64,7 +64,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         ``feature_costs_paid`` says it for each row.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
-        of the row weight is given a label), ``DemographicParity`` (two groups are given a label, or
+        of the row weight is given a label), ``SumLimit`` (the sum of a column over the rows that
+        are given a label stays within bounds), ``DemographicParity`` (groups are given a label, or
         each one, about equally often) and ``EqualOpportunity`` (the same among rows for which no
         label costs less). If no tree keeps to them, the error says how far they must be loosened.
     thresholds : "all", "midpoints", "guess", int, dict or fitted object, default="all"

@@ -180,8 +180,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
-        of the row weight is given a treatment) and ``DemographicParity`` (two groups are given a
-        treatment, or each one, about equally often).
+        of the row weight is given a treatment), ``SumLimit`` (what the treatments of all rows cost
+        together, say) and ``DemographicParity`` (groups are given a treatment, or each one, about
+        equally often).
     time_limit, memory_limit, gap_limit, n_jobs, verbose, callback
         As for :class:`certree.OptimalTreeClassifier`. Time that models take is not counted.
 
