@@ -5,7 +5,7 @@
 
 use super::grid::Grid;
 use super::kernel::LabelKernel;
-use super::pairs::stumps;
+use super::pairs::{Stumps, stumps};
 use super::two::{Question, Two, What};
 use super::unit::Unit;
 use crate::cost::{Cost, INFINITE};
@@ -51,7 +51,14 @@ impl<T: Unit> Two<T> {
         self.pairs.begin(p);
         self.filled = true;
         self.uncounted = p as u64;
+        self.paired.clear();
+        self.paired.resize(p * p, false);
+        self.uppers.resize_with(p, Default::default);
         for f in 0..p {
+            for uppers in &mut self.uppers[f] {
+                uppers.clear();
+                uppers.resize(grid.axes[f].n() + 1, T::MAX);
+            }
             let (many, out) = (&self.many, &mut self.stumps);
             kernel.level.run(
                 #[inline(always)]
@@ -82,28 +89,78 @@ impl<T: Unit> Two<T> {
         self.lower = self.upper;
     }
 
-    /// For more than two labels, count all pairs of an axis.
+    /// For more than two labels, count all pairs of an axis. A pair says as much of the other axis,
+    /// which need not count it again.
     pub(super) fn count_axis(&mut self, question: Question<T>, f: usize) {
         let Question { kernel, grid, .. } = question;
+        let p = grid.axes.len();
         self.uncounted -= 1;
-        let n = grid.axes[f].n() + 1;
-        let mut uppers = unknown(n);
-        let ends = &mut self.ends[f];
-        let known = [&mut ends.left, &mut ends.right]
-            .map(|bounds| std::mem::replace(bounds, vec![INFINITE; n]));
-        self.many.walk(&self.rows, f, grid.axes[f].n());
-        for g in 0..grid.axes.len() {
-            let (rows, many, out) = (&self.rows, &mut self.many, &mut self.stumps);
+        let mut walks = false;
+        for g in 0..p {
+            if self.paired[f * p + g] {
+                continue;
+            }
+            if !walks {
+                self.many.walk(&self.rows, f, grid.axes[f].n());
+                walks = true;
+            }
+            let (rows, many) = (&self.rows, &mut self.many);
+            let (out, crossed) = (&mut self.stumps, &mut self.crossed);
             kernel.level.run(
                 #[inline(always)]
-                || many.stumps(rows, g, out),
+                || many.stumps(rows, (f, g), out, crossed),
             );
-            self.keep(f, g, kernel, &mut uppers);
+            self.take_pair((f, g), p, |two| &two.stumps);
+            if f != g {
+                self.take_pair((g, f), p, |two| &two.crossed);
+            }
         }
+        self.take_axis(f, grid, kernel);
+    }
+
+    /// Keep what a pair says of the boundaries of axis `f` with stumps along `g`.
+    fn take_pair(&mut self, (f, g): (usize, usize), p: usize, of: impl Fn(&Self) -> &Stumps<T>) {
+        self.paired[f * p + g] = true;
+        let mut stumped = std::mem::take(&mut self.stumped);
+        let mut uppers = std::mem::take(&mut self.uppers[f]);
+        let stumps = of(self);
+        for (side, uppers) in uppers.iter_mut().enumerate() {
+            let n = uppers.len();
+            stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(&stumps.lower[side][..n]);
+            for (upper, &found) in uppers.iter_mut().zip(&stumps.upper[side]) {
+                *upper = found.min(*upper);
+            }
+        }
+        (self.stumped, self.uppers[f]) = (stumped, uppers);
+    }
+
+    /// The bounds of an axis all of whose pairs are counted.
+    fn take_axis(&mut self, f: usize, grid: &Grid<T>, kernel: &LabelKernel<T>) {
+        let (many, out) = (&self.many, &mut self.stumps);
+        kernel.level.run(
+            #[inline(always)]
+            || many.two_leaves(f, out),
+        );
+        let n = grid.axes[f].n() + 1;
+        let mut least = std::mem::take(&mut self.least);
+        for side in 0..2 {
+            least.clear();
+            least.resize(n, T::MAX);
+            for g in 0..grid.axes.len() {
+                for (least, &bound) in least.iter_mut().zip(self.stumped.beside(side, (f, g))) {
+                    *least = bound.min(*least);
+                }
+            }
+            for (bound, &least) in self.stumps.lower[side].iter_mut().zip(&least) {
+                *bound = least.max(*bound);
+            }
+            self.stumps.upper[side][..n].copy_from_slice(&self.uppers[f][side]);
+        }
+        self.least = least;
         let ends = &mut self.ends[f];
-        for (bounds, known) in [&mut ends.left, &mut ends.right].into_iter().zip(known) {
-            bounds.iter_mut().zip(known).for_each(|(bound, known)| *bound = known.max(*bound));
-        }
+        (ends.left, ends.right) = (vec![INFINITE; n], vec![INFINITE; n]);
+        let mut uppers = unknown(n);
+        self.bound_ends(f, kernel, &mut uppers);
         self.offer(f, grid, &uppers);
     }
 

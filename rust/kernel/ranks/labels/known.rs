@@ -67,6 +67,11 @@ impl<T: Unit> Stumped<T> {
         &mut self.boundaries[side][(f * self.n_axes + g) * self.width..][..self.width]
     }
 
+    /// As above, to read.
+    pub fn beside(&self, side: usize, (f, g): (usize, usize)) -> &[T] {
+        &self.boundaries[side][(f * self.n_axes + g) * self.width..][..self.width]
+    }
+
     /// A place for one more cut.
     pub fn place(&mut self) -> Place {
         let at = self.looked.len();

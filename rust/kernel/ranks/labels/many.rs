@@ -153,10 +153,8 @@ impl<T: Unit> Many<T> {
                 out.upper[side][lanes].copy_from_slice(&leaf);
             }
         }
-        // Before the first boundary there is nothing, and behind it what is before the last.
-        for lanes in [&mut out.lower, &mut out.upper, &mut out.leaf] {
-            let [left, right] = lanes;
-            (left[0], right[0]) = (zero, left[groups * LANES]);
+        for bounds in [&mut out.lower, &mut out.upper, &mut out.leaf] {
+            around(bounds, groups * LANES);
         }
     }
 
@@ -199,27 +197,44 @@ impl<T: Unit> Many<T> {
         self.starts[0] = 0;
     }
 
-    /// Both sides' stumps along axis `g`, for every boundary of the axis that is walked along.
+    /// Both sides' stumps along axis `g`, for every boundary of axis `f`, which is walked along; and
+    /// into `crossed` those along `f`, for every boundary of `g`.
     #[inline(always)]
-    pub fn stumps(&mut self, rows: &PartRows<T>, g: usize, out: &mut Stumps<T>) {
+    pub fn stumps(
+        &mut self,
+        rows: &PartRows<T>,
+        (f, g): (usize, usize),
+        out: &mut Stumps<T>,
+        crossed: &mut Stumps<T>,
+    ) {
         let boundaries = (self.starts.len() - 1) / self.planes + 1;
         out.begin(boundaries.next_multiple_of(LANES));
         self.carry.clear();
         self.carry.resize(boundaries, [T::default(); 2]);
         let codes = &rows.codes[g * rows.n..][..rows.n];
         let groups = self.closed[g].len();
+        crossed.begin((groups + 1) * LANES);
         for from in (0..groups).step_by(GROUPS) {
+            let to = (&mut *out, &mut *crossed);
             match groups - from {
-                1 => self.pass::<1>(codes, g, from, out),
-                2 => self.pass::<2>(codes, g, from, out),
-                _ => self.pass::<GROUPS>(codes, g, from, out),
+                1 => self.pass::<1>(codes, (f, g), from, to),
+                2 => self.pass::<2>(codes, (f, g), from, to),
+                _ => self.pass::<GROUPS>(codes, (f, g), from, to),
             }
         }
+        around(&mut crossed.lower, groups * LANES);
+        around(&mut crossed.upper, groups * LANES);
     }
 
     /// As above, for some groups of lanes.
     #[inline(always)]
-    fn pass<const G: usize>(&mut self, codes: &[u8], g: usize, from: usize, out: &mut Stumps<T>) {
+    fn pass<const G: usize>(
+        &mut self,
+        codes: &[u8],
+        (f, g): (usize, usize),
+        from: usize,
+        (out, crossed): (&mut Stumps<T>, &mut Stumps<T>),
+    ) {
         let zero = T::default();
         self.running.clear();
         self.running.resize(self.planes, [[zero; LANES]; GROUPS]);
@@ -304,7 +319,51 @@ impl<T: Unit> Many<T> {
                 out.leaf[side][boundary] = lost[side] - most;
             }
         }
+        if f != g {
+            self.cross::<G>(f, from, crossed);
+        }
         self.splits::<G>(g, from, out);
+    }
+
+    /// What either side of each lane loses at least, split along the axis that is walked along: what
+    /// is left and right of a boundary, or of the two around a block. The quadrants are those that
+    /// stumps beside the boundaries have, put together the other way round.
+    #[inline(always)]
+    fn cross<const G: usize>(&self, f: usize, from: usize, crossed: &mut Stumps<T>) {
+        let stride = (G + 1) * LANES;
+        let closed = self.closed[f].as_flattened();
+        for q in 0..G {
+            let ahead = |at: usize| lanes(&self.ahead, at * stride + (q + 1) * LANES);
+            let behind = |at: usize| &self.behind[at * G + q];
+            let (mut upper, mut lower) = ([[T::MAX; LANES]; 2], [[T::MAX; LANES]; 2]);
+            let mut before = 0;
+            for boundary in 0..self.repeats.len() {
+                if self.repeats[boundary] {
+                    continue;
+                }
+                let has_cuts = boundary > 0 && closed[boundary - 1] == T::default();
+                let quadrants = [
+                    [ahead(2 * boundary), ahead(2 * boundary + 1), ahead(2 * before)],
+                    [behind(2 * boundary), behind(2 * boundary + 1), behind(2 * before)],
+                ];
+                for (side, [left, right, left_before]) in quadrants.into_iter().enumerate() {
+                    let (high, low) = (upper[side], lower[side]);
+                    upper[side] = each(|l| high[l].min(left[l] + right[l]));
+                    if has_cuts {
+                        lower[side] =
+                            each(|l| low[l].min(blocks::at_least(left_before[l], right[l])));
+                    }
+                }
+                before = boundary;
+            }
+            // A lane is the boundary behind it.
+            let at = (from + q) * LANES + 1;
+            for side in 0..2 {
+                let (high, low) = (&upper[side], &lower[side]);
+                crossed.upper[side][at..at + LANES].copy_from_slice(high);
+                crossed.lower[side][at..at + LANES].copy_from_slice(&each(|l| low[l].min(high[l])));
+            }
+        }
     }
 
     /// The best splits at lanes, and between each and the one before, from what either side of them
@@ -380,4 +439,9 @@ fn add_rows<T: Unit, const G: usize>(
         }
     }
     *running = [a, b, c];
+}
+
+/// Before the first boundary there is nothing, and behind it what is before the last.
+fn around<T: Unit>([left, right]: &mut [Vec<T>; 2], last: usize) {
+    (left[0], right[0]) = (T::default(), left[last]);
 }

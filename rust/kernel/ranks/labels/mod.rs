@@ -83,7 +83,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         } else {
             let labels = self.n_labels.min(n) + 1;
             all + p * n * (13 + 3 * one)
-                + p * (labels + 1) * width * one
+                + p * (labels + 3) * width * one
+                + p * (p + size_of::<[Vec<T>; 2]>())
                 + 2 * n * (4 + one)
                 + labels * (4 * most + 7 * one + 4)
         };

@@ -46,6 +46,14 @@ pub struct Two<T> {
     pub(super) turned: Sums<T>,
     pub(super) flags: Flags<T>,
     pub(super) stumps: Stumps<T>,
+    /// For other than two labels: stumps along the one axis of a pair beside boundaries of the other
+    /// one, by axis the best stumps of the pairs that are counted beside its boundaries, and which
+    /// pairs those are.
+    pub(super) crossed: Stumps<T>,
+    pub(super) uppers: Vec<[Vec<T>; 2]>,
+    pub(super) paired: Vec<bool>,
+    /// By boundary, of an axis whose pairs are put together.
+    pub(super) least: Vec<T>,
     /// For other than two labels.
     pub(super) many: Many<T>,
     pub(super) pairs: LabelPairs<T>,
@@ -367,6 +375,11 @@ impl<T: Unit> Two<T> {
             + self.many.bytes()
             + self.pairs.bytes()
             + self.stumps.bytes()
+            + self.crossed.bytes()
+            + self.uppers.iter().flatten().map(|of| of.capacity() * size_of::<T>()).sum::<usize>()
+            + self.uppers.capacity() * size_of::<[Vec<T>; 2]>()
+            + self.paired.capacity()
+            + self.least.capacity() * size_of::<T>()
     }
 }
 
