@@ -137,12 +137,8 @@ impl<'a> Residual<'a> {
         let words = rows.len();
         let (mut bits, mut kept, mut worst_ones) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::new();
-        for &question in &node.questions {
-            let word = |row: &&[u32]| {
-                let answers = row.iter().rev();
-                answers.fold(0, |word, &p| word << 1 | u64::from(self.is_right(p, question)))
-            };
-            let column: Vec<u64> = rows.iter().map(word).collect();
+        let answers = self.answers(&rows, &node.questions);
+        for (&question, column) in node.questions.iter().zip(answers.chunks(words.max(1))) {
             // Of a question and its opposite, the one that the first point answers with 0.
             let flip = column.first().map_or(0, |word| (word & 1).wrapping_neg());
             let full = |row: &&[u32]| u64::MAX >> (64 - row.len());
@@ -155,12 +151,48 @@ impl<'a> Residual<'a> {
             let worst = column.iter().zip(&of_word).skip(label_words).map(weigh).sum();
             kept.push(question);
             worst_ones.push(worst);
-            bits.extend_from_slice(&column);
+            bits.extend_from_slice(column);
         }
         node.questions = kept;
         let worst = rows.iter().zip(&of_word).skip(label_words);
         let worst = worst.map(|(row, of)| of.1 * row.len() as i64).sum();
         Columns { words, label_words, bits, of_word, worst_ones, worst }
+    }
+}
+
+impl Residual<'_> {
+    /// The answers to each question, in words of rows.
+    fn answers(&self, rows: &[&[u32]], questions: &[u32]) -> Vec<u64> {
+        let Instance { stride, answers, .. } = self.instance;
+        let mut out = vec![0; questions.len() * rows.len()];
+        for (at, row) in rows.iter().enumerate() {
+            let mut next = 0;
+            while let Some(&first) = questions.get(next) {
+                let word = first as usize / 64;
+                let mut block = [0; 64];
+                for (bits, &point) in block.iter_mut().zip(*row) {
+                    *bits = answers[point as usize * stride + word];
+                }
+                transpose(&mut block);
+                while questions.get(next).is_some_and(|&q| q as usize / 64 == word) {
+                    out[next * rows.len() + at] = block[questions[next] as usize % 64];
+                    next += 1;
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The rows of a square of bits become its columns: halves are swapped, then halves of these.
+fn transpose(block: &mut [u64; 64]) {
+    for width in [32, 16, 8, 4, 2, 1] {
+        let mask = (0..64).filter(|bit| bit & width == 0).fold(0, |mask, bit| mask | 1u64 << bit);
+        for row in (0..64).filter(|row| row & width == 0) {
+            let swapped = (block[row] >> width ^ block[row + width]) & mask;
+            block[row + width] ^= swapped;
+            block[row] ^= swapped << width;
+        }
     }
 }
 

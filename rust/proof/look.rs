@@ -298,32 +298,25 @@ impl Columns {
             for b in a + 1..n {
                 self.count(self.column(a), self.column(b), both.as_mut());
                 let (one, of_a, of_b) = (both.as_ref(), own(a), own(b));
-                let cell = |x: usize, y: usize, l: usize| match (x, y) {
-                    (1, 1) => one[l],
-                    (1, _) => of_a[l] - one[l],
-                    (_, 1) => of_b[l] - one[l],
-                    _ => all[l] - of_a[l] - of_b[l] + one[l],
-                };
-                let loss = |x, y| least(labels, |l| cell(x, y, l));
-                let cells = [[loss(0, 0), loss(0, 1)], [loss(1, 0), loss(1, 1)]];
+                let mut cells = [[Cost::MAX; 2]; 2];
+                for l in 0..labels {
+                    let own = quarters(all[l], of_a[l], of_b[l], one[l]);
+                    for (x, y) in QUARTERS {
+                        cells[x][y] = cells[x][y].min(own[x][y]);
+                    }
+                }
                 for side in 0..2 {
                     stumps[a][side] = stumps[a][side].min(cells[side][0] + cells[side][1]);
                     stumps[b][side] = stumps[b][side].min(cells[0][side] + cells[1][side]);
                 }
                 if halved {
-                    for (x, y, l) in [
-                        (0, 0, 0),
-                        (0, 0, 1),
-                        (0, 1, 0),
-                        (0, 1, 1),
-                        (1, 0, 0),
-                        (1, 0, 1),
-                        (1, 1, 0),
-                        (1, 1, 1),
-                    ] {
-                        let held = if cell(x, y, 1 - l) < leaf { cell(x, y, l) } else { 0 };
-                        halves[a][x][l] = held.max(halves[a][x][l]);
-                        halves[b][y][l] = held.max(halves[b][y][l]);
+                    let own = [0, 1].map(|l| quarters(all[l], of_a[l], of_b[l], one[l]));
+                    for (x, y) in QUARTERS {
+                        for l in 0..2 {
+                            let held = if own[1 - l][x][y] < leaf { own[l][x][y] } else { 0 };
+                            halves[a][x][l] = held.max(halves[a][x][l]);
+                            halves[b][y][l] = held.max(halves[b][y][l]);
+                        }
                     }
                 }
             }
@@ -348,7 +341,21 @@ impl Columns {
     }
 }
 
+const QUARTERS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
+
+/// What points cost by their answers to two questions: from what all, those of answer 1 to either
+/// question, and those of answer 1 to both do.
+#[inline(always)]
+fn quarters(all: Cost, a: Cost, b: Cost, both: Cost) -> [[Cost; 2]; 2] {
+    [[all - a - b + both, b - both], [a - both, both]]
+}
+
 #[inline(always)]
 fn least(n: usize, cost: impl Fn(usize) -> Cost) -> Cost {
-    (0..n).map(cost).min().unwrap_or(0)
+    // A plain loop, which the compiler unrolls for two labels.
+    let mut best = Cost::MAX;
+    for label in 0..n {
+        best = best.min(cost(label));
+    }
+    best
 }
