@@ -3,8 +3,9 @@
     pip install pycontree==1.0.8
     python benches/continuous.py DATA_FOLDER [--depths 2,3] [--sets magic,eeg] [--limit 300]
     [--without-peer] [--min-leaf-rows 5]
+    python benches/continuous.py --made [--depths 2,3] ...
 
-DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the
+With --made the tables are made here, with three to eight classes; else DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the
 training rows are taken. One thread, no leaf penalty. Seconds are CPU time of `fit`, which other
 load on the machine hardly moves. Errors are counted from predictions on the training rows, so that
 a disagreement shows; `accuracy` is to be held against published optima. A fit that is not proved
@@ -17,6 +18,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,9 @@ from certree import OptimalTreeClassifier
 
 LEAST = 0.05
 
+#: Rows, columns and classes of the tables that are made.
+MADE = ((1500, 27, 7), (5400, 10, 5), (3000, 16, 4), (10_000, 14, 4), (2000, 20, 8), (6000, 12, 3))
+
 
 def read(path: Path) -> tuple[pl.DataFrame, np.ndarray]:
     frame = pl.read_parquet(path)
@@ -33,6 +39,24 @@ def read(path: Path) -> tuple[pl.DataFrame, np.ndarray]:
         frame = frame.filter(pl.col("split") == "train").drop("split")
     _, y = np.unique(frame["target"].to_numpy(), return_inverse=True)
     return frame.drop("target"), y
+
+
+def made(rows: int, columns: int, classes: int) -> tuple[pl.DataFrame, np.ndarray]:
+    """A table whose columns are half informative, and of which every third has ties."""
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(
+        rows,
+        columns,
+        n_informative=columns // 2,
+        n_redundant=columns // 6,
+        n_classes=classes,
+        n_clusters_per_class=1,
+        flip_y=0.05,
+        random_state=rows,
+    )
+    X[:, ::3] = X[:, ::3].round(1)
+    return pl.DataFrame(X), y
 
 
 def certree(
@@ -61,7 +85,8 @@ def pycontree(X: pl.DataFrame, y: np.ndarray, depth: int, limit: float) -> tuple
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--made", action="store_true", help="tables of many classes, made here")
     parser.add_argument("--depths", default="2,3", help="comma-separated")
     parser.add_argument("--sets", help="comma-separated names of files, instead of all")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each fit")
@@ -73,18 +98,26 @@ def main() -> None:
         help="of certree's leaves; pycontree has no such limit",
     )
     options = parser.parse_args()
-    paths = sorted((options.folder / "continuous").glob("*.parquet"))
+    if options.made == (options.folder is not None):
+        parser.error("give a folder, or --made")
+    tables: dict[str, Callable[[], tuple[pl.DataFrame, np.ndarray]]] = {}
+    if options.made:
+        for rows, columns, classes in MADE:
+            tables[f"{rows}x{columns}, {classes}"] = partial(made, rows, columns, classes)
+    else:
+        for path in sorted((options.folder / "continuous").glob("*.parquet")):
+            tables[path.stem] = partial(read, path)
     if options.sets:
-        paths = [path for path in paths if path.stem in options.sets.split(",")]
+        tables = {name: tables[name] for name in tables if name in options.sets.split(",")}
     print(
-        f"{'data':>10} {'depth':>5} {'rows':>6} {'cuts':>6} {'pycontree':>9} {'certree':>8} "
+        f"{'data':>11} {'depth':>5} {'rows':>6} {'cuts':>6} {'pycontree':>9} {'certree':>8} "
         f"{'ratio':>7} {'errors: pycontree':>17} {'certree':>7} {'accuracy':>8} {'status':>10} "
         f"{'calls':>6} {'MB':>6}"
     )
     for depth in map(int, options.depths.split(",")):
         ratios = []
-        for path in paths:
-            X, y = read(path)
+        for name, table in tables.items():
+            X, y = table()
             mine, model = certree(X, y, depth, options.limit, options.min_leaf_rows)
             c = model.certificate_
             errors = int((model.predict(X) != y).sum())
@@ -97,7 +130,7 @@ def main() -> None:
                 if seconds >= LEAST:
                     ratios.append(seconds / mine_counted)
             print(
-                f"{path.stem:>10} {depth:>5} {len(X):>6} {c.n_cuts:>6} {peer:>9} {mine:>8.3f} "
+                f"{name:>11} {depth:>5} {len(X):>6} {c.n_cuts:>6} {peer:>9} {mine:>8.3f} "
                 f"{ratio:>7} {their:>17} {errors:>7} {100 * (1 - errors / len(X)):>7.2f}% "
                 f"{c.status:>10} {c.kernel_calls:>6} {c.peak_bytes / 1e6:>6.1f}",
                 flush=True,
