@@ -5,12 +5,12 @@
     [--without-peer] [--min-leaf-rows 5]
     python benches/continuous.py --made [--depths 2,3] ...
 
-With --made the tables are made here, with three to eight classes; else DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the
-training rows are taken. One thread, no leaf penalty. Seconds are CPU time of `fit`, which other
-load on the machine hardly moves. Errors are counted from predictions on the training rows, so that
-a disagreement shows; `accuracy` is to be held against published optima. A fit that is not proved
-optimal within the limit counts as the limit. Sets that take the peer less than 0.05 s do not count
-in the means.
+DATA_FOLDER has `continuous/*.parquet`: columns `target`, features, and `split`, of which the
+training rows are taken. With --made, tables of three to eight classes are made here in its place.
+One thread, no leaf penalty. Seconds are CPU time of `fit`, which other load on the machine hardly
+moves. Errors are counted from predictions on the training rows, so that a disagreement shows;
+`accuracy` is to be held against published optima. A fit that is not proved optimal within the limit
+counts as the limit. Sets that take the peer less than 0.05 s do not count in the means.
 """
 
 from __future__ import annotations

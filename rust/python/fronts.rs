@@ -29,16 +29,9 @@ pub(super) struct PyFront {
     kernel_calls: u64,
     #[pyo3(get)]
     peak_bytes: u64,
-    interrupt: Option<PyErr>,
-}
-
-#[pymethods]
-impl PyFront {
     /// The exception of a signal, such as KeyboardInterrupt, that ended the search.
-    #[getter]
-    fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.interrupt.as_ref().map(|error| error.value(py).clone().into_any().unbind())
-    }
+    #[pyo3(get)]
+    interrupt: Option<Py<PyAny>>,
 }
 
 /// "loss", "leaves", or a whole number for each class and label.

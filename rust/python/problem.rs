@@ -201,7 +201,7 @@ pub(super) fn prove<'py>(
         Ok((text, proof))
     })?;
     if let Some(interrupt) = found.interrupt {
-        return Err(interrupt);
+        return Err(PyErr::from_value(interrupt.into_bound(py)));
     }
     let (text, proof) = found.result;
     let bytes = PyBytes::new(py, &proof.bytes);

@@ -46,7 +46,10 @@ pub(super) struct PyAnswer {
     /// The problem and all that is known of it, for a search that goes on; not of metrics and
     /// fronts.
     open: Option<Open>,
-    interrupt: Option<PyErr>,
+    /// The exception of a signal, such as KeyboardInterrupt, that ended the search. Whoever has
+    /// kept the tree raises it.
+    #[pyo3(get)]
+    interrupt: Option<Py<PyAny>>,
 }
 
 /// A search that can go on.
@@ -86,13 +89,6 @@ impl PyAnswer {
     #[getter]
     fn is_of_nodes(&self) -> bool {
         self.open.is_some()
-    }
-
-    /// The exception of a signal, such as KeyboardInterrupt, that ended the search. Whoever has
-    /// kept the tree raises it.
-    #[getter]
-    fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.interrupt.as_ref().map(|error| error.value(py).clone().into_any().unbind())
     }
 
     /// What the search has proved so far, for `solve` in another process: the bytes of the tree and
@@ -155,7 +151,7 @@ impl PyAnswer {
         answer: Answer,
         attained: Vec<f64>,
         open: Option<Open>,
-        interrupt: Option<PyErr>,
+        interrupt: Option<Py<PyAny>>,
     ) -> PyResult<PyAnswer> {
         Ok(PyAnswer {
             tree: Py::new(py, PyTree { tree: answer.tree })?,
@@ -179,7 +175,7 @@ impl PyAnswer {
 /// The result of a search, and the exception that a signal raised meanwhile.
 pub(super) struct Found<T> {
     pub(super) result: T,
-    pub(super) interrupt: Option<PyErr>,
+    pub(super) interrupt: Option<Py<PyAny>>,
 }
 
 /// Why a pulse ended a search.
@@ -206,7 +202,10 @@ pub(super) fn search<T: Send>(
         return Err(error);
     }
     match (found, raised.by_signal.take()) {
-        (Ok(result), interrupt) => Ok(Found { result, interrupt }),
+        (Ok(result), interrupt) => {
+            let interrupt = interrupt.map(|error| error.into_value(py).into_any());
+            Ok(Found { result, interrupt })
+        }
         (Err(_), Some(interrupt)) => Err(interrupt),
         (Err(error), None) => Err(error.into()),
     }

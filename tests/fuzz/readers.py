@@ -10,7 +10,6 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from certree import OptimalTreeClassifier, cli

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from test_export_sklearn import routing, with_gaps
-from trees import AGE, SEX, SMOKER, columns_of, every_type, patients, random_tree, stump
+from trees import AGE, SEX, SMOKER, every_type, patients, random_tree, stump
 
 from certree import OptimalCostTree, OptimalTreeRegressor
 from certree.cells import cells_of

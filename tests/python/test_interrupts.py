@@ -8,13 +8,11 @@ import sys
 import textwrap
 import threading
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from certree import (
     Capacity,

@@ -16,7 +16,7 @@ from certree.scalars import shown
 from certree.schema import TIMED
 
 if TYPE_CHECKING:
-    from certree.estimators._base import Posed
+    from certree.estimators._posed import Posed
 
 #: A column with more cuts than this is worth cutting less finely.
 MANY_CUTS = 32

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, budget, ingest, notebook, path_rules, progress
-from certree.certificate import Certificate, CutsReference
-from certree.constraints import NO_TREE, Met
+from certree.certificate import Certificate
+from certree.constraints import NO_TREE
 from certree.estimators import (
     _advice,
     _groups,
@@ -28,10 +28,10 @@ from certree.estimators import (
     _why_not,
     parameters,
 )
-from certree.options import Status
+from certree.estimators._posed import Posed
 from certree.fitted import Fitted
-from certree.generalization import REFUSED, Losses
 from certree.interrupts import Held
+from certree.options import Status
 from certree.tree import Tree
 from certree.warned import warn
 
@@ -47,48 +47,6 @@ MOST = 2**32 - 1
 
 #: The search of a pickled model goes along if it takes no more bytes.
 MOST_SAVED = 16 << 20
-
-
-@dataclass(frozen=True)
-class Posed:
-    """A problem that is ready to be solved, and what shows its answer."""
-
-    problem: _core.Problem
-    training: ingest.Training
-    cuts: Sequence[ingest.Cuts]
-    points: ingest.Points
-    labels: NDArray[Any]
-    #: The loss in words.
-    loss: str
-    #: The thresholds that were asked for: a guesser is fitted.
-    thresholds: Any
-    #: The reference that lower bounds are guessed from, in words, and its loss.
-    reference: str | None = None
-    reference_loss: float | None = None
-    #: The reference that cuts are guessed from, if more is known of it than its name.
-    cuts_reference: CutsReference | None = None
-    #: Gives the tree whose nodes hold what the user is to see.
-    show: Callable[[Tree], Tree] | None = None
-    #: Makes the constraints, their limits and values of what the core says that they attain.
-    met: Callable[[list[float]], list[Met]] | None = None
-    #: Attributes of the fitted estimator beside its tree.
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    #: The cost of a leaf, where the parameter of this name does not say it.
-    leaf_penalty: float | None = None
-    #: No tree of any shape has a lower loss, whatever the columns hold.
-    least_loss: float = 0.0
-    #: What the loss on one row is, so that something can be said of new rows.
-    losses: Losses = REFUSED
-
-    @property
-    def cut_short(self) -> bool:
-        """True if the time was over before the columns were read: the problem has no cuts."""
-        return self.points.cut_short
-
-    @property
-    def digest(self) -> str | None:
-        """Of the data; None where they were not read."""
-        return None if self.cut_short else self.problem.digest
 
 
 class TreeEstimator(BaseEstimator, ABC):

@@ -12,7 +12,7 @@ from certree import ingest
 from certree.estimators._advice import identifiers, listed
 
 if TYPE_CHECKING:
-    from certree.estimators._base import Posed
+    from certree.estimators._posed import Posed
 
 #: Larger tables are not looked through for equal columns, because limits of time are for notes,
 #: too.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree import _core, budget, ingest
 from certree.certificate import CutsReference
 from certree.estimators import _balanced
-from certree.estimators._base import Posed
+from certree.estimators._posed import Posed
 from certree.estimators.parameters import Rule
 from certree.ingest import in_memory
 

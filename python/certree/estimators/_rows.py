@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from certree import _core, ingest
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import Posed, TreeEstimator, room_for_goal
+from certree.estimators._base import TreeEstimator, room_for_goal
+from certree.estimators._posed import Posed
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
 from certree.ingest.checks import check_same_length

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from certree import _core, ingest
+from certree import _core
 from certree.conditions import Test, plain
 from certree.estimators import _own_branch
 from certree.schema import TIMED, Column, Sets, Side, is_threshold
@@ -14,7 +14,7 @@ from certree.unseen import listed
 from certree.warned import warn
 
 if TYPE_CHECKING:
-    from certree.estimators._base import Posed
+    from certree.estimators._posed import Posed
 
 #: A node that answers nothing: of a start only the splits count.
 _LEAF: tuple[Any, ...] = (None, 0, 0, [0.0], 0.0)

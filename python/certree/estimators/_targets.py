@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, combinations, ingest
-from certree.estimators._base import Posed
+from certree.estimators._posed import Posed
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import is_guesser
 from certree.tree import Tree

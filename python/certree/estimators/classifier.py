@@ -24,7 +24,8 @@ from certree.estimators import (
     _targets,
     parameters,
 )
-from certree.estimators._base import Posed, n_splits, room_for_goal
+from certree.estimators._base import n_splits, room_for_goal
+from certree.estimators._posed import Posed
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule

@@ -18,7 +18,7 @@ from certree.estimators import (
     _searched,
     parameters,
 )
-from certree.estimators._base import Posed
+from certree.estimators._posed import Posed
 from certree.estimators._rows import (
     Rows,
     RowTreeEstimator,

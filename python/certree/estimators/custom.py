@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from certree.answers import label_array
 from certree import _core, ingest, progress
 from certree.estimators import parameters
-from certree.estimators._base import Posed, TreeEstimator, room_for_goal
+from certree.estimators._base import TreeEstimator, room_for_goal
+from certree.estimators._posed import Posed
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.estimators.parameters import Rule

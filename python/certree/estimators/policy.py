@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import combinations, ingest, progress, seeds
 from certree.estimators import _constrained_rows, _reference, parameters, teachers
-from certree.estimators._base import Posed
+from certree.estimators._posed import Posed
 from certree.estimators._rows import (
     Rows,
     RowTreeEstimator,

@@ -17,7 +17,8 @@ from sklearn.utils import column_or_1d
 from certree.answers import label_array
 from certree import _core, combinations, ingest, progress
 from certree.estimators import _quantiles, _rates, _reference, _searched, parameters
-from certree.estimators._base import Posed, TreeEstimator, room_for_goal
+from certree.estimators._base import TreeEstimator, room_for_goal
+from certree.estimators._posed import Posed
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
 from certree.fitted import columns_named

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import _core, ingest, progress
 from certree.estimators import _rates, parameters
-from certree.estimators._base import Posed, TreeEstimator
+from certree.estimators._base import TreeEstimator
+from certree.estimators._posed import Posed
 from certree.estimators._kaplan_meier import AtRisk, concordance
 from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
 from certree.fitted import columns_named
