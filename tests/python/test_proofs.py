@@ -198,9 +198,10 @@ def test_what_has_no_proof_says_so(tmp_path):
 
 def test_a_time_limit_ends_the_proof(tmp_path):
     random = np.random.default_rng(3)
-    X, y = random.random((300, 40)) < 0.5, random.random(300) < 0.5
-    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
-    model = OptimalTreeClassifier(max_depth=5, time_limit=0.3, memory_limit=10**9)
+    X, y = random.random((3000, 40)) < 0.5, random.random(3000) < 0.5
+    model = OptimalTreeClassifier(
+        max_depth=6, leaf_penalty=0, time_limit=0.3, memory_limit=10**9
+    )
     with pytest.warns(UserWarning):
         model.fit(X, y)
     with pytest.raises(ValueError, match="raise time_limit"):
