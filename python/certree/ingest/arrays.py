@@ -173,8 +173,11 @@ def objects(name: str, values: Sequence[Any]) -> pl.Series:
     found = None
     # Of other objects polars would make structures, or fail in ways of its own.
     if all(issubclass(t, _MOMENTS) for t in types):
+        # Older releases of polars do not see by themselves that pandas' are durations, too.
+        lengths = all(issubclass(t, dt.timedelta) for t in types)
+        dtype = pl.Duration("us") if lengths else None
         with contextlib.suppress(TypeError, OverflowError, pl.exceptions.PolarsError):
-            found = pl.Series(name, values, strict=True)
+            found = pl.Series(name, values, dtype=dtype, strict=True)
     if found is None or not found.dtype.is_temporal():
         names = ", ".join(sorted(t.__name__ for t in types))
         raise TypeError(
