@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::common::exhaustive::{Path, splits};
-use crate::common::judge::ensure;
+use crate::common::judge::{bounds_the_best, ensure};
 use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::problems::{Options, ShapeMix, random_problem};
 use crate::common::{Case, Random, for_all, sets};
@@ -14,7 +14,7 @@ use certree::pareto::{Constrained, LimitInput};
 
 use crate::common::limited::Shares;
 use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
+use certree::run::{Limits, Run};
 use certree::task::CountedInput;
 
 /// A share, as a float and as a fraction.
@@ -173,15 +173,7 @@ fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), Str
         (Ok((answer, _)), None) => return Err(format!("{} where no tree is", answer.objective)),
     };
     let best = best.expect("there is a tree");
-    ensure(answer.objective > best - 1e-9 && answer.lower_bound < best + 1e-9, || {
-        format!("{} to {}, but {best}", answer.lower_bound, answer.objective)
-    })?;
-    if stopped.is_none() {
-        ensure(answer.status == Status::Optimal, || format!("{:?}", answer.status))?;
-        ensure((answer.objective - best).abs() < 1e-9, || {
-            format!("{}, not {best}", answer.objective)
-        })?;
-    }
+    bounds_the_best(&answer, best, stopped.is_none())?;
     ensure(keeps_rules(&of.case.paths, &answer.tree), || "a path breaks a rule".into())?;
     for (limit, value) in limits.iter().zip(&attained) {
         ensure(value.abs() <= limit.most + if unit == 1.0 { 1e-12 } else { 1e-10 }, || {

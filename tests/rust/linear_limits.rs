@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::common::exhaustive::{Path, splits};
-use crate::common::judge::ensure;
+use crate::common::judge::{bounds_the_best, ensure};
 use crate::common::limited::limited_of;
 use crate::common::paths::PathMix;
 use crate::common::{Case, Random, for_all, sets};
@@ -13,7 +13,7 @@ use certree::data::Points;
 use certree::error::Error;
 use certree::pareto::{Constrained, LimitInput, Term};
 use certree::problem::Problem;
-use certree::run::{Limits, Run, Status};
+use certree::run::{Limits, Run};
 use certree::task::{ClassInput, CountedInput};
 
 /// A number as a fraction.
@@ -317,15 +317,7 @@ fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), Str
         (Ok((answer, _)), None) => return Err(format!("{} where no tree is", answer.objective)),
     };
     let best = best.expect("there is a tree");
-    ensure(answer.objective > best - 1e-9 && answer.lower_bound < best + 1e-9, || {
-        format!("{} to {}, but {best}", answer.lower_bound, answer.objective)
-    })?;
-    if stopped.is_none() {
-        ensure(answer.status == Status::Optimal, || format!("{:?}", answer.status))?;
-        ensure((answer.objective - best).abs() < 1e-9, || {
-            format!("{}, not {best}", answer.objective)
-        })?;
-    }
+    bounds_the_best(&answer, best, stopped.is_none())?;
     for (limit, value) in limited.inputs(unit).iter().zip(&attained) {
         let room = 1e-9 * (1.0 + limit.most.abs().min(limit.least.abs()));
         ensure(*value <= limit.most + room && *value >= limit.least - room, || {

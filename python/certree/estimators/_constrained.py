@@ -24,7 +24,15 @@ from certree.constraints import (
     SumLimit,
 )
 from certree.estimators import _metrics
-from certree.estimators._limits import Rate, apart, bounds_of, check_number, limit, met
+from certree.estimators._limits import (
+    Rate,
+    apart,
+    bounds_of,
+    check_number,
+    limit,
+    met,
+    sum_terms,
+)
 from certree.estimators.parameters import Rule
 from certree.ingest.weights import are_short, shortened
 from certree.scalars import shown
@@ -86,8 +94,7 @@ def core(model: Any, read: ingest.Grouped, counted: Counted) -> tuple[_core.Cons
     # A frontier asks for trees beyond the last one.
     strict = getattr(model, "_strict_constraint", None)
     each = [
-        _of(model, constraint, read, counted, at == strict)
-        for at, constraint in enumerate(model.constraints)
+        _of(model, at, read, counted, at == strict) for at in range(len(model.constraints))
     ]
     check_number(sum(map(len, each)), model.constraints)
     limits = [one for several in each for one in several]
@@ -213,9 +220,10 @@ def sums_by_point(
 
 
 def _of(
-    model: Any, constraint: Constraint, read: ingest.Grouped, counted: Counted, is_strict: bool
+    model: Any, at: int, read: ingest.Grouped, counted: Counted, is_strict: bool
 ) -> list[_core.LinearLimit]:
-    at = next(at for at, each in enumerate(model.constraints) if each is constraint)
+    """The limits of the constraint at this place."""
+    constraint: Constraint = model.constraints[at]
     bounds = bounds_of(constraint)
     known = read.labels.tolist()
     classes = np.arange(len(known) * read.n_groups)
@@ -244,8 +252,7 @@ def _of(
         return [limit(name, [wrong], bounds, is_strict)]
     if isinstance(constraint, SumLimit):
         first = len(classes) + 2 * list(counted.sums).index(at)
-        parts = [([(first + below, positive)], [], 1.0 - 2 * below) for below in (0, 1)]
-        return [limit(name, parts, bounds)]
+        return [limit(name, sum_terms(first, positive), bounds)]
     kind, label = constraint.rate, known[positive]
     of_class = classes // read.n_groups
     if kind == "true_positive":

@@ -29,7 +29,14 @@ from certree.estimators._constrained import (
     rule_of,
     sums_by_point,
 )
-from certree.estimators._limits import Rate, apart, bounds_of, check_number, limit
+from certree.estimators._limits import (
+    Rate,
+    apart,
+    bounds_of,
+    check_number,
+    limit,
+    sum_terms,
+)
 from certree.ingest.weights import are_short, shortened
 from certree.scalars import shown
 
@@ -107,8 +114,7 @@ class Counts:
                 rate = Rate("all", [(self.everybody, label)], [self.everybody])
                 return [limit(name, [rate.times(1.0)], bounds)]
             first = self.sums[at]
-            parts = [([(first + below, label)], [], 1.0 - 2 * below) for below in (0, 1)]
-            return [limit(name, parts, bounds)]
+            return [limit(name, sum_terms(first, label), bounds)]
         if constraint.label is not None:
             own = [place(constraint, self.known, "labels are")]
         else:

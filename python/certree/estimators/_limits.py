@@ -115,6 +115,12 @@ def limit(
     return _core.LinearLimit(name, list(terms), *bounds, is_strict)
 
 
+def sum_terms(first: int, label: int) -> list[tuple[list[tuple[int, int]], list[int], float]]:
+    """A sum over the rows that get a label: what is above zero is counted by the class at place
+    ``first``, and what is below by the next one."""
+    return [([(first, label)], [], 1.0), ([(first + 1, label)], [], -1.0)]
+
+
 def apart(
     constraint: GroupConstraint, name: str, rates: Sequence[Rate], is_strict: bool = False
 ) -> list[_core.LinearLimit]:

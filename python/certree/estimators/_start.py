@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from certree import _core
 from certree.conditions import Test, plain
 from certree.estimators import _own_branch
+from certree.export.function import tested
 from certree.schema import TIMED, Column, Sets, Side, is_threshold
 from certree.tree import Split, Tree
 from certree.unseen import listed
@@ -76,7 +77,7 @@ class Translation:
         self.cuts = posed.cuts
         self.training = posed.training
         self.place = {each.column.name: at for at, each in enumerate(posed.cuts)}
-        if gone := [name for name in _used(old) if name not in self.place]:
+        if gone := [name for name in tested(old) if name not in self.place]:
             raise ValueError(
                 f"start asks for {listed(gone)}, which X does not have; its columns are "
                 f"{listed(list(self.place))}"
@@ -196,10 +197,6 @@ def _of_missing(column: int, side: Side, missing: Side | None) -> Asked | Side:
 def _number(place: Any) -> Any:
     """Of numpy, as Python has it."""
     return place.item() if hasattr(place, "item") else place
-
-
-def _used(tree: Tree) -> dict[str, None]:
-    return dict.fromkeys(node.column for node in tree.nodes if node.column is not None)
 
 
 def _check_kind(old: Column, new: Column) -> None:

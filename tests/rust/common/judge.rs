@@ -215,6 +215,21 @@ pub fn objective_is_real(case: &Case, problem: &Problem, answer: &Answer) -> Res
     })
 }
 
+/// What real weights say of an answer: its bounds are around the best objective, and meet there if
+/// the search is complete.
+pub fn bounds_the_best(answer: &Answer, best: f64, is_complete: bool) -> Result<(), String> {
+    ensure(answer.objective > best - 1e-9 && answer.lower_bound < best + 1e-9, || {
+        format!("{} to {}, but {best}", answer.lower_bound, answer.objective)
+    })?;
+    if is_complete {
+        ensure(answer.status == Status::Optimal, || format!("{:?}", answer.status))?;
+        ensure((answer.objective - best).abs() < 1e-9, || {
+            format!("{}, not {best}", answer.objective)
+        })?;
+    }
+    Ok(())
+}
+
 pub fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }

@@ -31,7 +31,7 @@ use crate::view::{Part, RankNode};
 use flags::Flags;
 use grid::Grid;
 use kernel::Label;
-use two::Two;
+use two::{Question, Two};
 use unit::{LANES, Unit};
 
 impl<T: Unit> RankKernel for LabelKernel<T> {
@@ -92,11 +92,11 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
     }
 
     fn begin(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, target: Cost, halt: Halt) {
-        two.begin(self, part, grid, target, halt);
+        two.begin(Question { kernel: self, part, grid }, target, halt);
     }
 
     fn raise(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, target: Cost, halt: Halt) {
-        two.raise(self, part, grid, target, halt);
+        two.raise(Question { kernel: self, part, grid }, target, halt);
     }
 
     fn spared(&self, two: &Two<T>) -> u64 {

@@ -109,14 +109,8 @@ const MOST_SEEN: usize = 1 << 23;
 impl<T: Unit> Two<T> {
     /// First bounds. For more than two labels, axes are left uncounted that have no part in a bound
     /// up to `target`.
-    pub fn begin(
-        &mut self,
-        kernel: &LabelKernel<T>,
-        part: Part,
-        grid: &Grid<T>,
-        target: Cost,
-        halt: Halt,
-    ) {
+    pub fn begin(&mut self, question: Question<T>, target: Cost, halt: Halt) {
+        let Question { kernel, part, grid } = question;
         let p = grid.axes.len();
         self.rows.take(part, grid);
         self.best = None;
@@ -144,7 +138,6 @@ impl<T: Unit> Two<T> {
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
         self.uncounted = 0;
-        let question = Question { kernel, part, grid };
         if kernel.n_labels == 2 {
             self.count_all(question, halt);
         } else {
@@ -182,19 +175,12 @@ impl<T: Unit> Two<T> {
         }
     }
 
-    pub fn raise(
-        &mut self,
-        kernel: &LabelKernel<T>,
-        part: Part,
-        grid: &Grid<T>,
-        target: Cost,
-        halt: Halt,
-    ) {
+    pub fn raise(&mut self, question: Question<T>, target: Cost, halt: Halt) {
         if self.halted || self.lower >= target.min(self.upper) {
             return;
         }
         if !self.filled {
-            self.fill(grid);
+            self.fill(question.grid);
         }
         while let Some(item) = self.items.peek() {
             self.lower = self.lower.max(item.bound.min(self.upper));
@@ -203,21 +189,14 @@ impl<T: Unit> Two<T> {
             }
             let item = self.items.pop().expect("just seen");
             let need = target.min(self.upper);
-            self.refine(kernel, part, grid, item, need);
+            self.refine(question, item, need);
         }
         self.lower = self.upper;
     }
 
-    fn refine(
-        &mut self,
-        kernel: &LabelKernel<T>,
-        part: Part,
-        grid: &Grid<T>,
-        item: Item<(What, Blocks)>,
-        need: Cost,
-    ) {
+    fn refine(&mut self, question: Question<T>, item: Item<(What, Blocks)>, need: Cost) {
+        let grid = question.grid;
         let Item { bound, axis, what: (what, blocks) } = item;
-        let question = Question { kernel, part, grid };
         match what {
             What::Axis => {
                 self.count_axis(question, axis);
