@@ -1,4 +1,4 @@
-"""Do limits hold? Some forty combinations of shape, task and limit, each in its own process.
+"""Do limits hold? Some fifty combinations of shape, task and limit, each in its own process.
 
     python benches/limits.py [--only WORDS] [--times 1] [--json FILE]
 
@@ -149,6 +149,29 @@ def certify(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
     return str(model.set_params(**limits).certify().status_)
 
 
+def near(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
+    """Only the search for all good trees counts."""
+    model = certree.OptimalTreeClassifier(max_depth=3, thresholds=30, time_limit=None)
+    model.fit(*data)
+    started()
+    found = certree.near_optimal(model.set_params(**limits), *data, within=0.3)
+    return "complete" if found.is_complete else "stopped"
+
+
+def capacity(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
+    import polars as pl
+
+    limit = certree.Capacity("x0", 0.3)
+    model = certree.OptimalCostTree(max_depth=3, thresholds=20, constraints=(limit,), **limits)
+    costs = pl.DataFrame(data[1], schema=["x0", "x1", "x2"])
+    return str(model.fit(data[0], costs).status_)
+
+
+def errors(matrix: Any) -> float:
+    """A function of the confusion matrix."""
+    return float(1 - np.trace(matrix) / matrix.sum())
+
+
 def custom(certree: Any, limits: dict[str, Any], data: tuple[Any, ...]) -> str:
     class Spread:
         def leaf_cost(self, sums: Any) -> Any:
@@ -203,6 +226,31 @@ CASES = [
     ),
     Case("mcc", noise, classifier("mcc", max_depth=4), time=0.05),
     Case("mcc", noise, classifier("mcc", max_depth=4, thresholds=20), time=1),
+    Case("mcc, 7 classes", lambda: noise(2300, 12, 7), classifier("mcc", max_depth=3), time=2),
+    Case(
+        "mcc, 7 classes, cuts",
+        lambda: noise(2300, 12, 7),
+        classifier("mcc", max_depth=4, thresholds=50),
+        time=2,
+    ),
+    Case(
+        "f1_macro, 4 classes",
+        lambda: noise(2300, 12, 4),
+        classifier("f1_macro", max_depth=4, thresholds=20),
+        time=2,
+    ),
+    Case(
+        "own function of the matrix",
+        lambda: noise(2300, 12, 3),
+        classifier(errors, max_depth=3, thresholds=10),
+        time=2,
+    ),
+    Case(
+        "several targets",
+        lambda: (noise()[0], rng().integers(0, 3, (2000, 3))),
+        classifier(max_depth=4, thresholds=20),
+        time=1,
+    ),
     Case("f1, 5M rows", long_floats, classifier("f1", max_depth=4, thresholds=20), time=1),
     Case("auc", noise, classifier("auc", max_depth=3, thresholds=10), time=1),
     Case("gini", noise, classifier("gini", max_depth=4, thresholds=20), time=0.5),
@@ -221,6 +269,25 @@ CASES = [
         time=1,
     ),
     Case("survival", survival, fitting("OptimalSurvivalTree", max_depth=4), time=1),
+    Case(
+        "survival, sets of columns",
+        survival,
+        fitting("OptimalSurvivalTree", max_depth=4, thresholds=15),
+        time=1,
+    ),
+    Case(
+        "poisson, sets of columns",
+        lambda: (targets()[0], rng().poisson(2, 20_000)),
+        fitting("OptimalTreeRegressor", "poisson", max_depth=4, thresholds=20),
+        time=1,
+    ),
+    Case(
+        "costs by row, all cuts",
+        lambda: costs(20_000, 3),
+        fitting("OptimalCostTree", max_depth=4),
+        time=1,
+    ),
+    Case("capacity", lambda: costs(3000, 3), capacity, time=1),
     Case(
         "costs, 20 labels",
         lambda: costs(5000, 20),
@@ -249,6 +316,7 @@ CASES = [
         time=1,
     ),
     Case("certify", noise, certify, time=0.5),
+    Case("near_optimal", noise, near, time=1),
     Case(
         "accuracy, 2500 classes",
         lambda: noise(20_000, 6, 2500),
@@ -293,6 +361,19 @@ CASES = [
         lambda: targets(20_000, 6, 100),
         fitting("OptimalTreeRegressor", max_depth=3, time_limit=4),
         memory=100 * MB,
+    ),
+    Case(
+        "mcc, 7 classes",
+        lambda: noise(2300, 12, 7),
+        classifier("mcc", max_depth=3, time_limit=4),
+        memory=40 * MB,
+    ),
+    Case("near_optimal", noise, near, memory=60 * MB),
+    Case(
+        "survival, sets of columns",
+        survival,
+        fitting("OptimalSurvivalTree", max_depth=4, thresholds=15, time_limit=4),
+        memory=60 * MB,
     ),
     Case(
         "costs, 500 labels",

@@ -1,6 +1,6 @@
 """Proofs: how long they are, and what they take to find and to check.
 
-    python benches/proofs.py DATA [--checker target/release/certree-check]
+    python benches/proofs.py DATA [--checker target/release/certree-check] [--depths 2 3]
 
 DATA is a folder of Parquet files whose column ``target`` is to be predicted. CPU seconds are of the
 fit, of ``certree.prove`` (which reads the table again), and of the checker in Rust.
@@ -68,14 +68,18 @@ def main() -> None:
     parser.add_argument("--checker", type=Path, default=Path("target/release/certree-check"))
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--only", default="")
+    parser.add_argument(
+        "--depths", type=int, nargs="+", help="only these, without a leaf penalty: all cuts need it"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    problems = [(depth, 0.0) for depth in options.depths] if options.depths else PROBLEMS
     print(
         f"{'':20} {'depth':>4} {'λ':>5} {'searched':>8} {'prover':>8} {'lemmas':>8} {'bytes':>8} "
         f"{'zlib':>7} {'each':>6} {'fit s':>7} {'prove s':>7} {'check s':>7}"
     )
     for path in sorted(options.data.glob(f"*{options.only}*.parquet")):
-        for depth, penalty in PROBLEMS:
+        for depth, penalty in problems:
             found = line(path, depth, penalty, options)
             if found:
                 print(found, flush=True)

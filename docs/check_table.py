@@ -46,6 +46,25 @@ def words(question: dict[str, Any]) -> str:
     return " ".join(f"{name} {json.dumps(value)}" for name, value in question.items())
 
 
+def of_metric(about: dict[str, Any], positive: int, weighed: Any, total: Any) -> int:
+    """Whether the costs of errors are those that make a proof of them one of a ratio N / D, which
+    is 1 less the metric: N - (N / D of the tree) * D, but for a constant."""
+    missed, alarms = weighed[positive, 1 - positive], weighed[1 - positive, positive]
+    positives = missed + weighed[positive, positive]
+    square, ratio = Fraction(*about["beta_squared"]), Fraction(*about["ratio"])
+    if about["metric"] == "jaccard":
+        over, under, costs = missed + alarms, positives + alarms, (Fraction(1), 1 - ratio)
+    else:
+        over, under = square * missed + alarms, (1 + square) * positives - missed + alarms
+        costs = square + ratio, 1 - ratio
+    given = about["class_costs"]
+    miss, alarm = given[positive][1 - positive], given[1 - positive][positive]
+    if over != ratio * under or miss * costs[1] != alarm * costs[0]:
+        return wrong(f"the costs are not those of {about['metric']} at the tree")
+    print(f"The tree costs {total}; 1 less its {about['metric']} is {ratio} = {float(ratio):.9f}")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     table, target, instance, proof, *weight = arguments
     frame, head, questions, points, about = read(table), {}, [], Counter(), {}
@@ -88,6 +107,7 @@ def main(arguments: list[str]) -> int:
     with open(proof, "rb") as lines:
         tree = next(line for line in lines if line.startswith(b"tree ")).decode().split()[1:]
     open_, total = [(list(range(len(frame))), 0)], Fraction(0)
+    weighed = {(actual, said): Fraction(0) for actual in (0, 1) for said in (0, 1)}
     for node in tree:
         rows, depth = open_.pop()
         if node == "-":
@@ -95,11 +115,16 @@ def main(arguments: list[str]) -> int:
             total += min(sums) + int(head["leaf"])
             shown = f"{len(rows)} rows, label {sums.index(min(sums))}, which costs {min(sums)}"
             print("  " * depth + shown)
+            for row in rows if "metric" in about else ():
+                of = classes[str(frame[target][row])], sums.index(min(sums))
+                weighed[of] += Fraction(weights[row])
             continue
         column = by_question[int(node)]
         print("  " * depth + f"{words(questions[int(node)])}: no, then yes")
         open_ += [([row for row in rows if column[row] == side], depth + 1) for side in (1, 0)]
     objective = (total + int(head["offset"])) / Fraction(head["units"])
+    if "metric" in about:
+        return of_metric(about, classes[about["positive"]], weighed, total)
     print(f"The tree costs {total}, which is an objective of {float(objective):.9f}")
     return 0
 

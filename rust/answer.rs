@@ -7,6 +7,7 @@
 mod conclude;
 pub mod exactly;
 mod incumbent;
+mod part;
 mod saved;
 
 use crate::cost::INFINITE;
@@ -19,6 +20,7 @@ use crate::run::{HeapBytes, Held, Run};
 
 pub use conclude::{Answer, conclude, confirm, confirm_paths};
 pub use incumbent::Incumbent;
+pub use part::{Known, Part, Share};
 
 /// The best tree of a problem, within the limits of the run. A panic anywhere below is an error
 /// here.

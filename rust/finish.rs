@@ -31,6 +31,12 @@ pub fn labelled(problem: &Problem, plan: Plan, labels: &[u32]) -> Result<Tree> {
     let points = (0..problem.points.len() as u32).collect();
     let rest = spread(problem, &plan, points, labels, &mut label_of);
     debug_assert!(rest.is_empty(), "a plan has as many leaves as labels");
+    answering(problem, plan, &label_of)
+}
+
+/// The plan as a tree whose leaves answer what their points are to get. Labels of a grown tree are
+/// handed on by point, because its leaves need not be in the order of the plan's.
+pub fn answering(problem: &Problem, plan: Plan, label_of: &[u32]) -> Result<Tree> {
     let mut tree = grow(problem, plan)?;
     let task = problem.task.as_ref();
     let mut losses = vec![0; tree.nodes.len()];

@@ -79,6 +79,10 @@ pub mod pareto;
 
 pub mod metric;
 
+pub mod confusion;
+
+pub mod near;
+
 pub mod proof;
 
 pub mod posed;

@@ -11,43 +11,101 @@ use crate::error::{Error, Result};
 use crate::serial::{Reader, Saved, Writer};
 use crate::task::{FeatureCosts, Labelled, Scaled, Stated, Structure, Summed, Task};
 
-/// What a tree may be. A single leaf is always allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// Depth of a single leaf is 0. `None`: as deep as it pays.
-    pub max_depth: Option<u32>,
-    pub max_leaves: Option<u32>,
-    /// Rows (not weight) that every leaf of a split must hold.
-    pub min_leaf_rows: u64,
+/// A limit on trees: how it is said and saved.
+trait Limit: Sized {
+    /// `None` is no limit.
+    fn of(number: Option<u64>) -> Option<Self>;
+
+    fn write(self, out: &mut Writer);
+
+    fn read(from: &mut Reader) -> Result<Self>;
 }
 
-impl Default for Shape {
-    fn default() -> Self {
-        Shape { max_depth: None, max_leaves: None, min_leaf_rows: 1 }
+/// May be left out.
+impl Limit for Option<u32> {
+    fn of(number: Option<u64>) -> Option<Self> {
+        // No tree has as many levels or leaves as the largest number says.
+        Some(number.map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
     }
+
+    fn write(self, out: &mut Writer) {
+        out.option(self, Writer::short);
+    }
+
+    fn read(from: &mut Reader) -> Result<Self> {
+        from.option(Reader::short)
+    }
+}
+
+impl Limit for u64 {
+    fn of(number: Option<u64>) -> Option<Self> {
+        number
+    }
+
+    fn write(self, out: &mut Writer) {
+        out.number(self);
+    }
+
+    fn read(from: &mut Reader) -> Result<Self> {
+        from.number()
+    }
+}
+
+/// Makes [`Shape`] of its limits, each with its type and what it is unless somebody sets it. Who
+/// takes a shape apart names all of them, so that the compiler finds all that a new one concerns.
+macro_rules! limits {
+    ($($(#[$words:meta])* $limit:ident: $kind:ty = $unset:expr,)*) => {
+        /// What a tree may be. A single leaf is always allowed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Shape {
+            $($(#[$words])* pub $limit: $kind,)*
+        }
+
+        impl Default for Shape {
+            fn default() -> Self {
+                Shape { $($limit: $unset,)* }
+            }
+        }
+
+        impl Shape {
+            /// Set the limit of this name.
+            pub fn set(&mut self, name: &str, number: Option<u64>) -> Result<()> {
+                match name {
+                    $(stringify!($limit) => {
+                        let unset = || Error::invalid(format!("{name} is a number, and not None"));
+                        self.$limit = <$kind as Limit>::of(number).ok_or_else(unset)?;
+                    })*
+                    _ => return Err(Error::invalid(format!("there is no limit {name:?}"))),
+                }
+                Ok(())
+            }
+        }
+
+        impl Saved for Shape {
+            fn write(&self, out: &mut Writer) {
+                $(Limit::write(self.$limit, out);)*
+            }
+
+            fn read(from: &mut Reader) -> Result<Shape> {
+                Ok(Shape { $($limit: Limit::read(from)?,)* })
+            }
+        }
+    };
+}
+
+limits! {
+    /// Depth of a single leaf is 0. `None`: as deep as it pays.
+    max_depth: Option<u32> = None,
+    max_leaves: Option<u32> = None,
+    /// Rows (not weight) that every leaf of a split must hold.
+    min_leaf_rows: u64 = 1,
 }
 
 impl Shape {
     /// Whether any tree is allowed.
     pub fn is_unlimited(&self) -> bool {
-        self.max_depth.is_none() && self.max_leaves.is_none() && self.min_leaf_rows <= 1
-    }
-}
-
-impl Saved for Shape {
-    fn write(&self, out: &mut Writer) {
-        let Shape { max_depth, max_leaves, min_leaf_rows } = self;
-        out.option(*max_depth, Writer::short);
-        out.option(*max_leaves, Writer::short);
-        out.number(*min_leaf_rows);
-    }
-
-    fn read(from: &mut Reader) -> Result<Shape> {
-        Ok(Shape {
-            max_depth: from.option(Reader::short)?,
-            max_leaves: from.option(Reader::short)?,
-            min_leaf_rows: from.number()?,
-        })
+        let Shape { max_depth, max_leaves, min_leaf_rows } = *self;
+        max_depth.is_none() && max_leaves.is_none() && min_leaf_rows <= 1
     }
 }
 

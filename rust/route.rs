@@ -4,7 +4,7 @@
 //! that knows which search a problem gets; whoever does something of its own for one of them asks
 //! the route, and the answer shows it.
 
-pub mod relax;
+mod looks;
 
 use crate::cost::Cost;
 use crate::error::Result;
@@ -12,6 +12,7 @@ use crate::problem::Problem;
 use crate::run::{HeapBytes, Run};
 use crate::search::best_first::{self, Options, Table};
 use crate::search::{Found, intervals, separate, stumps};
+use crate::task::Structure;
 
 /// The way in which a problem is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,9 +24,6 @@ pub enum Route {
     OneSplit,
     /// Intervals of a column's cuts are bounded together, and halved where that is too weak.
     Intervals,
-    /// Intervals of cuts without the limits on leaves. Where the tree breaks these limits, cut by
-    /// cut, from the bound and the tree that are known then.
-    RelaxationThenCuts,
     /// Each cut is looked at by itself, the most promising first. This takes every additive
     /// problem.
     CutByCut,
@@ -53,11 +51,10 @@ impl HeapBytes for SavedSearch {
 }
 
 impl Route {
-    pub const ALL: [Route; 7] = [
+    pub const ALL: [Route; 6] = [
         Route::Separation,
         Route::OneSplit,
         Route::Intervals,
-        Route::RelaxationThenCuts,
         Route::CutByCut,
         Route::Fronts,
         Route::WeightedErrors,
@@ -73,8 +70,6 @@ impl Route {
             Route::CutByCut
         } else if intervals::applies(problem) {
             Route::Intervals
-        } else if relax::applies(problem) {
-            Route::RelaxationThenCuts
         } else {
             Route::CutByCut
         }
@@ -86,7 +81,6 @@ impl Route {
             Route::Separation => "greedy separation",
             Route::OneSplit => "one split",
             Route::Intervals => "intervals of cuts",
-            Route::RelaxationThenCuts => "relaxation, then cut by cut",
             Route::CutByCut => "cut by cut",
             Route::Fronts => "relaxations, then fronts",
             Route::WeightedErrors => "weighted errors",
@@ -114,10 +108,6 @@ impl Route {
                 };
                 let (found, saved) = intervals::go_on(problem, run, &options, saved)?;
                 Ok((found, Some(SavedSearch::Intervals(saved))))
-            }
-            Route::RelaxationThenCuts => {
-                let (found, table) = relax::solve(problem, run, cutoff, nodes(saved))?;
-                Ok((found, table.map(SavedSearch::Nodes)))
             }
             // The last two pose additive problems that have routes of their own. One that is given
             // to them itself is searched cut by cut, because that search takes all.
@@ -148,12 +138,19 @@ fn nodes(saved: Option<SavedSearch>) -> Option<Table> {
 /// cut by itself, because the latter's kernel counts all pairs of cuts and the former's a few
 /// blocks of each feature. `benches/views.rs` has both; see `docs/decisions/choice-of-view.md`.
 fn has_many_cuts(problem: &Problem) -> bool {
+    // Costs by row have a kernel of their own on bits, where all depends on the rows.
+    let by_row = matches!(problem.task.structure(), Structure::Labels(_));
+    if by_row && problem.shape.max_depth.is_some() && intervals::applies(problem) {
+        return looks::are_shorter_on_ranks(problem);
+    }
     let cuts: usize = problem.features.iter().map(|feature| feature.cuts as usize).sum();
     let each = |least: usize| cuts >= least * problem.features.len();
+    // Without pair matrices all is slower. So it is if a few columns have nearly all cuts.
+    let long = || problem.features.iter().map(|feature| feature.cuts as usize);
+    let are_in_few = || 4 * long().filter(|&cuts| cuts >= 192).sum::<usize>() >= 3 * cuts;
     match problem.task.structure().n_labels() {
+        _ if cuts >= 4096 => each(16) || are_in_few(),
         0 => cuts >= 96 && each(16),
-        // Without pair matrices all is slower.
-        _ if cuts >= 4096 => each(16),
         2 => cuts >= 512 && each(96),
         _ => cuts >= 512 && each(192),
     }

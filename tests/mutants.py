@@ -1,12 +1,14 @@
 """Mutation run: small mistakes in the Rust code, and which of them no test notices.
 
     python tests/mutants.py [--each N] [--seed S] [--keep DIR] rust/bounds/*.rs -- [filter ...]
+    CERTREE_CASES=60 python tests/mutants.py ...    # fewer random cases in each test
 
 Every function of the named files is copied once for each mistake in it (a comparison, an operator,
 ``min`` and ``max``, a 0 or 1 changed, a statement dropped), and an environment variable says which
 copy runs. So one build serves all mutants. The project is copied to a scratch folder; nothing here
 is changed. For each mutant the tests that the filters name run until the first one fails; what none
-of them notices is printed. ``--each`` samples so many mutants of each file.
+of them notices is printed, and the counts of each folder at the end or at Ctrl-C. ``--each``
+samples so many mutants of each file.
 
 This is for a nightly run by hand: it takes a build and some seconds for each mutant. A survivor is
 not always a missing test: a bound that is looser, or a limit that is met later, may change only how
@@ -23,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +40,12 @@ SWAPS = [
     (" += ", " -= "), (" -= ", " += "),
     ("saturating_sub", "saturating_add"), ("checked_add", "checked_sub"),
 ]  # fmt: skip
+
+#: The compiler refuses some mistakes that it sees, such as sums that overflow in any case.
+LENIENT = {**os.environ, "RUSTFLAGS": "--cap-lints allow"}
+
+#: The numbers of a file's mutants begin at a multiple of this.
+PER_FILE = 10_000
 
 FUNCTION = re.compile(r"^( *)(pub(\([a-z: ]+\))? )?fn (\w+)")
 SELECTOR = """
@@ -88,10 +97,10 @@ def functions(lines: list[str]):
 
 
 def mutate(
-    path: Path, first: int, each: int, chosen: random.Random, broken: set[int]
+    path: Path, shown: str, first: int, each: int, chosen: random.Random, broken: set[int]
 ) -> list[tuple[int, str]]:
     """Write all mutants of a file into it, but for those that are ``broken``; returns their numbers
-    and what they are."""
+    and what they are. ``shown``: what the file is called."""
     lines = path.read_text().splitlines(keepends=True)
     bodies = list(functions(lines))
     sites = [(name, start, end, at, new) for name, start, end in bodies
@@ -111,7 +120,7 @@ def mutate(
                 (
                     number,
                     (
-                        f"{path.name}:{at + 1} {name}: {lines[at].strip()}  → "
+                        f"{shown}:{at + 1} {name}: {lines[at].strip()}  → "
                         f" {new.strip() or '(dropped)'}"
                     ),
                 )
@@ -131,9 +140,9 @@ def prepare(files: list[str], each: int, seed: int, scratch: Path) -> list[tuple
         for at, name in enumerate(files):
             shutil.copy(ROOT / name, scratch / name)
             chosen = random.Random(f"{seed} {name}")
-            mutants += mutate(scratch / name, 1 + at * 10_000, each, chosen, broken)
+            mutants += mutate(scratch / name, name, 1 + at * PER_FILE, each, chosen, broken)
         check = ["cargo", "check", "--lib", "--message-format", "short"]
-        run = subprocess.run(check, cwd=scratch, text=True, capture_output=True)
+        run = subprocess.run(check, cwd=scratch, text=True, capture_output=True, env=LENIENT)
         if run.returncode == 0:
             return mutants
         known = len(broken)
@@ -191,19 +200,24 @@ def main() -> None:
     print(f"{len(mutants)} mutants of {len(asked.files)} files", flush=True)
     build = ["cargo", "test", "--no-run", "--lib", "--test", "all", "--message-format", "short"]
     built = subprocess.run(
-        build, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        build, cwd=scratch, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=LENIENT
     )
     if built.returncode:
         sys.exit(built.stdout)
     binaries = [str(scratch / path) for path in re.findall(r"Executable .*\((.*)\)", built.stdout)]
     if test := killed(binaries, 0, filters.split(), scratch, asked.seconds):
         sys.exit(f"without a mutant, {test} fails")
-    survivors = 0
-    for number, what in mutants:
-        test = killed(binaries, number, filters.split(), scratch, asked.seconds)
-        survivors += test is None
-        print(f"{'SURVIVED' if test is None else 'killed by ' + test}: {what}", flush=True)
-    print(f"{survivors} of {len(mutants)} survived")
+    counts: Counter[tuple[str, bool]] = Counter()
+    try:
+        # One of each file after the other, so that a run that is ended early has seen all files.
+        for number, what in sorted(mutants, key=lambda mutant: mutant[0] % PER_FILE):
+            test = killed(binaries, number, filters.split(), scratch, asked.seconds)
+            print(f"{'SURVIVED' if test is None else 'killed by ' + test}: {what}", flush=True)
+            counts[str(Path(what.split(":")[0]).parent), test is not None] += 1
+    except KeyboardInterrupt:
+        print("ended early")
+    for folder in sorted({folder for folder, _ in counts}):
+        print(f"{folder}: {counts[folder, True]} killed, {counts[folder, False]} survived")
     if not asked.keep:
         shutil.rmtree(scratch)
 

@@ -1,6 +1,6 @@
 //! The instance: points with their answers to questions, and what each costs under each label.
 
-/// No sum of costs is larger, so that no sum below overflows.
+/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum overflows.
 const MOST: i64 = 1 << 57;
 /// A depth that is not limited.
 pub const UNLIMITED: u32 = u32::MAX;
@@ -84,7 +84,7 @@ impl Instance {
                 Some(("about", _)) => {}
                 _ => return Err("a line of the instance is of no known kind".into()),
             }
-            if total > MOST {
+            if total > MOST.min((1 << 62) / labels as i64) {
                 return Err("the costs of the instance are too large".into());
             }
         }
@@ -117,25 +117,28 @@ impl Instance {
         Ok(costs.iter().copied().max().unwrap_or(0))
     }
 
-    pub fn answer(&self, point: usize, question: usize) -> bool {
-        self.answers[point * self.stride + question / 64] >> (question % 64) & 1 == 1
+    pub fn answer(&self, point: u32, question: u32) -> bool {
+        let word = point as usize * self.stride + question as usize / 64;
+        self.answers[word] >> (question % 64) & 1 == 1
     }
 
     /// What a tree costs: preorder, a question or `-` for a leaf; answer 0 goes to the first child.
     pub fn cost_of_tree(&self, words: &str) -> Result<i64, String> {
-        let all: Vec<usize> = (0..self.points).collect();
+        let all: Vec<u32> = (0..self.points as u32).collect();
         let (mut open, mut cost) = (vec![(all, 0u32)], 0i64);
         for word in words.split(' ') {
             let (points, depth) = open.pop().ok_or("the tree of the proof has too many nodes")?;
             if word == "-" {
-                let sum = |label| points.iter().map(|p| self.costs[p * self.labels + label]).sum();
+                let sum = |label| {
+                    points.iter().map(|&p| self.costs[p as usize * self.labels + label]).sum()
+                };
                 cost += (0..self.labels).map(sum).min().unwrap_or(0i64);
                 cost = cost.checked_add(self.leaf).ok_or("the tree has too many leaves")?;
                 continue;
             }
-            let question = whole::<usize>(word)?;
+            let question = whole::<u32>(word)?;
             // A side without points would make a tree as large as its text.
-            let (ones, zeros): (Vec<_>, Vec<_>) = if question < self.questions {
+            let (ones, zeros): (Vec<_>, Vec<_>) = if (question as usize) < self.questions {
                 points.into_iter().partition(|&point| self.answer(point, question))
             } else {
                 return Err(format!("the tree asks question {question}, which is not there"));

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use instance::{Instance, UNLIMITED, digest, whole};
-use look::{Columns, Node, Residual, look};
+use look::{Columns, Node, Residual};
 
 /// Every tree costs at least `bound`, and a tree of the proof costs `cost`.
 pub struct Verified {
@@ -58,8 +58,10 @@ struct Open {
     target: i64,
     /// By question and side: what every tree of these points costs at least.
     low: Vec<[i64; 2]>,
-    /// The question that is worked on, and what its sides are to be proved to cost.
+    /// The question that is worked on, the side of it that was begun last, and what its sides are
+    /// still to be proved to cost.
     question: usize,
+    side: usize,
     todo: Vec<(usize, i64)>,
 }
 
@@ -93,6 +95,9 @@ pub fn check(instance: &[u8], proof: &[u8]) -> Result<Verified, String> {
     let mut checker = Checker { residual, leaf, proved, worth: 0, lemmas: 0, most_lemmas, shares };
     let checked = checker.run(root, read.depth, target);
     checked.map_err(|error| format!("lemma {}: {error}", checker.lemmas))?;
+    if checker.worth < target {
+        return Err("a small tree costs less".into());
+    }
     if !checker.shares.is_empty() {
         return Err("the proof goes on after its end".into());
     }
@@ -138,39 +143,24 @@ impl Checker<'_> {
     fn run(&mut self, root: Node, depth: u32, target: i64) -> Result<(), String> {
         let mut open: Vec<Open> = self.begin(root, depth, target)?.into_iter().collect();
         while let Some(top) = open.last_mut() {
-            let child = match top.todo.last() {
-                Some(&(side, target)) if top.low[top.question][side] < target => {
+            if let Some((side, target)) = top.todo.pop() {
+                if top.low[top.question][side] < target {
                     let question = top.node.questions[top.question];
                     let child = self.residual.child(&top.node, question, side);
+                    top.side = side;
                     match self.begin(child, below(top.depth), target)? {
-                        None => {
-                            raise(top, side, self.worth);
-                            top.todo.pop();
-                            None
-                        }
-                        child => child,
+                        None => raise(top, side, self.worth),
+                        Some(child) => open.push(child),
                     }
                 }
-                Some(_) => {
-                    top.todo.pop();
-                    None
+            } else if self.choose(top)? {
+                let splits = top.low.iter().map(|[left, right]| left + right);
+                self.prove(top.key, top.depth, splits.fold(top.one, i64::min));
+                open.pop();
+                if let Some(parent) = open.last_mut() {
+                    raise(parent, parent.side, self.worth);
                 }
-                None => {
-                    if self.choose(top)? {
-                        let splits = top.low.iter().map(|[left, right]| left + right);
-                        let worth = splits.fold(top.one, i64::min);
-                        self.prove(top.key, top.depth, worth);
-                        open.pop();
-                        if let Some(parent) = open.last_mut()
-                            && let Some((side, _)) = parent.todo.pop()
-                        {
-                            raise(parent, side, self.worth);
-                        }
-                    }
-                    None
-                }
-            };
-            open.extend(child);
+            }
         }
         Ok(())
     }
@@ -185,84 +175,56 @@ impl Checker<'_> {
         self.proved.get(&(key, depth)).copied().unwrap_or(i64::MIN)
     }
 
-    fn count(&mut self) -> Result<(), String> {
-        self.lemmas += 1;
-        if self.lemmas > self.most_lemmas {
-            return Err("there are more lemmas than the proof says".into());
-        }
-        Ok(())
-    }
-
-    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin.
+    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin. With
+    /// a depth of at most 2 the look shows what they cost, which may be less.
     fn begin(&mut self, mut node: Node, depth: u32, target: i64) -> Result<Option<Open>, String> {
         let key = self.residual.key(&node);
         self.worth = self.known(key, depth);
         if self.worth >= target {
             return Ok(None);
         }
-        if depth <= 2 {
-            let cost = self.exact(node, key, depth)?;
-            return if cost >= target { Ok(None) } else { Err("a small tree costs less".into()) };
+        self.lemmas += 1;
+        if self.lemmas > self.most_lemmas {
+            return Err("there are more lemmas than the proof says".into());
         }
-        self.count()?;
-        let totals = self.residual.totals(&node);
-        let one = totals.iter().min().map_or(self.leaf, |least| least + self.leaf);
-        if one < target {
+        let (leaf, is_small) = (self.leaf, depth <= 2);
+        let one = self.residual.leaf(&node) + leaf;
+        if one < target && !is_small {
             return Err("a leaf costs less".into());
         }
-        if target <= 2 * self.leaf {
-            self.prove(key, depth, one.min(2 * self.leaf));
+        if depth == 0 || target <= 2 * leaf && !is_small {
+            self.prove(key, depth, if is_small { one } else { one.min(2 * leaf) });
             return Ok(None);
         }
         let columns = self.residual.columns(&mut node);
-        let (n, leaf) = (node.questions.len(), self.leaf);
-        let found = look(&columns, n, &totals, leaf, target > 3 * leaf);
+        let pairs = if is_small { depth == 2 } else { target > 3 * leaf };
+        let found = columns.look(if is_small { 0 } else { leaf }, pairs);
         let low = |q: usize, s: usize| {
-            let more = if found.three_fail[q][s] { 4 } else { 3 };
-            let known = (found.leaves[q][s] + leaf).min(found.stumps[q][s] + 2 * leaf);
-            known.min(more * leaf)
+            let small = (found.leaves[q][s] + leaf).min(found.stumps[q][s] + 2 * leaf);
+            let large = if found.three_fail[q][s] { 4 * leaf } else { 3 * leaf };
+            if is_small { small } else { small.min(large) }
         };
-        let low: Vec<[i64; 2]> = (0..n).map(|q| [low(q, 0), low(q, 1)]).collect();
-        if target <= 3 * leaf {
-            // Trees of three leaves cost that much.
-            let splits = found.leaves.iter().map(|[a, b]| a + b + 2 * leaf);
-            let worth = splits.fold(one.min(3 * leaf), i64::min);
-            self.prove(key, depth, worth);
-            return if worth >= target { Ok(None) } else { Err("a split costs less".into()) };
+        let low: Vec<[i64; 2]> =
+            (0..node.questions.len()).map(|q| [low(q, 0), low(q, 1)]).collect();
+        if is_small || !pairs {
+            // Trees of three leaves cost a target that is so low.
+            let most = if is_small { one } else { one.min(3 * leaf) };
+            self.prove(key, depth, low.iter().map(|[a, b]| a + b).fold(most, i64::min));
+            let is_short = self.worth < target && !is_small;
+            return if is_short { Err("a split costs less".into()) } else { Ok(None) };
         }
-        let (question, todo) = (0, Vec::new());
-        Ok(Some(Open { node, columns, depth, key, one, target, low, question, todo }))
-    }
-
-    /// What the best tree of depth two costs, or of less depth.
-    fn exact(&mut self, mut node: Node, key: u128, depth: u32) -> Result<i64, String> {
-        self.count()?;
-        let totals = self.residual.totals(&node);
-        let leaf = self.leaf;
-        let mut best = totals.iter().min().map_or(leaf, |least| least + leaf);
-        if depth > 0 {
-            let columns = self.residual.columns(&mut node);
-            let found = look(&columns, node.questions.len(), &totals, leaf, depth == 2);
-            for (leaves, stumps) in found.leaves.iter().zip(&found.stumps) {
-                let side = |s: usize| match depth {
-                    1 => leaves[s] + leaf,
-                    _ => (leaves[s] + leaf).min(stumps[s] + 2 * leaf),
-                };
-                best = best.min(side(0) + side(1));
-            }
-        }
-        self.prove(key, depth, best);
-        Ok(best)
+        let (question, side, todo) = (0, 0, Vec::new());
+        Ok(Some(Open { node, columns, depth, key, one, target, low, question, side, todo }))
     }
 
     /// Whether all splits cost enough; if not, the proof says how the least one is to be shown to.
     fn choose(&mut self, top: &mut Open) -> Result<bool, String> {
         let sum = |low: &[i64; 2]| low[0] + low[1];
         let least = top.low.iter().enumerate().min_by_key(|(_, low)| sum(low));
-        let Some((question, low)) = least.filter(|(_, low)| sum(low) < top.target) else {
+        let Some((question, _)) = least.filter(|(_, low)| sum(low) < top.target) else {
             return Ok(true);
         };
-        let (before, depth) = (*low, below(top.depth));
+        let depth = below(top.depth);
         top.question = question;
         let asked = top.node.questions[question];
         let sides = self.residual.sides(&top.node, asked);
@@ -275,8 +237,8 @@ impl Checker<'_> {
                 let known = self.known(sides[side].0, depth);
                 if sum(&top.low[question]) < top.target && known == i64::MIN {
                     let child = self.residual.child(&top.node, asked, side);
-                    let cost = self.exact(child, sides[side].0, depth)?;
-                    raise(top, side, cost);
+                    self.begin(child, depth, i64::MAX)?;
+                    raise(top, side, self.worth);
                 }
             }
             let is_proved = sum(&top.low[question]) >= top.target;
@@ -285,7 +247,6 @@ impl Checker<'_> {
         let [left, right] = top.low[question];
         let missing = top.target - left - right;
         if missing <= 0 {
-            debug_assert!(top.low[question] != before);
             return Ok(false);
         }
         top.todo = match self.share()? {
@@ -307,14 +268,11 @@ impl Checker<'_> {
             let (&byte, rest) = self.shares.split_first().ok_or("the proof ends too early")?;
             self.shares = rest;
             number |= i64::from(byte & 127) << (7 * place);
-            if byte < 128 {
+            match byte {
                 // Each number has one way to be written.
-                let is_short = place == 0 || byte > 0;
-                return if is_short {
-                    Ok(number)
-                } else {
-                    Err("a share has zeros to spare".into())
-                };
+                0 if place > 0 => return Err("a share has zeros to spare".into()),
+                128.. => {}
+                _ => return Ok(number),
             }
         }
         Err("a share is too large".into())
@@ -329,13 +287,10 @@ fn raise(top: &mut Open, side: usize, cost: i64) {
         return;
     }
     top.low[question][side] = cost;
-    for other in 0..top.low.len() {
-        if other == question || top.low[other][0] + top.low[other][1] >= top.target {
-            continue;
-        }
-        for to in 0..2 {
-            let lost = top.columns.lost((question, side), (other, to));
-            top.low[other][to] = top.low[other][to].max(cost - lost);
+    let lost = top.columns.lost(question, side);
+    for (other, (low, lost)) in top.low.iter_mut().zip(lost).enumerate() {
+        if other != question && low[0] + low[1] < top.target {
+            *low = [low[0].max(cost - lost[0]), low[1].max(cost - lost[1])];
         }
     }
 }

@@ -6,104 +6,105 @@ use std::hash::BuildHasher;
 
 use crate::instance::Instance;
 
-/// Points that have a bit of their cost under a label set: together they cost `weight` each.
-/// A label beyond the last one stands for the most that any label costs.
+/// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a point
+/// for a label is what it costs less under that label than under its worst one. A label beyond the
+/// last one stands for the excess: what the gains of a point add up to beyond its worst cost.
+#[derive(Clone, Copy)]
 struct Segment {
     label: usize,
-    weight: i64,
+    shift: u32,
 }
 
 /// An instance less what each point costs at least, which every tree pays.
 pub struct Residual<'a> {
-    pub instance: &'a Instance,
+    instance: &'a Instance,
     pub unavoidable: i64,
+    /// It divides all costs that are left.
+    unit: i64,
     segments: Vec<Segment>,
     /// Random keys of points, drawn when the proof is there already.
     keys: Vec<u128>,
 }
 
 /// Some points, by segment, and the questions that may tell them apart.
-#[derive(Clone)]
 pub struct Node {
-    pub points: Vec<u32>,
+    points: Vec<u32>,
     by_segment: Vec<Vec<u32>>,
     pub questions: Vec<u32>,
 }
 
-/// The answers of a node's points by question, in words by segment.
+/// The answers of a node's points, and what sums follow from them.
 pub struct Columns {
-    words: usize,
-    /// Words of the segments of labels, which come first.
-    label_words: usize,
+    unit: i64,
+    labels: usize,
+    /// Questions.
+    n: usize,
+    /// By word of points, then by question.
     bits: Vec<u64>,
-    /// By word: what a bit of it weighs, and its label.
-    of_word: Vec<(usize, i64)>,
-    /// By question: the most that its points of answer 1 cost; and all points.
-    worst_ones: Vec<i64>,
-    worst: i64,
+    /// The segment of each word.
+    segments: Vec<Segment>,
+    /// By label, and the excess: the gains of all points.
+    all: Vec<i64>,
+    /// By label, and the excess, then by question: the gains of the points of answer 1.
+    ones: Vec<i64>,
+}
+
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 impl<'a> Residual<'a> {
     pub fn new(instance: &'a Instance) -> (Residual<'a>, Node) {
         let labels = instance.labels;
-        let mut segments = Vec::new();
-        let mut by_segment: Vec<Vec<u32>> = Vec::new();
-        let mut places: HashMap<(usize, i64), usize> = HashMap::new();
-        let (mut unavoidable, mut points) = (0, Vec::new());
-        for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
+        let (mut unavoidable, mut unit) = (0, 0);
+        for costs in instance.costs.chunks_exact(labels) {
             let least = costs.iter().copied().min().unwrap_or(0);
             unavoidable += least;
+            unit = costs.iter().fold(unit, |unit, cost| greatest_divisor(unit, cost - least));
+        }
+        let (mut segments, mut by_segment) = (Vec::new(), Vec::<Vec<u32>>::new());
+        let (mut places, mut points) = (HashMap::new(), Vec::new());
+        for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
             let most = costs.iter().copied().max().unwrap_or(0);
-            if most > least {
-                points.push(point as u32);
-            }
-            for (label, cost) in costs.iter().chain([&most]).enumerate() {
-                let mut left = cost - least;
-                while left > 0 {
-                    let weight = left & left.wrapping_neg();
-                    left -= weight;
-                    let place = *places.entry((label, weight)).or_insert_with(|| {
-                        segments.push(Segment { label, weight });
+            let mut gains: Vec<i64> = costs.iter().map(|cost| most - cost).collect();
+            let worst = gains.iter().copied().max().unwrap_or(0);
+            gains.push(gains.iter().sum::<i64>() - worst);
+            for (label, gain) in gains.into_iter().enumerate().filter(|&(_, gain)| gain > 0) {
+                let bits = gain / unit;
+                for shift in (0..63).filter(|shift| bits >> shift & 1 == 1) {
+                    let place = *places.entry((label, shift)).or_insert_with(|| {
+                        segments.push(Segment { label, shift });
                         by_segment.push(Vec::new());
                         segments.len() - 1
                     });
                     by_segment[place].push(point as u32);
                 }
             }
+            if worst > 0 {
+                points.push(point as u32);
+            }
         }
-        let mut order: Vec<usize> = (0..segments.len()).collect();
-        order.sort_by_key(|&place| segments[place].label == labels);
-        let segments = order.iter().map(|&place| Segment { ..segments[place] }).collect();
-        let by_segment = order.iter().map(|&place| by_segment[place].clone()).collect();
         let draw = [RandomState::new(), RandomState::new()];
         let key = |point| draw.iter().fold(0, |key, d| key << 64 | u128::from(d.hash_one(point)));
         let keys = (0..instance.points).map(key).collect();
         let questions = (0..instance.questions as u32).collect();
-        (Residual { instance, unavoidable, segments, keys }, Node { points, by_segment, questions })
-    }
-
-    fn is_right(&self, point: u32, question: u32) -> bool {
-        self.instance.answer(point as usize, question as usize)
+        let root = Node { points, by_segment, questions };
+        (Residual { instance, unavoidable, unit, segments, keys }, root)
     }
 
     /// The points of a node that answer a question so.
     pub fn child(&self, node: &Node, question: u32, side: usize) -> Node {
-        let keep = |points: &Vec<u32>| {
-            let own = points.iter().copied();
-            own.filter(|&point| usize::from(self.is_right(point, question)) == side).collect()
-        };
-        Node {
-            points: keep(&node.points),
-            by_segment: node.by_segment.iter().map(keep).collect(),
-            questions: node.questions.clone(),
-        }
+        let is_there = |&point: &u32| usize::from(self.instance.answer(point, question)) == side;
+        let keep = |points: &Vec<u32>| points.iter().copied().filter(is_there).collect();
+        let by_segment = node.by_segment.iter().map(keep).collect();
+        Node { points: keep(&node.points), by_segment, questions: node.questions.clone() }
     }
 
     /// The keys of a node's points that answer 0, and 1, and how many these are.
     pub fn sides(&self, node: &Node, question: u32) -> [(u128, usize); 2] {
         let mut sides = [(0, 0); 2];
         for &point in &node.points {
-            let side = &mut sides[usize::from(self.is_right(point, question))];
+            let side = &mut sides[usize::from(self.instance.answer(point, question))];
             *side = (side.0 ^ self.keys[point as usize], side.1 + 1);
         }
         sides
@@ -113,193 +114,174 @@ impl<'a> Residual<'a> {
         node.points.iter().fold(0, |key, &point| key ^ self.keys[point as usize])
     }
 
-    /// What a node's points cost under each label.
-    pub fn totals(&self, node: &Node) -> Vec<i64> {
+    /// What a node's points cost as one leaf, beside its penalty.
+    pub fn leaf(&self, node: &Node) -> i64 {
+        self.unit * loss(&self.totals(node))
+    }
+
+    fn totals(&self, node: &Node) -> Vec<i64> {
         let mut totals = vec![0; self.instance.labels + 1];
         for (segment, points) in self.segments.iter().zip(&node.by_segment) {
-            totals[segment.label] += segment.weight * points.len() as i64;
+            totals[segment.label] += (points.len() as i64) << segment.shift;
         }
-        totals.pop();
         totals
     }
 
-    /// The answers, and of questions that part the points alike only the first.
+    /// The answers. Of questions that part the points alike the node keeps only the first.
     pub fn columns(&self, node: &mut Node) -> Columns {
-        let labels = self.instance.labels;
-        let (mut rows, mut of_word, mut label_words) = (Vec::new(), Vec::new(), 0);
-        for (segment, points) in self.segments.iter().zip(&node.by_segment) {
-            for chunk in points.chunks(64) {
-                rows.push(chunk);
-                of_word.push((segment.label, segment.weight));
-                label_words += usize::from(segment.label < labels);
+        let (mut rows, mut segments) = (Vec::new(), Vec::new());
+        for (&segment, points) in self.segments.iter().zip(&node.by_segment) {
+            rows.extend(points.chunks(64));
+            segments.resize(rows.len(), segment);
+        }
+        let word = |question: u32, row: &[u32]| {
+            let answers = row.iter().rev().map(|&point| self.instance.answer(point, question));
+            answers.fold(0, |word, answer| word << 1 | u64::from(answer))
+        };
+        let words = |&question: &u32| rows.iter().map(move |row| word(question, row));
+        let columns: Vec<u64> = node.questions.iter().flat_map(words).collect();
+        // Of a question and its opposite, the one that the first point answers with 0.
+        let mut canonical = columns.clone();
+        for column in canonical.chunks_mut(rows.len().max(1)) {
+            let flip = (column[0] & 1).wrapping_neg();
+            for (word, row) in column.iter_mut().zip(&rows) {
+                *word = (*word ^ flip) & u64::MAX >> (64 - row.len());
             }
         }
-        let words = rows.len();
-        let (mut bits, mut kept, mut worst_ones) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::new();
-        let answers = self.answers(&rows, &node.questions);
-        for (&question, column) in node.questions.iter().zip(answers.chunks(words.max(1))) {
-            // Of a question and its opposite, the one that the first point answers with 0.
-            let flip = column.first().map_or(0, |word| (word & 1).wrapping_neg());
-            let full = |row: &&[u32]| u64::MAX >> (64 - row.len());
-            let canonical = column.iter().zip(&rows).map(|(word, row)| (word ^ flip) & full(row));
-            let canonical: Vec<u64> = canonical.collect();
-            if canonical.iter().all(|&word| word == 0) || !seen.insert(canonical) {
-                continue;
-            }
-            let weigh = |(word, of): (&u64, &(usize, i64))| of.1 * i64::from(word.count_ones());
-            let worst = column.iter().zip(&of_word).skip(label_words).map(weigh).sum();
-            kept.push(question);
-            worst_ones.push(worst);
-            bits.extend_from_slice(column);
+        let tells = |column: &[u64]| column.iter().any(|&word| word != 0);
+        let is_new = canonical.chunks(rows.len().max(1)).map(|c| tells(c) && seen.insert(c));
+        let kept: Vec<usize> =
+            is_new.enumerate().filter(|&(_, is_new)| is_new).map(|(place, _)| place).collect();
+        let mut bits = Vec::with_capacity(rows.len() * kept.len());
+        for word in 0..rows.len() {
+            bits.extend(kept.iter().map(|place| columns[place * rows.len() + word]));
         }
-        node.questions = kept;
-        let worst = rows.iter().zip(&of_word).skip(label_words);
-        let worst = worst.map(|(row, of)| of.1 * row.len() as i64).sum();
-        Columns { words, label_words, bits, of_word, worst_ones, worst }
+        node.questions = kept.iter().map(|&place| node.questions[place]).collect();
+        let (labels, unit, n) = (self.instance.labels, self.unit, kept.len());
+        let (all, ones) = (self.totals(node), vec![0; (labels + 1) * n]);
+        let mut columns = Columns { unit, labels, n, bits, segments, all, ones };
+        let mut ones = std::mem::take(&mut columns.ones);
+        columns.count(None, 0, &mut ones);
+        Columns { ones, ..columns }
     }
 }
 
-impl Residual<'_> {
-    /// The answers to each question, in words of rows.
-    fn answers(&self, rows: &[&[u32]], questions: &[u32]) -> Vec<u64> {
-        let Instance { stride, answers, .. } = self.instance;
-        let mut out = vec![0; questions.len() * rows.len()];
-        for (at, row) in rows.iter().enumerate() {
-            let mut next = 0;
-            while let Some(&first) = questions.get(next) {
-                let word = first as usize / 64;
-                let mut block = [0; 64];
-                for (bits, &point) in block.iter_mut().zip(*row) {
-                    *bits = answers[point as usize * stride + word];
-                }
-                transpose(&mut block);
-                while questions.get(next).is_some_and(|&q| q as usize / 64 == word) {
-                    out[next * rows.len() + at] = block[questions[next] as usize % 64];
-                    next += 1;
-                }
-            }
-        }
-        out
-    }
+/// What points lose as one leaf, whose gains by label and excess are these: they cost their worst
+/// less the largest gain.
+fn loss(gains: &[i64]) -> i64 {
+    let Some((excess, gains)) = gains.split_last() else { return 0 };
+    gains.iter().sum::<i64>() - excess - gains.iter().copied().max().unwrap_or(0)
 }
 
-/// The rows of a square of bits become its columns: halves are swapped, then halves of these.
-fn transpose(block: &mut [u64; 64]) {
-    for width in [32, 16, 8, 4, 2, 1] {
-        let mask = (0..64).filter(|bit| bit & width == 0).fold(0, |mask, bit| mask | 1u64 << bit);
-        for row in (0..64).filter(|row| row & width == 0) {
-            let swapped = (block[row] >> width ^ block[row + width]) & mask;
-            block[row + width] ^= swapped;
-            block[row] ^= swapped << width;
-        }
-    }
-}
-
-impl Columns {
-    fn column(&self, question: usize) -> &[u64] {
-        &self.bits[question * self.words..(question + 1) * self.words]
-    }
-
-    /// The most that points cost which are on side `from.1` of one question, but not on side `to.1`
-    /// of another.
-    pub fn lost(&self, from: (usize, usize), to: (usize, usize)) -> i64 {
-        let flip = |side: usize| if side == 1 { 0 } else { u64::MAX };
-        let (a, b) = (self.column(from.0), self.column(to.0));
-        let both: i64 = (self.label_words..self.words)
-            .map(|w| {
-                // Bits beyond a segment's end are 0: answers 0 are counted as what is not 1.
-                let ones = i64::from((a[w] & (b[w] ^ flip(1 - to.1))).count_ones());
-                self.of_word[w].1 * ones
-            })
-            .sum();
-        // `both` are those of answer 1 to `from` that are lost; the others follow from the sums.
-        if from.1 == 1 {
-            return both;
-        }
-        let lost =
-            if to.1 == 1 { self.worst - self.worst_ones[to.0] } else { self.worst_ones[to.0] };
-        lost - both
-    }
-
-    /// What the points of answer 1 to a question, and to another where it is given, cost by label.
-    fn count(&self, a: usize, b: Option<usize>, out: &mut [i64]) {
-        out.fill(0);
-        let a = self.column(a);
-        let b = b.map(|b| self.column(b));
-        for (w, &(label, weight)) in self.of_word[..self.label_words].iter().enumerate() {
-            let word = b.map_or(a[w], |b| a[w] & b[w]);
-            out[label] += weight * i64::from(word.count_ones());
-        }
-    }
-}
-
-/// What both sides of each question cost: as a leaf, and at best with one split. Penalties of
-/// leaves are left out.
+/// What both sides of each question cost, without penalties of leaves.
 pub struct Look {
+    /// As a leaf.
     pub leaves: Vec<[i64; 2]>,
+    /// With the best single split, or as a leaf.
     pub stumps: Vec<[i64; 2]>,
     /// Whether no tree of exactly three leaves on the side loses less than a leaf costs.
     pub three_fail: Vec<[bool; 2]>,
 }
 
-fn least(costs: impl Iterator<Item = i64>) -> i64 {
-    costs.min().unwrap_or(0)
+/// The sides of two questions.
+const QUARTERS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
+
+/// Sums over the quarters, from those over all points, those of answer 1 to either question, and
+/// those of answer 1 to both.
+fn quarters(all: i64, a: i64, b: i64, both: i64) -> [[i64; 2]; 2] {
+    [[all - a - b + both, b - both], [a - both, both]]
 }
 
-/// `pairs`: also count pairs of questions.
-pub fn look(columns: &Columns, n: usize, totals: &[i64], leaf: i64, pairs: bool) -> Look {
-    let labels = totals.len();
-    let mut ones = vec![0; n * labels];
-    for (question, ones) in ones.chunks_exact_mut(labels).enumerate() {
-        columns.count(question, None, ones);
-    }
-    let own = |q: usize| &ones[q * labels..(q + 1) * labels];
-    let sides = |q: usize| {
-        [
-            least(own(q).iter().zip(totals).map(|(one, all)| all - one)),
-            least(own(q).iter().copied()),
-        ]
-    };
-    let leaves: Vec<[i64; 2]> = (0..n).map(sides).collect();
-    let mut stumps = leaves.clone();
-    // By side and label: the most of its cost in a half, where the other label costs less than a leaf.
-    let mut halves = vec![[[0i64; 2]; 2]; n];
-    let mut both = vec![0; labels];
-    for a in 0..if pairs { n } else { 0 } {
-        for b in a + 1..n {
-            columns.count(a, Some(b), &mut both);
-            let cell = |x: usize, y: usize, l: usize| {
-                let (one_a, one_b, one) = (own(a)[l], own(b)[l], both[l]);
-                match (x, y) {
-                    (1, 1) => one,
-                    (1, _) => one_a - one,
-                    (_, 1) => one_b - one,
-                    _ => totals[l] - one_a - one_b + one,
-                }
-            };
-            let loss = |x, y| least((0..labels).map(|l| cell(x, y, l)));
-            let cells = [[loss(0, 0), loss(0, 1)], [loss(1, 0), loss(1, 1)]];
-            for side in 0..2 {
-                stumps[a][side] = stumps[a][side].min(cells[side][0] + cells[side][1]);
-                stumps[b][side] = stumps[b][side].min(cells[0][side] + cells[1][side]);
+impl Columns {
+    /// By label, and the excess, then by question from the `from`th one: the gains of the points
+    /// that answer 1, and also answer 1 to question `a` where it is given.
+    fn count(&self, a: Option<usize>, from: usize, out: &mut [i64]) {
+        out.fill(0);
+        for (word, segment) in self.segments.iter().enumerate() {
+            let answers = &self.bits[word * self.n..(word + 1) * self.n];
+            let of_a = a.map_or(u64::MAX, |a| answers[a]);
+            let start = segment.label * self.n;
+            let sums = out[start + from..start + self.n].iter_mut();
+            for (sum, answer) in sums.zip(&answers[from..]) {
+                *sum += i64::from((of_a & answer).count_ones()) << segment.shift;
             }
-            if labels == 2 && leaf > 0 {
-                for (x, y) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                    for (l, _) in totals.iter().enumerate() {
-                        if cell(x, y, 1 - l) < leaf {
-                            halves[a][x][l] = halves[a][x][l].max(cell(x, y, l));
-                            halves[b][y][l] = halves[b][y][l].max(cell(x, y, l));
+        }
+    }
+
+    /// By question and side: the most that those points cost which are on side `side` of question
+    /// `a`, but not there.
+    pub fn lost(&self, a: usize, side: usize) -> Vec<[i64; 2]> {
+        let mut both = vec![0; self.ones.len()];
+        self.count(Some(a), 0, &mut both);
+        // What points cost at their worst: their gains less the excess.
+        let worst = |sums: &[i64], n: usize, at: usize| {
+            let gains: i64 = (0..self.labels).map(|label| sums[label * n + at]).sum();
+            self.unit * (gains - sums[self.labels * n + at])
+        };
+        let (all, of_a) = (worst(&self.all, 1, 0), worst(&self.ones, self.n, a));
+        let lost = |b: usize| {
+            let (of_b, both) = (worst(&self.ones, self.n, b), worst(&both, self.n, b));
+            let [zero, one] = quarters(all, of_a, of_b, both)[side];
+            [one, zero]
+        };
+        (0..self.n).map(lost).collect()
+    }
+
+    /// `pairs`: also count pairs of questions. `leaf`: what a leaf costs.
+    pub fn look(&self, leaf: i64, pairs: bool) -> Look {
+        let (n, labels) = (self.n, self.labels);
+        let side =
+            |sums: &mut dyn Iterator<Item = i64>| self.unit * loss(&sums.collect::<Vec<_>>());
+        let of = |q: usize| self.ones.iter().skip(q).step_by(n);
+        let both_sides = |q: usize| {
+            let zeros = &mut self.all.iter().zip(of(q)).map(|(all, one)| all - one);
+            [side(zeros), side(&mut of(q).copied())]
+        };
+        let leaves: Vec<[i64; 2]> = (0..n).map(both_sides).collect();
+        let mut stumps = leaves.clone();
+        // By side and label: the largest gain in a half where the other gain is less than a leaf.
+        let mut halves = vec![[[0; 2]; 2]; n];
+        let halved = labels == 2 && leaf > 0;
+        let mut both = vec![0; self.ones.len()];
+        for a in 0..if pairs { n } else { 0 } {
+            self.count(Some(a), a + 1, &mut both);
+            for b in a + 1..n {
+                let gains = |label: usize| {
+                    let (at_a, at_b) = (label * n + a, label * n + b);
+                    quarters(self.all[label], self.ones[at_a], self.ones[at_b], both[at_b])
+                };
+                let (mut most, mut cost) = ([[0; 2]; 2], gains(labels).map(|row| row.map(|e| -e)));
+                for gains in (0..labels).map(gains) {
+                    for (x, y) in QUARTERS {
+                        cost[x][y] += gains[x][y];
+                        most[x][y] = gains[x][y].max(most[x][y]);
+                    }
+                }
+                let cost = |x: usize, y: usize| self.unit * (cost[x][y] - most[x][y]);
+                for side in [0, 1] {
+                    stumps[a][side] = stumps[a][side].min(cost(side, 0) + cost(side, 1));
+                    stumps[b][side] = stumps[b][side].min(cost(0, side) + cost(1, side));
+                }
+                if halved {
+                    let gains = [gains(0), gains(1)];
+                    for ((x, y), label) in QUARTERS.iter().flat_map(|&q| [(q, 0), (q, 1)]) {
+                        if self.unit * gains[1 - label][x][y] < leaf {
+                            let half = self.unit * gains[label][x][y];
+                            halves[a][x][label] = half.max(halves[a][x][label]);
+                            halves[b][y][label] = half.max(halves[b][y][label]);
                         }
                     }
                 }
             }
         }
+        let fails = |q: usize, side: usize, label: usize| {
+            let one = self.ones[label * n + q];
+            let gain = if side == 1 { one } else { self.all[label] - one };
+            self.unit * gain >= 2 * halves[q][side][label] + leaf
+        };
+        let fails = |q, side| pairs && halved && fails(q, side, 0) && fails(q, side, 1);
+        let three_fail = (0..n).map(|q| [fails(q, 0), fails(q, 1)]).collect();
+        Look { leaves, stumps, three_fail }
     }
-    let fails = |q: usize, side: usize| {
-        let of = |l: usize| if side == 1 { own(q)[l] } else { totals[l] - own(q)[l] };
-        labels == 2 && leaf > 0 && (0..2).all(|l| of(l) >= 2 * halves[q][side][l] + leaf)
-    };
-    let three_fail = (0..n).map(|q| [pairs && fails(q, 0), pairs && fails(q, 1)]).collect();
-    Look { leaves, stumps, three_fail }
 }

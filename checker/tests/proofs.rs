@@ -174,3 +174,30 @@ fn hostile_files_are_refused() {
         assert!(check(changed.as_bytes(), &proof).is_err());
     }
 }
+
+/// A mistake in a bound shows in a tree that is not the best one, or in a lower bound that is too
+/// high: neither has a proof.
+#[test]
+fn a_tree_that_is_not_the_best_has_no_proof() {
+    let mut refused = 0;
+    for seed in 0..cases(1500) / 10 {
+        let random = &mut Random(1 << 42 | seed);
+        let problem = problem(random);
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let best = certree::solve(&problem, &run).unwrap().tree;
+        let depth = (random.below(2) as u32).min(problem.shape.max_depth.unwrap_or(u32::MAX));
+        let shape = Shape { max_depth: Some(depth), ..Shape::default() };
+        let smaller = Problem { shape, ..problem.clone() };
+        let short = Run::new(Limits::default(), smaller.scale, None);
+        let worse = certree::solve(&smaller, &short).unwrap().tree;
+        let instance = Instance::of(&problem, &run).unwrap();
+        let text = instance.to_text("{}");
+        let proved = |tree| Claim::of(&problem, &instance, tree, None).prove(&text, &run);
+        let bound = proved(&best).unwrap().bound;
+        match proved(&worse) {
+            Ok(proof) => assert_eq!(proof.bound, bound, "seed {seed}"),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from certree.feature_costs import FeatureCost
     from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
     from certree.frontiers import frontier
+    from certree.near import NearOptimal, NearTree, Without, near_optimal
     from certree.path_rules import After, Apart, FirstColumn, MostColumns
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
@@ -59,6 +60,8 @@ __all__ = [
     "FeatureCost",
     "FirstColumn",
     "MostColumns",
+    "NearOptimal",
+    "NearTree",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalSurvivalTree",
@@ -75,11 +78,13 @@ __all__ = [
     "ThresholdGuesser",
     "Tree",
     "WhyNot",
+    "Without",
     "__version__",
     "compare",
     "depth_gap",
     "evaluate",
     "frontier",
+    "near_optimal",
     "path",
     "plot_anytime",
     "plot_frontier",
@@ -107,6 +112,8 @@ _HOMES = {
     "FeatureCost": "feature_costs",
     "FirstColumn": "path_rules",
     "MostColumns": "path_rules",
+    "NearOptimal": "near",
+    "NearTree": "near",
     "OptimalCostTree": "estimators",
     "OptimalPolicyTree": "estimators",
     "OptimalSurvivalTree": "estimators",
@@ -123,10 +130,12 @@ _HOMES = {
     "ThresholdGuesser": "guess",
     "Tree": "tree",
     "WhyNot": "estimators",
+    "Without": "near",
     "compare": "comparison",
     "depth_gap": "guess",
     "evaluate": "evaluation",
     "frontier": "frontiers",
+    "near_optimal": "near",
     "path": "tuning",
     "plot_anytime": "plots",
     "plot_frontier": "plots",

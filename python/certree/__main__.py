@@ -10,8 +10,11 @@ def main() -> int:
 
         print(f"certree {__version__}")
         return 0
-    from certree import cli
-
+    try:
+        from certree import cli
+    except KeyboardInterrupt:
+        # Loading takes a second, and there is no tree yet. As `certree.cli` does.
+        return 130
     return cli.main()
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, final
 
 import numpy as np
@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 from certree.options import Route, Status
 
 __all__ = [
+    "ADDITIVE",
     "APART",
+    "APART_FOR",
+    "Additive",
     "Answer",
     "BOUNDS",
     "COMBINATIONS",
-    "ClassShares",
     "Classes",
     "Constraints",
     "Custom",
@@ -19,21 +21,25 @@ __all__ = [
     "Front",
     "Limits",
     "LinearLimit",
+    "Listing",
+    "Matrix",
     "Metric",
+    "NearOptimal",
     "PathRule",
     "Points",
     "Problem",
     "RankingArea",
-    "Rates",
     "RowCosts",
     "Shape",
+    "Share",
     "Squares",
     "Table",
-    "Targets",
     "Tree",
     "__version__",
     "count_rows",
     "description_bits",
+    "export_instance",
+    "near_optimal",
     "prove",
     "solve",
     "sum_by_point",
@@ -46,6 +52,11 @@ __version__: str
 #: at once.
 COMBINATIONS: dict[str, list[str]]
 APART: list[tuple[str, str]]
+APART_FOR: list[tuple[str, str, str]]
+
+#: Every task whose costs add up over leaves, by its name: what a leaf costs, in plain words, and
+#: the names of the columns that it takes.
+ADDITIVE: dict[str, tuple[str, list[str]]]
 
 #: Every bound by its name, and what it says in plain words.
 BOUNDS: dict[str, str]
@@ -119,6 +130,14 @@ class Points:
     def codes(self) -> list[NDArray[np.uint32]]: ...
     @property
     def rows(self) -> NDArray[np.uint64]: ...
+    @staticmethod
+    def merged(
+        parts: Sequence[Points], n_codes: Sequence[int], bytes: int | None = None
+    ) -> tuple[Points, NDArray[np.uint32]]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Points: ...
+    def __reduce__(self) -> Any: ...
 
 @final
 class Answer:
@@ -207,6 +226,17 @@ class Metric:
     ) -> Metric: ...
 
 @final
+class Matrix:
+    def __new__(
+        cls,
+        metric: str | Callable[[NDArray[np.float64]], float],
+        weights: NDArray[np.float64],
+        class_weights: Sequence[float],
+        balanced: bool,
+        leaf_penalty: float,
+    ) -> Matrix: ...
+
+@final
 class RankingArea:
     def __new__(
         cls,
@@ -217,35 +247,15 @@ class RankingArea:
     ) -> RankingArea: ...
 
 @final
-class ClassShares:
+class Additive:
     def __new__(
         cls,
-        impurity: str,
-        weights: NDArray[np.float64],
-        class_weights: Sequence[float],
-        balanced: bool,
-        n_cuts: int,
-        leaf_penalty: float,
-    ) -> ClassShares: ...
-
-@final
-class Rates:
-    def __new__(
-        cls,
-        deviance: str,
-        targets: NDArray[np.float64],
-        exposures: NDArray[np.float64] | None,
-        weights: NDArray[np.float64] | None,
-        point_of: NDArray[np.uint32],
+        task: str,
+        columns: Mapping[str, NDArray[np.float64] | float | None],
         n_points: int,
         leaf_penalty: float,
-    ) -> Rates: ...
-
-@final
-class Targets:
-    def __new__(
-        cls, n_classes: Sequence[int], weights: NDArray[np.float64], leaf_penalty: float
-    ) -> Targets: ...
+        point_of: NDArray[np.uint32] | None = None,
+    ) -> Additive: ...
 
 @final
 class Custom:
@@ -259,12 +269,7 @@ class Custom:
 
 @final
 class Shape:
-    def __new__(
-        cls,
-        max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_leaf_rows: int = 1,
-    ) -> Shape: ...
+    def __new__(cls, **limits: int | None) -> Shape: ...
 
 @final
 class Limits:
@@ -275,7 +280,34 @@ class Limits:
         gap: float = 0.0,
         threads: int = 1,
         held: int = 0,
+        all_sizes: bool = False,
     ) -> Limits: ...
+
+@final
+class Share:
+    def __new__(cls, problem: Problem) -> Share: ...
+    def cost(self, tree: Tree) -> int: ...
+    def objective(self, cost: int) -> float: ...
+    def begin_with(self, answer: Answer) -> None: ...
+    def news(self, large: bool) -> bytes: ...
+    def learn(self, news: bytes) -> None: ...
+    def search(
+        self,
+        rest: int,
+        of: int,
+        cutoff: int,
+        limits: Limits,
+        pulse: Callable[[float, float, float, int, int, int], object] | None = None,
+    ) -> tuple[int, tuple[Tree, int] | None, tuple[int, int, int], dict[str, int]]: ...
+    def conclude(
+        self,
+        tree: Tree,
+        lower: int,
+        limits: Limits,
+        told: Any,
+        ended: str | None = None,
+        interrupt: BaseException | None = None,
+    ) -> Answer: ...
 
 @final
 class LinearLimit:
@@ -346,10 +378,9 @@ class Problem:
             | RowCosts
             | Squares
             | Metric
+            | Matrix
             | RankingArea
-            | ClassShares
-            | Rates
-            | Targets
+            | Additive
             | Custom
         ),
         shape: Shape,
@@ -376,6 +407,7 @@ def solve(
     incumbent: tuple[Tree, float] | None = None,
     saved: bytes | None = None,
 ) -> Answer: ...
+def export_instance(problem: Problem, about: str, limits: Limits) -> str: ...
 def prove(
     problem: Problem,
     tree: Tree,
@@ -384,6 +416,47 @@ def prove(
     lower_bound: float | None = None,
     pulse: _Pulse | None = None,
 ) -> tuple[str, bytes, int, int, int]: ...
+@final
+class NearOptimal:
+    @property
+    def status(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def interrupt(self) -> BaseException | None: ...
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def size(self) -> tuple[int, int]: ...
+    @property
+    def rounding(self) -> float: ...
+    @property
+    def asked(self) -> list[bool]: ...
+    def count(self, limits: Limits, without: int | None = None) -> tuple[bytes, bool]: ...
+    def by_objective(self, most: int, limits: Limits) -> list[tuple[float, bytes]] | None: ...
+    def listing(self) -> Listing: ...
+    def sample(self, n: int, seed: int, limits: Limits) -> list[tuple[Tree, float]]: ...
+    def sparsest(self) -> tuple[Tree, float] | None: ...
+    def least_without(self, column: int) -> float | None: ...
+
+@final
+class Listing:
+    def __iter__(self) -> Listing: ...
+    def __next__(self) -> tuple[Tree, float]: ...
+
+def near_optimal(
+    problem: Problem,
+    tree: Tree,
+    limits: Limits,
+    within: float | None = None,
+    beyond: float | None = None,
+    n: int | None = None,
+    any_answer: bool = False,
+    alike_once: bool = False,
+    pulse: _Pulse | None = None,
+) -> NearOptimal: ...
 def whole_front(
     problem: Problem,
     axes: Sequence[str | Sequence[int]],

@@ -17,7 +17,8 @@ from certree.moments import TICKS, time_unit
 from certree.schema import TIMED, Column, Sets, is_threshold
 
 if TYPE_CHECKING:
-    from certree.tree import Split, Tree
+    from certree.nodes import Split
+    from certree.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,6 @@ ROUTES: dict[Route, str] = {
     ),
     "one split": "no tree has more than one, so that each cut is looked at once",
     "intervals of cuts": "neighbouring cuts of a column are bounded together",
-    "relaxation, then cut by cut": "first without the limits on leaves, over intervals of cuts",
     "cut by cut": "each cut is looked at by itself, the most promising first",
     "relaxations, then fronts": (
         "sums over rows bound the objective, then all trees that may be best are listed"
@@ -68,6 +67,18 @@ class CutsReference:
     loss: float
     #: None where no tree over the cuts is known that answers as it does.
     copy: Copy | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a proof, and how to check it."""
+
+    instance: str
+    proof: str
+    #: Of the file of the instance: it tells what the proof speaks of.
+    sha256: str
+    #: The command that checks the proof.
+    how_to_check: str
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,8 @@ class Certificate:
     path_rules: list[str] = field(default_factory=list)
     #: Columns that cannot help or should not be there, each note as a sentence without its end.
     notes: list[str] = field(default_factory=list)
+    #: How many partitions the rows lay in; None where they were one table.
+    n_partitions: int | None = None
     #: The reference that lower bounds were guessed from, in words. All bounds here are proved
     #: nevertheless.
     reference: str | None = None
@@ -138,6 +151,8 @@ class Certificate:
     reference_loss: float | None = None
     #: Where the cuts were guessed from a reference whose loss on these rows is known.
     cuts_reference: CutsReference | None = None
+    #: The proof that was written for others to check, if one was.
+    proof: Written | None = None
     #: The set of trees, to be counted: see ``generalization``.
     searched: Searched | None = field(default=None, repr=False)
 
@@ -205,11 +220,18 @@ class Certificate:
         kept += ["keeps to the rules for paths"] if self.path_rules else []
         return f" that {' and '.join(kept)}" if kept else ""
 
+    def _rows(self) -> str:
+        rows = _count(self.n_rows, "row")
+        if self.n_partitions is None:
+            return rows
+        partitions, points = _count(self.n_partitions, "partition"), _count(self.n_points, "point")
+        return f"{rows} in {partitions}, merged to {points}"
+
     def statement(self) -> str:
         """The certificate as plain sentences."""
         searched = (
             f"Searched: all decision trees {self._shape()}, with splits at {self._cuts()}, "
-            f"fitted to {_count(self.n_rows, 'row')}."
+            f"fitted to {self._rows()}."
         )
         measure = (
             f"Objective: {self.loss} on those rows plus {self.leaf_penalty:g} for each leaf. "
@@ -235,7 +257,13 @@ class Certificate:
         end = ENDINGS.get(self.status, self.status)
         work = f"Status: {self.status} ({end}), after {self.seconds:.3g} s."
         notes = [f"Note: {note}." for note in self.notes]
-        return "\n".join([searched, *notes, measure, *kept, proof, route, work])
+        files = []
+        if self.proof is not None:
+            files = [
+                f"For others to check: {self.proof.how_to_check} (SHA-256 of the instance: "
+                f"{self.proof.sha256})."
+            ]
+        return "\n".join([searched, *notes, measure, *kept, proof, *files, route, work])
 
     def generalization(
         self, confidence: float = 0.95, range: Sequence[float] | None = None

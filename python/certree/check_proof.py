@@ -5,13 +5,16 @@ what the files hold, and why each step is sound."""
 import os
 import re
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-#: No sum of costs is larger, so that no sum overflows.
+#: No sum of costs is larger, and none of a cost for each label than 2^62: no sum overflows.
 MOST = 1 << 57
+#: Questions that are paired with all others at once.
+BLOCK = 128
 #: A depth that is not limited.
 UNLIMITED = (1 << 32) - 1
 
@@ -71,7 +74,8 @@ class Instance:
                 costs.append([whole(cost) for cost in own])
         need(asked == questions and len(costs) == points > 0, "there are other questions or points")
         need(min(map(min, costs)) >= 0, "a cost is negative")
-        need(sum(map(max, costs)) <= MOST, "the costs of the instance are too large")
+        most = min(MOST, 2**62 // labels)
+        need(sum(map(max, costs)) <= most, "the costs of the instance are too large")
         self.answers = np.array(answers, bool).reshape(points, questions)
         self.costs = np.array(costs, np.int64)
 
@@ -94,20 +98,23 @@ class Instance:
         return cost
 
 
+@dataclass
 class Open:
     """A lemma that is not proved yet: each tree of these points costs at least ``target``."""
 
-    def __init__(
-        self, points: Any, asked: Any, depth: int, key: Any, one: int, target: int
-    ) -> None:
-        self.points, self.asked, self.depth, self.key = points, asked, depth, key
-        #: What one leaf costs.
-        self.one = one
-        self.target, self.question = target, 0
-        #: By question and side: what every tree of these points costs at least.
-        self.low = np.zeros((0, 2), np.int64)
-        #: What sides are to be proved to cost.
-        self.todo: list[tuple[int, int]] = []
+    points: Any
+    asked: Any
+    depth: int
+    key: Any
+    #: What one leaf costs.
+    one: int
+    target: int
+    #: By question and side: what every tree of these points costs at least.
+    low: Any
+    question: int = 0
+    #: The side of the question that was begun last, and what sides are to be proved to cost.
+    begun: int = 0
+    todo: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Checker:
@@ -116,6 +123,8 @@ class Checker:
         self.unavoidable = int(least.sum())
         self.costs = instance.costs - least[:, None]
         self.worst, self.leaf, self.answers = self.costs.max(1), instance.leaf, instance.answers
+        # Sums of floats are exact below 2^53, and faster.
+        self.number = np.float64 if self.worst.sum() < 2**50 else np.int64
         # Drawn when the proof is there already.
         self.keys = np.frombuffer(os.urandom(16 * len(least)), np.uint64).reshape(-1, 2)
         self.shares, self.at, self.most_lemmas, self.lemmas = shares, 0, most_lemmas, 0
@@ -124,29 +133,26 @@ class Checker:
         self.worth = 0
 
     def run(self, depth: int, target: int) -> None:
-        top = self.begin(np.flatnonzero(self.worst), self.all_questions(), depth, target)
+        asked = np.arange(self.answers.shape[1])
+        top = self.begin(np.flatnonzero(self.worst), asked, depth, target)
         stack = [top] if top else []
+        need(top or self.worth >= target, "a small tree costs less")
         while stack:
             top = stack[-1]
             if top.todo:
-                side, target = top.todo[-1]
-                child, is_low = None, top.low[top.question, side] < target
-                if is_low:
-                    points = self.side(top, side)
+                top.begun, target = top.todo.pop()
+                if top.low[top.question, top.begun] < target:
+                    points = self.side(top, top.begun)
                     child = self.begin(points, top.asked, below(top.depth), target)
-                if child:
-                    stack.append(child)
-                else:
-                    top.todo.pop()
-                    self.lift(top, side, self.worth if is_low else None)
+                    if child:
+                        stack.append(child)
+                    else:
+                        self.lift(top, top.begun, self.worth)
             elif self.choose(top):
                 self.prove(top.key, top.depth, min([top.one, *top.low.sum(1).tolist()]))
                 stack.pop()
                 if stack:
-                    self.lift(stack[-1], stack[-1].todo.pop()[0], self.worth)
-
-    def all_questions(self) -> Any:
-        return np.arange(self.answers.shape[1])
+                    self.lift(stack[-1], stack[-1].begun, self.worth)
 
     def side(self, top: Open, side: int) -> Any:
         return top.points[self.answers[top.points, top.asked[top.question]] == bool(side)]
@@ -158,10 +164,6 @@ class Checker:
         self.worth = max(cost, self.proved.get((key, depth), cost))
         self.proved[key, depth] = self.worth
 
-    def count(self) -> None:
-        self.lemmas += 1
-        need(self.lemmas <= self.most_lemmas, "there are more lemmas than the proof says")
-
     def distinct(self, points: Any, asked: Any) -> Any:
         """Of questions that part the points alike only the first."""
         sides = self.answers[np.ix_(points, asked)]
@@ -172,61 +174,56 @@ class Checker:
                 seen.setdefault(column.tobytes(), place)
         return asked[sorted(seen.values())]
 
-    def look(self, points: Any, asked: Any, pairs: bool) -> tuple[Any, Any, Any]:
+    def look(self, points: Any, asked: Any, leaf: int, pairs: bool) -> tuple[Any, Any, Any]:
         """What sides of questions cost as leaves and with one split, and whether no tree of three
-        leaves loses less than a leaf costs."""
-        one = self.answers[np.ix_(points, asked)].astype(np.int64)
-        bits, costs, leaf = np.stack([1 - one, one]), self.costs[points], self.leaf
-        of_sides = np.einsum("spq,pl->qsl", bits, costs)
-        leaves = of_sides.min(2)
+        leaves, each with a penalty of ``leaf``, loses less than that penalty."""
+        ones = self.answers[np.ix_(points, asked)].astype(self.number)
+        costs = self.costs[points].astype(self.number)
+        # By label, and by question: what all points cost, and those of answer 1.
+        every, one = costs.sum(0)[:, None], costs.T @ ones
+        sides = np.stack([every - one, one])
+        leaves = sides.min(1).T
         stumps, fails = leaves.copy(), np.zeros(leaves.shape, bool)
-        for side in (0, 1) if pairs and len(asked) else ():
-            cells = np.stack([
-                np.stack([(bits[side] * cost[:, None]).T @ bits[other] for other in (0, 1)])
-                for cost in costs.T
-            ])
-            stumps[:, side] = np.minimum(leaves[:, side], cells.min(0).sum(0).min(1))
-            if costs.shape[1] == 2 and leaf > 0:
-                halves = np.where(cells[::-1] < leaf, cells, 0).max((1, 3))
-                fails[:, side] = (of_sides[:, side].T >= 2 * halves + leaf).all(0)
-        return leaves, stumps, fails
+        for start in range(0, len(asked) if pairs else 0, BLOCK):
+            own = slice(start, start + BLOCK)
+            both = np.stack([(ones[:, own] * cost[:, None]).T @ ones for cost in costs.T])
+            # By the side of the second question, label, and both questions.
+            second = np.stack([one[:, own, None] - both, both])
+            first = np.stack([every[..., None] - one[:, None], one[:, None]]) - second
+            for side, cells in enumerate([first, second]):
+                stumps[own, side] = np.minimum(leaves[own, side], cells.min(1).sum(0).min(1))
+                if costs.shape[1] == 2 and leaf > 0:
+                    halves = np.where(cells[:, ::-1] < leaf, cells, 0).max((0, 3))
+                    fails[own, side] = (sides[side][:, own] >= 2 * halves + leaf).all(0)
+        return leaves.astype(np.int64), stumps.astype(np.int64), fails
 
     def begin(self, points: Any, asked: Any, depth: int, target: int) -> Open | None:
-        """None if one look shows that these points cost ``target``."""
-        key, leaf = self.key(points), self.leaf
+        """None if one look shows that these points cost ``target``. With a depth of at most 2 it
+        shows what they cost, which may be less."""
+        key, leaf, is_small = self.key(points), self.leaf, depth <= 2
         self.worth = self.proved.get((key, depth), -(2**63))
         if self.worth >= target:
             return None
-        if depth <= 2:
-            need(self.exact(points, asked, key, depth) >= target, "a small tree costs less")
-            return None
-        self.count()
+        self.lemmas += 1
+        need(self.lemmas <= self.most_lemmas, "there are more lemmas than the proof says")
         one = int(self.costs[points].sum(0).min()) + leaf
-        need(one >= target, "a leaf costs less")
-        if target <= 2 * leaf:
-            self.prove(key, depth, min(one, 2 * leaf))
+        need(one >= target or is_small, "a leaf costs less")
+        if depth == 0 or target <= 2 * leaf and not is_small:
+            self.prove(key, depth, one if is_small else min(one, 2 * leaf))
             return None
         asked = self.distinct(points, asked)
-        leaves, stumps, fails = self.look(points, asked, target > 3 * leaf)
-        if target <= 3 * leaf:
-            self.prove(key, depth, min([one, 3 * leaf, *(leaves.sum(1) + 2 * leaf).tolist()]))
-            need(self.worth >= target, "a split costs less")
+        pairs = depth == 2 if is_small else target > 3 * leaf
+        leaves, stumps, fails = self.look(points, asked, 0 if is_small else leaf, pairs)
+        low = np.minimum(leaves + leaf, stumps + 2 * leaf)
+        if not is_small:
+            low = np.minimum(low, np.where(fails, 4, 3) * leaf)
+        if is_small or not pairs:
+            # Trees of three leaves cost a target that is so low.
+            most = one if is_small else min(one, 3 * leaf)
+            self.prove(key, depth, min([most, *low.sum(1).tolist()]))
+            need(self.worth >= target or is_small, "a split costs less")
             return None
-        top = Open(points, asked, depth, key, one, target)
-        small = np.minimum(leaves + leaf, stumps + 2 * leaf)
-        top.low = np.minimum(small, np.where(fails, 4, 3) * leaf)
-        return top
-
-    def exact(self, points: Any, asked: Any, key: Any, depth: int) -> int:
-        """What the best tree of depth two costs, or of less depth."""
-        self.count()
-        best, leaf = int(self.costs[points].sum(0).min()) + self.leaf, self.leaf
-        if depth > 0:
-            leaves, stumps, _ = self.look(points, self.distinct(points, asked), depth == 2)
-            small = np.minimum(leaves + leaf, stumps + 2 * leaf) if depth == 2 else leaves + leaf
-            best = min([best, *small.sum(1).tolist()])
-        self.prove(key, depth, best)
-        return best
+        return Open(points, asked, depth, key, one, target, low)
 
     def choose(self, top: Open) -> bool:
         """Whether all splits cost enough; if not, the proof says how the least one does."""
@@ -243,7 +240,8 @@ class Checker:
             first = int(len(sides[1]) > len(sides[0]))
             for side in (first, 1 - first):
                 if own.sum() < top.target and (keys[side], depth) not in self.proved:
-                    self.lift(top, side, self.exact(sides[side], top.asked, keys[side], depth))
+                    self.begin(sides[side], top.asked, depth, 2**63)
+                    self.lift(top, side, self.worth)
             need(own.sum() >= top.target, "a split costs less")
             return False
         left, right = (int(cost) for cost in own)

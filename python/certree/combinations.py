@@ -1,6 +1,7 @@
 """Which parameters go together: the one table that every refusal reads.
 
-What a goal can be combined with is the core's table (``_core.COMBINATIONS`` and ``_core.APART``);
+What a goal can be combined with is the core's table (``_core.COMBINATIONS``, ``_core.APART`` and
+``_core.APART_FOR``);
 what a classifier's other parameters need is added here. ``docs/combinations.md`` prints it all.
 """
 
@@ -12,21 +13,21 @@ from certree import _core
 
 #: The words for goals where they are printed.
 GOALS = {
-    "Classes": "errors or costs by class: `accuracy`, `balanced_accuracy`",
+    "Classes": "errors or costs by class: `accuracy`, `balanced_accuracy`, `f1_micro`",
     "Metric": "metrics of two classes: `f1`, `fbeta`, `jaccard`, `mcc`",
+    "Matrix": "`f1_macro`, `f1_weighted`, `mcc` of more classes, functions of the confusion matrix",
     "RankingArea": "`auc`, `partial_auc`",
     "RowCosts": "costs or rewards by row: `OptimalCostTree`, `OptimalPolicyTree`",
     "Squares": "`squared_error`: `OptimalTreeRegressor`",
-    "ClassShares": "shares of classes: `gini`, `log_loss`, `mdl`",
-    "Rates": "`poisson`, `gamma`, `absolute_error`, `quantile`, `OptimalSurvivalTree`",
-    "Targets": "several targets of a classifier",
+    "Additive": "`gini`, `log_loss`, `mdl`; `poisson`, `gamma`, `absolute_error`, `quantile`, "
+    "`OptimalSurvivalTree`; several targets of a classifier, without `class_weight`",
     "Custom": "`OptimalTree`",
 }
 
 #: Goals that take the other parameters of a classifier.
 PARAMETERS = {
     "cost_matrix": ("Classes",),
-    "class_weight": ("Classes", "Metric", "ClassShares"),
+    "class_weight": ("Classes", "Metric", "Matrix", "Additive"),
 }
 
 #: The core's parts of a problem, and what they are called where something cannot be combined with
@@ -50,6 +51,12 @@ def check(model: Any, goal: str, named: str) -> None:
     for name in given:
         if goal not in takers(name):
             raise ValueError(_refused(name, goal, named))
+    for only, first, second in _core.APART_FOR:
+        if goal == only and first in given and second in given:
+            raise ValueError(
+                f"{second} and {first} together cannot be combined with {named}: leave one of "
+                "them out"
+            )
 
 
 def takers(name: str) -> list[str]:
@@ -68,6 +75,10 @@ def table() -> str:
         for goal, words in GOALS.items()
     ]
     apart = [[_shown(first), _shown(second)] for first, second in _core.APART]
+    apart += [
+        [_shown(first), f"{_shown(second)}, of {GOALS[goal]}"]
+        for goal, first, second in _core.APART_FOR
+    ]
     return f"{_markdown(head, rows)}\n\n{_markdown(['never together', 'with'], apart)}"
 
 
@@ -92,9 +103,6 @@ def _is_given(model: Any, name: str) -> bool:
 def _apart(first: str, second: str) -> str:
     if second == "reference" and first == "constraints":
         return _no_sum("the choice of labels under constraints")
-    known = {first, second}
-    if known == {"constraints", "feature_costs"}:
-        first, second = "feature_costs", "constraints"
     first = _PARTS[first] if first == "missing" else first
     return f"{first} cannot be combined with {_PARTS[second]}: leave one of them out"
 

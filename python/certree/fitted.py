@@ -17,6 +17,9 @@ from certree.schema import MissingUnseen, Unseen
 #: problem.
 OF_RUNS = ("time_limit", "memory_limit", "gap_limit", "n_jobs", "verbose", "callback")
 
+#: Other machines, and what they do, which may change likewise; not all estimators have these.
+OF_CLUSTERS = ("client", "search")
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -105,7 +108,8 @@ class Fitted:
 
 def _defining(model: Any) -> tuple[tuple[str, Any], ...]:
     parameters = model.get_params(deep=True)
-    return tuple((name, frozen(value)) for name, value in parameters.items() if name not in OF_RUNS)
+    of_run = {*OF_RUNS, *OF_CLUSTERS}
+    return tuple((name, frozen(value)) for name, value in parameters.items() if name not in of_run)
 
 
 def frozen(value: Any) -> Any:

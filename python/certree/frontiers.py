@@ -23,6 +23,7 @@ from certree.constraints import (
 from certree.estimators._metrics import positive_of
 from certree.scalars import is_number, shown
 from certree.tree import Tree
+from certree.tree_frames import TreeFrame
 from certree.warned import warn
 
 AXES = (("loss", "leaves"), ("false_negatives", "false_positives"), ("loss", "disparity"))
@@ -207,7 +208,7 @@ def _by_sums(
     return front
 
 
-class Frontier(pl.DataFrame):
+class Frontier(TreeFrame):
     """The frame that :func:`frontier` answers, which a notebook shows with its curve and trees.
     What polars makes of it is a frame like any other."""
 
@@ -235,6 +236,14 @@ class Clock:
     def __init__(self, total: float | None, each: float | None) -> None:
         self.end = None if total is None else monotonic() + total
         self.each = each
+
+    def __getstate__(self) -> tuple[float | None, float | None]:
+        # Another machine has another clock, which only agrees on how much is left.
+        return None if self.end is None else self.end - monotonic(), self.each
+
+    def __setstate__(self, state: tuple[float | None, float | None]) -> None:
+        left, self.each = state
+        self.end = None if left is None else monotonic() + left
 
     def limit(self) -> float | None:
         """For the next row; hardly anything where all is over."""
@@ -310,7 +319,7 @@ def by_leaves(model: Any, data: Data, clock: Clock) -> Iterator[Row]:
         yield found.objective_, leaves, found
         if leaves == 1 or clock.is_over(found):
             return
-        found.set_params(time_limit=clock.limit())
+        found.time_limit = clock.limit()
         smaller = found._with_most_leaves(leaves - 1)
         found = smaller or _fit(model, data, clock, max_leaf_nodes=leaves - 1)
 

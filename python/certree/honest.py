@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from certree import ingest, intervals
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 #: The interval of a leaf without rows, of shares and of means.
 NOTHING = {True: (0.0, 1.0), False: (-math.inf, math.inf)}

@@ -17,13 +17,14 @@ Status = Literal[
 
 #: How a problem was searched: ``certificate_.route``.
 Route = Literal[
-    "greedy separation", "one split", "intervals of cuts", "relaxation, then cut by cut",
-    "cut by cut", "relaxations, then fronts", "weighted errors",
+    "greedy separation", "one split", "intervals of cuts", "cut by cut",
+    "relaxations, then fronts", "weighted errors",
 ]
 
 #: Of ``OptimalTreeClassifier``.
 ClassifierObjective = Literal[
-    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc",
+    "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "f1_micro", "f1", "fbeta",
+    "jaccard", "mcc", "auc", "partial_auc",
     "gini", "log_loss", "mdl",
 ]
 

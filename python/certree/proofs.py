@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core
-from certree.estimators import OptimalCostTree, OptimalTreeClassifier, _groups
+from certree.estimators._proof import Proof, write
 
-
-@dataclass(frozen=True)
-class Proof:
-    """What :func:`prove` wrote."""
-
-    #: The files.
-    instance: Path
-    proof: Path
-    #: Of the instance, in hexadecimal: who has both the table and this can ask for the rest.
-    sha256: str
-    #: No tree costs less, in the instance's units.
-    bound: int
-    #: Steps of the proof, which a checker takes.
-    lemmas: int
-    #: Steps of the search that found it.
-    looks: int
-    n_bytes: int
-
-    def how_to_check(self) -> str:
-        """The command that checks it."""
-        return f"certree-check {self.instance} {self.proof}"
+__all__ = ["Proof", "prove"]
 
 
 def prove(
@@ -56,8 +30,10 @@ def prove(
     stopped its lower bound is proved.
 
     It is for losses that add up over rows by label (errors, costs of classes, of rows), with
-    ``leaf_penalty`` and ``max_depth``, and for at most 4,096 cuts; anything else is an error.
-    ``time_limit`` of the model holds for the proof, too.
+    ``leaf_penalty`` and ``max_depth``; for F-beta and Jaccard without a penalty, at the ratio of
+    the tree; and for at most 16,384 cuts. Anything else is an error. ``time_limit`` of the model
+    holds for the proof, too. The model's ``certificate_`` says afterwards where the proof is, and
+    how to check it.
 
     Parameters
     ----------
@@ -87,40 +63,4 @@ def prove(
     VERIFIED
     """
     check_is_fitted(model)
-    model._fitted.check_parameters(model)
-    if not isinstance(model, (OptimalTreeClassifier, OptimalCostTree)):
-        raise ValueError(
-            f"proofs are for OptimalTreeClassifier and OptimalCostTree, not {type(model).__name__}"
-        )
-    if model.status_ == "optimal_given_guess":
-        raise ValueError(
-            "the tree is the best if the guess of its reference is right, which no proof shows: "
-            "certify() it first"
-        )
-    if model.missing == "own_branch":
-        raise ValueError('there is no proof with missing="own_branch"; use missing="learn"')
-    with model._budget(monotonic()) as left:
-        with left.patient():
-            known = getattr(model, "guesser_", model.thresholds)
-            posed = model._pose_in_order((X, y, sample_weight), known)
-        model._fitted.check_data(posed.problem.digest, True)
-        tree = _groups.to_core(model.tree_._core, posed.cuts)
-        lower = None if model.status_ == "optimal" else model.lower_bound_
-        about, limits = json.dumps(_about(model)), model._limits(left)
-        text, steps, bound, lemmas, looks = _core.prove(
-            posed.problem, tree, about, limits, lower
-        )
-    written = text.encode()
-    Path(instance).write_bytes(written)
-    Path(proof).write_bytes(steps)
-    sha256 = hashlib.sha256(written).hexdigest()
-    return Proof(Path(instance), Path(proof), sha256, bound, lemmas, looks, len(steps))
-
-
-def _about(model: Any) -> dict[str, Any]:
-    """What the instance says of the model, for whoever compares it with a table."""
-    return {
-        "classes": [str(name) for name in getattr(model, "classes_", [])],
-        "loss": model.certificate_.loss,
-        "leaf_penalty": model.certificate_.leaf_penalty,
-    }
+    return write(model, (X, y, sample_weight), instance, proof)

@@ -12,14 +12,15 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from certree.conditions import plain
+from certree.fan_out import FanOut
 from certree.frontiers import Clock, check_time_limit
 from certree.rows import Rows, in_memory
 from certree.scalars import is_number, shown
 from certree.schema import NUMBERS
-from certree.tree import Node, Tree
+from certree.nodes import Node
+from certree.tree import Tree
 from certree.warned import warn
 
 #: Splits by the sides on the way to them: "" is the root, "LR" its left child's right one.
@@ -89,6 +90,7 @@ def stability(
     time_limit: float | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    client: Any = None,
     **fit_params: Any,
 ) -> Stability:
     """Fit an estimator to resampled rows, and tell what of its tree stays.
@@ -114,6 +116,9 @@ def stability(
     n_jobs : int or None, default=None
         How many fits at once, in threads; -1 for all cores. The estimator's own ``n_jobs`` are the
         threads of each search.
+    client : distributed.Client or None, default=None
+        A connection to a Dask cluster, on whose workers the fits run then, instead of in threads:
+        see ``docs/dask.md``.
 
     Returns
     -------
@@ -141,11 +146,10 @@ def stability(
     n = rows.n
     state = check_random_state(random_state)
     draws = [np.sort(state.randint(0, n, n)) for _ in range(int(refits))] if n else []
-    tree = _fitted(estimator, rows, None, clock)
+    tree = _fitted(rows, estimator, None, clock)
     assert tree is not None
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_fitted)(estimator, rows, drawn, clock) for drawn in draws
-    )
+    given = [(estimator, drawn, clock) for drawn in draws]
+    found = FanOut(rows, n_jobs, client).run(_fitted, given)
     trees = tuple(each for each in found if each is not None)
     if not trees:
         raise ValueError(
@@ -161,7 +165,7 @@ def stability(
     return Stability(tree, trees, _splits(tree, trees), _columns(tree, trees), agreements)
 
 
-def _fitted(estimator: Any, rows: Rows, drawn: Any, clock: Clock) -> Tree | None:
+def _fitted(rows: Rows, estimator: Any, drawn: Any, clock: Clock) -> Tree | None:
     """The tree of these rows, or of all; none where the time is over."""
     if drawn is not None and clock.is_over_now():
         return None

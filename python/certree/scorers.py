@@ -29,7 +29,10 @@ class Objective(BaseEstimator):
     ``OptimalTreeClassifier``                     the mean error or cost, class weights applied, of
                                                   balanced accuracy the mean over the classes of
                                                   these rows, plus the mean costs of columns
-    with "f1", "fbeta", "jaccard", "mcc"          1 − the metric
+    with "f1", "f1_macro", "mcc" and other        1 − the metric, plus the mean costs of columns
+    metrics of labels
+    with a function of your own                   the function of the matrix of these rows, plus the
+                                                  mean costs of columns
     with "auc", "partial_auc"                     1 − the mean height of the ROC curve
     with "gini", "log_loss", "mdl"                the mean squared error of the class shares, their
                                                   mean log loss (a share of 0 is taken for 2⁻⁵², as
@@ -41,7 +44,8 @@ class Objective(BaseEstimator):
     ``OptimalCostTree``                           the mean cost of the labels, plus the mean costs
                                                   of columns
     ``OptimalPolicyTree``                         minus the value of the policy if that is to be
-                                                  large, else the value
+                                                  large, else the value; plus the mean costs of
+                                                  columns
     ``OptimalSurvivalTree``                       the deviance of these rows, by the hazard of the
                                                   training rows, as a share of that of a single leaf
     ``OptimalTree``                               the mean of its task's ``row_costs``

@@ -17,13 +17,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from certree import frontiers, scorers
+from certree.connected import Connected
+from certree.fan_out import FanOut
 from certree.frontiers import Clock, Data, check_time_limit, undominated
 from certree.rows import Rows, in_memory
 from certree.scalars import is_number, shown
+from certree.tree_frames import TreeFrame
 from certree.warned import warn
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def path(
     return _frame(found)
 
 
-class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
+class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
     """An optimal tree whose depth and size are chosen by cross-validation.
 
     For each depth one search gives the best trees of all sizes (every ``leaf_penalty`` has its
@@ -140,6 +142,9 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
         not suffice for is left out.
     verbose : bool, default=False
         Print a line for each depth.
+    client : distributed.Client or None, default=None
+        A connection to a Dask cluster, on whose workers the folds are searched then, instead of in
+        threads: see ``docs/dask.md``.
 
     Attributes
     ----------
@@ -186,6 +191,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
         n_jobs: int | None = None,
         time_limit: float | None = None,
         verbose: bool = False,
+        client: Any = None,
     ) -> None:
         self.estimator = estimator
         self.max_depths = max_depths
@@ -195,6 +201,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.verbose = verbose
+        self.client = client
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
         """Find the tree.
@@ -227,10 +234,11 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
         if self.scoring is not None:
             scorer = check_scoring(model, scoring=self.scoring)
         clock = Clock(self.time_limit, model.time_limit)
+        fan_out = FanOut(rows, self.n_jobs, self.client)
         found: list[Size] = []
         with _one_warning():
             for depth in depths:
-                sizes = self._scored(model, depth, rows, splits, scorer, clock)
+                sizes = self._scored(model, depth, fan_out, splits, scorer, clock)
                 found += sizes
                 if self.verbose:
                     self._tell(depth, sizes)
@@ -241,20 +249,18 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
         self,
         model: Any,
         depth: int,
-        rows: Rows,
+        fan_out: FanOut,
         splits: Sequence[tuple[Any, Any]],
         scorer: Any,
         clock: Clock,
     ) -> list[Size]:
         """The sizes of a depth, with the scores of every fold, or with none."""
-        sizes = list(_sizes(model, depth, rows.data(), clock))
+        sizes = list(_sizes(model, depth, fan_out.data.data(), clock))
         if not sizes:
             return []
-        run = delayed(_scores_by_leaves)
-        by_fold = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            run(model, depth, rows, split, scorer, clock, [each.leaves for each in sizes])
-            for split in splits
-        )
+        leaves = [each.leaves for each in sizes]
+        given = [(model, depth, split, scorer, clock, leaves) for split in splits]
+        by_fold = fan_out.run(_scores_by_leaves, given)
         if any(scores is None for scores in by_fold):
             return sizes
         for size, scores in zip(sizes, zip(*by_fold)):
@@ -301,7 +307,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):
             *(pl.Series(name, values).fill_nan(None) for name, values in columns.items()),
             pl.Series("chosen", [size is chosen for size in found]),
         )
-        self.path_ = frame
+        self.path_ = TreeFrame(frame)
         self.best_score_ = chosen.mean
         self.best_estimator_ = chosen.model
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
@@ -419,9 +425,9 @@ def _penalties(points: Sequence[tuple[int, float]]) -> list[tuple[float, float] 
 
 
 def _scores_by_leaves(
+    rows: Rows,
     model: Any,
     depth: int,
-    rows: Rows,
     split: tuple[Any, Any],
     scorer: Any,
     clock: Clock,
@@ -449,9 +455,9 @@ def _score(scorer: Any, model: Any, data: Data) -> float:
     return float(scorer(model, data.X, data.y, **more))
 
 
-def _frame(found: Sequence[Size]) -> pl.DataFrame:
+def _frame(found: Sequence[Size]) -> TreeFrame:
     penalties = [size.penalties or (math.nan, math.nan) for size in found]
-    return pl.DataFrame(
+    return TreeFrame(
         {
             "depth": pl.Series([size.depth for size in found], dtype=pl.Int64),
             "leaves": pl.Series([size.leaves for size in found], dtype=pl.Int64),

@@ -122,4 +122,25 @@ mod tests {
             }
         }
     }
+
+    /// x + 2y + leaves ≥ 5 and 3x + y + leaves ≥ 7 meet where no other corner is as good.
+    #[test]
+    fn the_best_corner_is_where_lines_meet() {
+        let mut fence = Fence::default();
+        for (weights, bound, max_leaves) in
+            [([1, 2], 5, None), ([3, 1], 7, Some(3)), ([1, 1], 9, Some(0))]
+        {
+            fence.add(Line { weights, penalty: 1, bound, max_leaves });
+        }
+        let is = |leaves: u32, corner: [f64; 2]| {
+            let (least, best) = fence.least([9, 13], leaves, |[x, y]| (x + y) / 22.0);
+            let loss = (corner[0] + corner[1]) / 22.0;
+            assert!(least <= loss && least > loss - 1e-11, "{least} for {loss}");
+            assert!(best.iter().zip(corner).all(|(a, b)| (a - b).abs() < 1e-9), "{best:?}");
+        };
+        is(1, [1.6, 1.2]);
+        is(3, [1.2, 0.4]);
+        // Trees of more leaves know the first line alone.
+        is(4, [0.0, 0.5]);
+    }
 }

@@ -30,6 +30,11 @@ impl Points {
         Points { codes: codes.into(), rows: rows.into() }
     }
 
+    /// With the codes of these, for so many rows each.
+    pub fn with_rows(&self, rows: Vec<u64>) -> Points {
+        Points { codes: self.codes.clone(), rows: rows.into() }
+    }
+
     /// Whether these are points of these columns: each code is below `columns[c].n_codes()`.
     pub fn check(&self, columns: &[Column]) -> Result<()> {
         if self.rows.is_empty() {

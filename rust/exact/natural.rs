@@ -116,6 +116,11 @@ impl Natural {
         Some((quotient, rest.is_zero()))
     }
 
+    /// All bytes, the lowest first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.digits.iter().flat_map(|digit| digit.to_le_bytes()).collect()
+    }
+
     fn trimmed(mut self) -> Natural {
         while self.digits.last() == Some(&0) {
             self.digits.pop();

@@ -10,6 +10,10 @@ use std::time::Duration;
 /// every run.
 const FIRST: Duration = Duration::from_millis(250);
 
+/// Where the time is limited and no tree is known, the first slice begins at this share of the limit
+/// at the latest, because a search that has so little time mostly has a poor tree when it ends.
+const FIRST_SHARE: f64 = 0.1;
+
 /// The next one begins when it has taken so many times as long.
 const TIMES: u32 = 3;
 
@@ -25,8 +29,19 @@ const LAST: f64 = 0.6;
 /// It takes up to this share of what is left then.
 const LAST_SHARE: f64 = 0.5;
 
+/// Limits below this are short. Where no tree is known, the large slice takes more of them, because
+/// there is less time to prove anything than to find a good tree.
+const SHORT: Duration = Duration::from_millis(2_500);
+
+const LAST_SHARE_OF_SHORT: f64 = 0.75;
+
+/// Limits below this are too short for either, because a slice takes longer than they leave.
+const TOO_SHORT: Duration = Duration::from_millis(100);
+
 pub struct Clock {
     limit: Option<Duration>,
+    /// Whether trees are looked for early and long, because none is known yet.
+    hurries: bool,
     /// The search's own time at which the next slice begins.
     next: Duration,
     /// The time of slices so far.
@@ -35,8 +50,14 @@ pub struct Clock {
 }
 
 impl Clock {
-    pub fn new(limit: Option<Duration>) -> Clock {
-        Clock { limit, next: FIRST, aside: Duration::ZERO, was_last: false }
+    /// `goes_on`: from a tree that is known, mostly by slices of an earlier search.
+    pub fn new(limit: Option<Duration>, goes_on: bool) -> Clock {
+        let hurries = !goes_on && limit.is_some_and(|limit| limit >= TOO_SHORT);
+        let next = match limit {
+            Some(limit) if hurries => FIRST.min(limit.mul_f64(FIRST_SHARE)),
+            _ => FIRST,
+        };
+        Clock { limit, hurries, next, aside: Duration::ZERO, was_last: false }
     }
 
     /// The time of the run at which the next slice begins, if there is one.
@@ -55,7 +76,9 @@ impl Clock {
             && now >= limit.mul_f64(LAST)
         {
             self.was_last = true;
-            return limit.saturating_sub(now).mul_f64(LAST_SHARE);
+            let is_short = limit < SHORT && self.hurries;
+            let share = if is_short { LAST_SHARE_OF_SHORT } else { LAST_SHARE };
+            return limit.saturating_sub(now).mul_f64(share);
         }
         let own = now.saturating_sub(self.aside);
         self.next = (self.next * TIMES).max(own * TIMES);
@@ -74,7 +97,7 @@ mod tests {
 
     #[test]
     fn slices_are_a_small_share_of_the_time() {
-        let mut clock = Clock::new(None);
+        let mut clock = Clock::new(None, false);
         let (mut now, mut aside) = (Duration::ZERO, Duration::ZERO);
         while now < Duration::from_secs(100) {
             now = clock.due().unwrap();
@@ -87,8 +110,9 @@ mod tests {
 
     #[test]
     fn a_large_slice_comes_before_the_limit() {
-        for limit in [0.1, 1.0, 30.0].map(Duration::from_secs_f64) {
-            let mut clock = Clock::new(Some(limit));
+        let limits = [0.1, 1.0, 30.0].map(Duration::from_secs_f64);
+        for (limit, goes_on) in limits.into_iter().flat_map(|l| [(l, false), (l, true)]) {
+            let mut clock = Clock::new(Some(limit), goes_on);
             let (mut now, mut last) = (Duration::ZERO, Duration::ZERO);
             while let Some(due) = clock.due() {
                 assert!(due <= limit.mul_f64(LAST));

@@ -3,7 +3,7 @@
 
 use crate::cost::{Cost, INFINITE};
 use crate::ids::FeatureId;
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::tree::Plan;
 
 /// What a plan may still use.
@@ -16,11 +16,9 @@ pub struct Room {
 
 impl Room {
     pub fn of(problem: &Problem) -> Room {
-        let none = u32::MAX;
-        Room {
-            depth: problem.shape.max_depth.unwrap_or(none),
-            leaves: problem.shape.max_leaves.unwrap_or(none),
-        }
+        // Whether leaves are large enough is not a matter of room.
+        let Shape { max_depth, max_leaves, min_leaf_rows: _ } = problem.shape;
+        Room { depth: max_depth.unwrap_or(u32::MAX), leaves: max_leaves.unwrap_or(u32::MAX) }
     }
 
     pub fn below(self) -> Room {

@@ -51,14 +51,15 @@ impl Beside {
         known: Option<&Tree>,
     ) -> Option<Beside> {
         match route {
-            Route::Intervals | Route::RelaxationThenCuts | Route::CutByCut => {}
+            Route::Intervals | Route::CutByCut => {}
             _ => return None,
         }
         if run.limits().memory.is_some() {
             return None;
         }
         let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff, known)));
-        let (mut clock, own) = (Clock::new(run.limits().time), steps.clone());
+        let (limit, goes_on) = (run.limits().time, known.is_some());
+        let (mut clock, own) = (Clock::new(limit, goes_on), steps.clone());
         let work = move |run: &Run<'_>| {
             let (start, time) = (run.elapsed(), clock.slice(run.elapsed()));
             let mut steps = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -66,7 +67,7 @@ impl Beside {
             clock.took(start, run.elapsed());
             goes_on.then(|| clock.due()).flatten()
         };
-        run.set_aside(Clock::new(run.limits().time).due()?, Box::new(work));
+        run.set_aside(Clock::new(limit, goes_on).due()?, Box::new(work));
         Some(Beside { steps })
     }
 

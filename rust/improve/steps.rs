@@ -43,6 +43,9 @@ const DEEPEST: u32 = 8;
 /// Subtrees of more depth are not searched again.
 const MOST_LEVELS: u32 = 4;
 
+/// The first search over fewer cuts has at most so many of each column.
+const FEW_CUTS: usize = 8;
+
 /// Columns with more cuts than this are not taken as they are where each node is asked for all.
 const MANY_CUTS: usize = 1 << 14;
 
@@ -65,9 +68,20 @@ impl Steps {
         let whole = is_whole(problem);
         let mut waiting = VecDeque::new();
         if !whole {
-            waiting.extend([Step::Greedy, Step::Repair(2), Step::LookAhead]);
+            waiting.push_back(Step::Greedy);
         }
-        waiting.extend([Step::Shallower(2), Step::Coarser(4)]);
+        // With few cuts a search finds in a moment what takes long with all of them.
+        let are_many = most_cuts(problem) > FEW_CUTS;
+        if are_many {
+            waiting.push_back(Step::Coarser(FEW_CUTS));
+        }
+        if !whole {
+            waiting.extend([Step::Repair(2), Step::LookAhead]);
+        }
+        waiting.push_back(Step::Shallower(2));
+        if !are_many {
+            waiting.push_back(Step::Coarser(FEW_CUTS / 2));
+        }
         if !whole {
             waiting.extend([Step::Guessed(16), Step::Repair(3)]);
         }
@@ -122,14 +136,13 @@ impl Steps {
     /// What comes after a step that is complete.
     fn next(&self, step: Step) -> Option<Step> {
         let shape = &self.problem.shape;
-        let most = self.problem.features.iter().map(|feature| feature.cuts as usize).max();
         match step {
             Step::Shallower(depth) => {
                 let deepest = shape.max_depth.map_or(DEEPEST, |most| most.saturating_sub(1));
                 (depth < deepest).then_some(Step::Shallower(depth + 1))
             }
             Step::Coarser(cuts) => {
-                (cuts * 2 < most.unwrap_or(0)).then_some(Step::Coarser(cuts * 2))
+                (cuts * 2 < most_cuts(&self.problem)).then_some(Step::Coarser(cuts * 2))
             }
             Step::Guessed(leaves) => (leaves < MOST_GUESSED).then_some(Step::Guessed(leaves * 2)),
             Step::Repair(levels) if levels > 2 && levels < MOST_LEVELS => {
@@ -306,6 +319,11 @@ impl Steps {
             help.found(cost);
         }
     }
+}
+
+/// The most cuts that a column has.
+fn most_cuts(problem: &Problem) -> usize {
+    problem.features.iter().map(|feature| feature.cuts as usize).max().unwrap_or(0)
 }
 
 /// Whether only whole trees can be judged, because what is above a subtree changes its cost.

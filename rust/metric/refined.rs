@@ -13,7 +13,7 @@ use crate::check;
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
-use crate::finish::{grow, labelled};
+use crate::finish::{answering, grow};
 use crate::metric::given::Given;
 use crate::metric::loss::{Kind, Loss};
 use crate::metric::scored::Scored;
@@ -108,9 +108,9 @@ pub fn refine(
             let less =
                 &subproblem.most - &cost.over(&Ratio::stored(subproblem.problem.scale.units));
             short = short.max(less);
-            let plan = grow(&subproblem.problem, found.plan.clone())?;
-            let labels: Vec<u32> = plan.leaves().map(|leaf| leaf.label).collect();
-            let tree = labelled(problem, found.plan, &labels)?;
+            let tree = grow(&subproblem.problem, found.plan.clone())?;
+            let labels = check::labels(&tree, &problem.columns, &problem.points);
+            let tree = answering(problem, found.plan, &labels)?;
             let now = worth(&tree);
             if now < refined.objective {
                 better = Some((tree, now));

@@ -16,7 +16,10 @@ use crate::cost::{Cost, Scale, gcd};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
-use crate::task::{ClassCosts, ClassInput, CountedInput, Grouped, Scaled, Task};
+use crate::task::{
+    ClassCosts, ClassInput, CountedClasses, CountedInput, FeatureCostList, FeatureCosts, Grouped,
+    Scaled, Task,
+};
 use crate::tree::Tree;
 
 /// More limits than this are refused.
@@ -31,7 +34,7 @@ pub struct Constrained {
     pub(super) totals: Vec<i64>,
     pub(super) costs: Vec<Cost>,
     pub(super) step: Cost,
-    /// The most that a single leaf costs.
+    /// The most that a single leaf costs, and all tests.
     pub(super) worst: Cost,
     /// A switch for tests: off, the front search has no multipliers and no first tree.
     pub multipliers: bool,
@@ -51,17 +54,31 @@ impl Constrained {
         limits: &[LimitInput],
         shape: Shape,
     ) -> Result<Self> {
+        let free = FeatureCostList::default();
+        Self::paying(columns, points, (input, &free), class_of, limits, shape)
+    }
+
+    /// As above, where rows pay for the columns that they are asked for.
+    pub fn paying(
+        columns: Vec<Column>,
+        points: Points,
+        (input, feature_costs): (&ClassInput, &FeatureCostList),
+        class_of: Vec<u32>,
+        limits: &[LimitInput],
+        shape: Shape,
+    ) -> Result<Self> {
         if input.n_classes < class_of.len() {
             return Err(Error::invalid("there are more of the user's classes than classes"));
         }
-        let scaled = input.build()?;
+        let scaled = input.build_with(feature_costs)?;
         let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
         let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
             // Costs by point, and shares of the rows that limits count.
             check_number(limits)?;
             let (n, n_shown) = (input.n_classes, class_of.len());
             let sides = Sides::of(limits, n, input.n_labels, &input.weights)?;
-            let counted = CountedInput::of_classes(input, sides.n, sides.weights.clone())?;
+            let weights = sides.weights.clone();
+            let counted = CountedInput::of_classes(input, sides.n, weights, feature_costs)?;
             let shown = |point: &[f64]| point[..n_shown].to_vec();
             let weights = input.weights.chunks_exact(n).flat_map(shown).collect();
             let task = |classes| Box::new(Grouped::showing(classes, class_of, weights)) as _;
@@ -91,10 +108,7 @@ impl Constrained {
             let input = CountedInput { n_groups, weights, ..input.clone() };
             return Self::of_sides(columns, points, &input, (limits, sides), task, shape);
         };
-        let (classes, leaf_cost, scale) = input.build(&weights)?;
-        let stated = Some(input.stated());
-        let task = task(classes.clone());
-        let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
+        let (classes, scaled) = scaled(input, &weights, task)?;
         limits.iter().try_for_each(|limit| limit.check(input.n_groups, n_labels))?;
         let limits: Vec<_> = limits.iter().map(|limit| limit.shifted(n_labels as u32)).collect();
         Self::of(columns, points, scaled, (classes, per_weight), &limits, shape)
@@ -111,9 +125,7 @@ impl Constrained {
         shape: Shape,
     ) -> Result<Self> {
         let (weights, off) = input.rounded(&sides.per_weight);
-        let (classes, leaf_cost, scale) = input.build(&weights)?;
-        let (stated, task) = (Some(input.stated()), task(classes.clone()));
-        let scaled = Scaled { task, leaf_cost, scale, feature_costs: None, stated };
+        let (classes, scaled) = scaled(input, &weights, task)?;
         let problem = Problem::new(columns, points, scaled, shape)?;
         let totals = problem.stats(0..problem.points.len());
         let limits = sides.limits(limits, &off, (totals.len(), input.n_labels));
@@ -138,11 +150,13 @@ impl Constrained {
 
     fn ready(problem: Problem, limits: Vec<Limit>, classes: ClassCosts, totals: Vec<i64>) -> Self {
         let costs = matrix(&classes);
-        let step = costs.iter().fold(problem.leaf_cost, |step, &cost| divisor(step, cost));
-        let step = step.max(1);
+        let paid = problem.feature_costs.iter().flat_map(all_paid);
+        let all = costs.iter().copied().chain(paid);
+        let step = all.fold(problem.leaf_cost, divisor).max(1);
+        let spent = problem.feature_costs.as_ref().map_or(0, FeatureCosts::everything);
         let most = costs.chunks_exact(classes.n_labels()).zip(&totals);
         let worst = most.map(|(row, total)| row.iter().max().unwrap_or(&0) * total).sum::<Cost>();
-        let worst = worst + problem.leaf_cost;
+        let worst = worst + spent + problem.leaf_cost;
         Constrained { problem, limits, classes, totals, costs, step, worst, multipliers: true }
     }
 
@@ -230,7 +244,11 @@ impl Constrained {
     pub(super) fn relaxed_problem(&self, relaxed: &Relaxed) -> Result<Problem> {
         let leaf_cost = self.problem.leaf_cost * relaxed.scale;
         let shape = self.problem.shape;
-        scalar::problem(&self.problem, &self.classes, relaxed.costs.clone(), leaf_cost, shape)
+        let costs = relaxed.costs.clone();
+        let mut problem = scalar::problem(&self.problem, &self.classes, costs, leaf_cost, shape)?;
+        let finer = |costs: &FeatureCosts| costs.times(relaxed.scale);
+        problem.feature_costs = self.problem.feature_costs.as_ref().map(finer);
+        Ok(problem)
     }
 
     /// The relaxation at these multipliers.
@@ -252,6 +270,23 @@ impl Constrained {
         }
         Relaxed { scale, costs, offset, most }
     }
+}
+
+/// Costs by row as classes, and the task that they make.
+fn scaled(
+    input: &CountedInput,
+    weights: &[i64],
+    task: impl FnOnce(ClassCosts) -> Box<dyn Task>,
+) -> Result<(ClassCosts, Scaled)> {
+    let CountedClasses { classes, leaf_cost, scale, feature_costs } = input.build(weights)?;
+    let (stated, task) = (Some(input.stated()), task(classes.clone()));
+    Ok((classes, Scaled { task, leaf_cost, scale, feature_costs, stated }))
+}
+
+/// Numbers that all that is paid is a sum of multiples of.
+fn all_paid(costs: &FeatureCosts) -> impl Iterator<Item = Cost> + '_ {
+    let each = costs.tests.iter().flat_map(|test| [test.full, test.discounted]);
+    each.flat_map(|cost| costs.of_class.iter().map(move |mass| mass * cost))
 }
 
 fn check_number(limits: &[LimitInput]) -> Result<()> {

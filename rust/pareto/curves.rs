@@ -7,6 +7,7 @@ use super::segments::{Curve, Segment, doubled_area, merged};
 use super::sums::Relaxed;
 use crate::bounds::{Bound, Decisions, dominated_curves};
 use crate::cost::{Cost, INFINITE};
+use crate::run::Pace;
 use crate::search::fronts::{Candidate, Front};
 
 /// Curves as values for the front search, with a relaxation that bounds them.
@@ -88,6 +89,7 @@ impl Front for Curves<'_> {
         weights: &[i64],
         list: &mut Vec<Candidate<Curve>>,
         decided: &mut Decisions,
+        pace: &mut Pace,
     ) {
         let rest = self.totals.0 - self.segment(weights).0;
         list.sort_unstable_by_key(|c| (c.bound, c.leaves));
@@ -96,8 +98,10 @@ impl Front for Curves<'_> {
         for at in 0..list.len() {
             let (kept, c) = (&list[..areas.len()], &list[at]);
             let own = doubled_area(&c.value);
+            let compared =
+                kept.iter().zip(&areas).take_while(|(k, _)| !pace.is_over(k.value.len()));
             let replaced = |(k, &of_k): (_, &i128)| self.replaces(rest, k, c, [of_k, own]);
-            if !kept.iter().zip(&areas).any(replaced) {
+            if !{ compared }.any(replaced) {
                 list.swap(areas.len(), at);
                 areas.push(own);
             }

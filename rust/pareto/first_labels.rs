@@ -2,7 +2,7 @@
 
 use crate::bounds::Decisions;
 use crate::cost::Cost;
-use crate::run::{Held, Run};
+use crate::run::{Held, Pace, Run};
 use crate::search::fronts::{Candidate, Front, SubtreeSketch};
 
 /// Labellings of one tree that are looked at.
@@ -45,7 +45,7 @@ pub fn best_labels<F: Front>(
         let lists = (list.capacity() + next.capacity()) * size_of::<Candidate<F::Value>>();
         let links = chain.capacity() * size_of::<(usize, u32)>();
         held.set(lists + links + front.scratch_bytes(next.len()));
-        front.drop_needless(&inside, &mut next, &mut decided);
+        front.drop_needless(&inside, &mut next, &mut decided, &mut Pace::new(run));
         next.truncate(MOST_LABELLINGS);
         list = next;
     }

@@ -9,6 +9,7 @@ use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
+use crate::run::Pace;
 use crate::search::fronts::{Candidate, Front};
 use crate::task::{FrontTask, Scaled, testing};
 
@@ -198,10 +199,12 @@ impl<T: FrontTask> Front for ByDominance<'_, T> {
         _sums: &[i64],
         list: &mut Vec<Candidate<T::Value>>,
         decided: &mut Decisions,
+        pace: &mut Pace,
     ) {
         list.retain(|c| self.task.feasible(&c.value));
         let feasible = list.len();
-        dominance::keep_undominated(list, |a, b| self.dominates(a, b));
+        let dominates = |a: &_, b: &_| self.dominates(a, b);
+        dominance::keep_undominated(list, dominates, |kept| pace.is_over(1 + kept));
         decided.add(Bound::Dominance, (feasible - list.len()) as u64);
     }
 

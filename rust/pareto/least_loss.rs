@@ -15,7 +15,7 @@ use crate::bounds::Bound;
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
-use crate::finish::labelled;
+use crate::finish::{cost_of, labelled};
 use crate::route::Route;
 use crate::run::Run;
 use crate::search::fronts::{self, BestTree, Start};
@@ -28,10 +28,7 @@ impl Constrained {
             let (best, lower) = self.best_below(INFINITE, run)?;
             let best = self.require(best, run)?;
             let tree = labelled(&self.problem, best.plan, &best.labels)?;
-            let (columns, points) = (&self.problem.columns, &self.problem.points);
-            let task = self.problem.task.as_ref();
-            let cost = check::recompute(&tree, columns, points, task, self.problem.leaf_cost);
-            check::confirm(best.cost, cost)?;
+            check::confirm(best.cost, cost_of(&self.problem, &tree))?;
             confirm_paths(&self.problem, &tree)?;
             let attained = self.attained(&tree)?;
             let bounds = (lower.min(best.cost), best.cost);
@@ -143,6 +140,7 @@ impl Constrained {
         let costs = vec![0; self.costs.len()];
         let mut problem = self.relaxed_problem(&zero)?;
         problem.leaf_cost = 0;
+        problem.feature_costs = None;
         let n_labels = self.classes.n_labels();
         let violation = |sums: &[i64]| match alone {
             None => self.violation(sums),

@@ -242,7 +242,7 @@ impl Sides {
         Ok(Sides { n: all.len(), weights, per_weight, units })
     }
 
-    /// The limits on `n_classes` classes, of which the last hold the sides.
+    /// The limits on `n_classes` classes, of which those behind one for each label hold the sides.
     pub fn limits(
         &self,
         of: &[LimitInput],
@@ -252,7 +252,8 @@ impl Sides {
         let mut side = 0;
         let build = |(limit, &unit): (&LimitInput, &Unit)| {
             let n = limit.sides().len();
-            let (first, own) = (n_classes - self.n + side, &off[side..side + n]);
+            // The classes of labels come first.
+            let (first, own) = (n_labels + side, &off[side..side + n]);
             side += n;
             limit.build_rounded(first, own, unit, (n_classes, n_labels))
         };

@@ -33,5 +33,6 @@ pub use front_answer::{FrontAnswer, FrontTree, WholeFront, solve_front, whole_fr
 pub use front_problem::FrontProblem;
 pub use limit_input::{LimitInput, Term};
 pub use limits::Limit;
+pub(crate) use limits::dot;
 pub use roc::Roc;
 pub use sum_front::{Axis, SumFront, SumFrontProblem, SumTree};

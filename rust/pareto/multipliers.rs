@@ -70,7 +70,7 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
             cutoff,
         };
         let everything = of.totals.clone();
-        dual.label(Plan::Leaf, vec![everything]);
+        dual.label(Plan::Leaf, vec![everything], 0);
         dual
     }
 
@@ -211,7 +211,8 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         self.lower = self.lower.max(front.at_least(found.lower));
         let leaves = scalar::leaves(&problem, &found.plan);
         let slopes = self.slopes(&relaxed, &leaves, multipliers);
-        self.label(found.plan, leaves);
+        let spent = scalar::spent(&self.of.problem, &found.plan)?;
+        self.label(found.plan, leaves, spent);
         if bound > self.bound {
             (self.bound, self.relaxed) = (bound, relaxed);
             self.multipliers = multipliers.to_vec();
@@ -241,13 +242,13 @@ impl<'a, 'run, const N: usize> Dual<'a, 'run, N> {
         sums.iter().zip(&self.of.limits).zip(multipliers).map(slope).collect()
     }
 
-    /// The best labels for a tree that keep the limits, as a first tree.
-    fn label(&mut self, plan: Plan, leaves: Vec<Vec<i64>>) {
+    /// The best labels for a tree that keep the limits, as a first tree. Its tests cost `spent`.
+    fn label(&mut self, plan: Plan, leaves: Vec<Vec<i64>>, spent: Cost) {
         let front = self.of.front::<N>(&self.of.limits, &self.relaxed);
         if let Some((cost, labels)) = best_labels(&front, &leaves, self.run)
-            && cost < self.upper()
+            && cost + spent < self.upper()
         {
-            self.best = Some(BestTree { cost, plan, labels });
+            self.best = Some(BestTree { cost: cost + spent, plan, labels });
         }
     }
 }

@@ -1,7 +1,9 @@
 //! One additive relaxation, solved within the limits of the run that it is a part of.
 
+use crate::check;
 use crate::cost::{Cost, INFINITE, Scale};
 use crate::error::Result;
+use crate::finish::grow;
 use crate::ids::FeatureId;
 use crate::problem::{Problem, Shape};
 use crate::route::Route;
@@ -12,7 +14,7 @@ use crate::task::{ClassCosts, Scaled};
 use crate::tree::Plan;
 
 /// The points of a problem with other costs, `costs` by class and label and `leaf_cost`, in units
-/// of their own. Its trees keep to the same context.
+/// of their own. Its trees keep to the same context. Columns cost nothing.
 pub fn problem(
     of: &Problem,
     classes: &ClassCosts,
@@ -29,6 +31,15 @@ pub fn problem(
         stated: None,
     };
     Problem::new(of.columns.clone(), of.points.clone(), scaled, shape)?.with_context_of(of)
+}
+
+/// What the points of a plan pay on their way, where columns cost something.
+pub fn spent(problem: &Problem, plan: &Plan) -> Result<Cost> {
+    let Some(costs) = problem.feature_costs.as_ref().filter(|_| *plan != Plan::Leaf) else {
+        return Ok(0);
+    };
+    let tree = grow(problem, plan.clone())?;
+    Ok(check::spent(&tree, &problem.columns, &problem.points, costs))
 }
 
 /// The relaxation's optimum; less than that once the run is stopped. `lower` and `upper` are what

@@ -1,6 +1,7 @@
 //! The whole front of two or three sums of a classifier, each tree of it finished and recounted.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answer::confirm_paths;
 use crate::check;
@@ -63,6 +64,11 @@ pub struct SumTree {
 /// Rounded weights are shares of all weight in this unit.
 const SHARES: f64 = (1u64 << 40) as f64;
 
+/// What it takes to find a tree again, check it at each point, and hand it out, as measured: fronts
+/// have thousands of trees.
+const EACH_TREE: Duration = Duration::from_micros(400);
+const EACH_POINT: Duration = Duration::from_nanos(120);
+
 impl SumFrontProblem {
     /// `class_of`: the user's class of each of the classes, which can be cut by group.
     pub fn new(
@@ -118,7 +124,8 @@ impl SumFrontProblem {
     /// The front. More than `most` trees are an error, and so is a panic anywhere below.
     pub fn solve(&self, most: usize, run: &Run) -> Result<SumFront> {
         Error::guard(|| {
-            let found = sum_fronts::solve(&self.searched, &self.sums, most, run)?;
+            let finishing = EACH_TREE + EACH_POINT * self.problem.points.len() as u32;
+            let found = sum_fronts::solve(&self.searched, &self.sums, most, finishing, run)?;
             let open = &found.open;
             let mut trees = Vec::with_capacity(found.trees.len());
             for tree in found.trees {

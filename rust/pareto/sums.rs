@@ -9,11 +9,12 @@ use super::limits::{Limit, dot, range};
 use crate::bounds::limit_reach::Window;
 use crate::bounds::{Bound, Decisions, dominated_sums, multipliers};
 use crate::cost::{Cost, INFINITE};
+use crate::run::Pace;
 use crate::search::fronts::{Candidate, Front, PlaceByKey};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Value<const N: usize> {
-    /// Without leaf penalties.
+    /// Without leaf penalties, and with what tests cost.
     pub loss: Cost,
     pub sums: [i64; N],
 }
@@ -122,7 +123,12 @@ impl<const N: usize> Sums<'_, N> {
     }
 
     /// Several limits: the cheapest first, each is compared with those whose sums are alike.
-    fn drop_by_many_limits(&self, windows: &[Window], list: &mut Vec<Candidate<Value<N>>>) {
+    fn drop_by_many_limits(
+        &self,
+        windows: &[Window],
+        list: &mut Vec<Candidate<Value<N>>>,
+        pace: &mut Pace,
+    ) {
         let mut kept: Vec<Kept<N>> = Vec::with_capacity(list.len());
         let mut last: HashMap<[i64; N], u32> = HashMap::new();
         last.reserve(list.len());
@@ -141,6 +147,9 @@ impl<const N: usize> Sums<'_, N> {
             let first = last.get(&key).copied();
             let mut place = first;
             while let Some(other) = place.map(|place| &kept[place as usize]) {
+                if pace.is_over(1) {
+                    break;
+                }
                 if keeps(other) {
                     return false;
                 }
@@ -210,6 +219,12 @@ impl<const N: usize> Front for Sums<'_, N> {
         Value { loss: a.loss + b.loss, sums }
     }
 
+    fn pay(&self, value: Value<N>, price: Cost) -> Value<N> {
+        // Feature costs are as many times finer in the relaxation as losses are.
+        debug_assert_eq!(price % self.relaxed.scale, 0, "prices are whole in units of losses");
+        Value { loss: value.loss + price / self.relaxed.scale, ..value }
+    }
+
     /// Values with equal sums, where the number of leaves is only a part of the cost.
     fn interchangeable(&self, value: &Value<N>, leaves: u32) -> Option<(i64, Cost)> {
         let packing = self.packing.as_ref().filter(|_| !self.few_leaves)?;
@@ -223,6 +238,7 @@ impl<const N: usize> Front for Sums<'_, N> {
         weights: &[i64],
         list: &mut Vec<Candidate<Value<N>>>,
         decided: &mut Decisions,
+        pace: &mut Pace,
     ) {
         let (windows, before) = (self.windows(weights), list.len());
         list.retain(|c| windows.iter().zip(&c.value.sums).all(|(window, &sum)| window.allows(sum)));
@@ -232,7 +248,7 @@ impl<const N: usize> Front for Sums<'_, N> {
             [window] if !self.few_leaves => self.drop_by_one_limit(window, list),
             windows => {
                 list.sort_unstable_by_key(|c| (self.total(c), c.leaves));
-                self.drop_by_many_limits(windows, list);
+                self.drop_by_many_limits(windows, list, pace);
             }
         }
         decided.add(Bound::DominatedSums, (within - list.len()) as u64);

@@ -1,15 +1,17 @@
 //! Goals, which a tree is asked to do well, as plain data.
 //!
-//! To add a goal: write its input in `task`, give it an arm in [`Goal`], in `Posed` (`problem.rs`)
-//! and in the tests of what is saved, and a row in `combinations.rs` that says what it can be
-//! combined with.
+//! All tasks whose costs add up over leaves and that know no labels are one goal, so that a new one
+//! changes nothing here: it is a line in the registry of `task`. To add a goal of another kind:
+//! write its input in `task`, give it an arm in [`Goal`], in `Posed` (`problem.rs`) and in the tests
+//! of what is saved, and a row in `combinations.rs` that says what it can be combined with.
 
 use std::sync::Arc;
 
+use crate::confusion::{MatrixInput, MatrixMetric, OneClass};
 use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput};
 use crate::serial::{Reader, Saved, Writer, damaged};
-use crate::task::{ClassInput, Impurity, RateInput, Scaled, SquaresInput, TargetsInput};
+use crate::task::{AdditiveInput, ClassInput, Scaled, SquaresInput};
 
 /// Costs by point and label.
 #[derive(Debug, Clone)]
@@ -38,16 +40,6 @@ pub struct RankingAreaInput {
     pub leaf_penalty: f64,
 }
 
-/// The impurity of leaves.
-#[derive(Debug, Clone)]
-pub struct ClassShareInput {
-    pub input: ClassInput,
-    /// `None`: the length of a description.
-    pub impurity: Option<Impurity>,
-    /// The number of cuts that a split of a description can name.
-    pub n_cuts: u64,
-}
-
 /// A goal whose leaf costs are code of the user's own.
 pub trait OwnGoal: Send + Sync {
     fn build(&self) -> Result<Scaled>;
@@ -63,10 +55,9 @@ pub enum Goal {
     RowCosts(Arc<RowCostInput>),
     Squares(Arc<SquaresInput>),
     Metric(Arc<MetricInput>),
+    Matrix(Arc<MatrixInput>),
     RankingArea(Arc<RankingAreaInput>),
-    ClassShares(Arc<ClassShareInput>),
-    Rates(Arc<RateInput>),
-    Targets(Arc<TargetsInput>),
+    Additive(Arc<AdditiveInput>),
     Custom(Arc<dyn OwnGoal>),
 }
 
@@ -78,10 +69,9 @@ impl Goal {
             Goal::RowCosts(_) => "RowCosts",
             Goal::Squares(_) => "Squares",
             Goal::Metric(_) => "Metric",
+            Goal::Matrix(_) => "Matrix",
             Goal::RankingArea(_) => "RankingArea",
-            Goal::ClassShares(_) => "ClassShares",
-            Goal::Rates(_) => "Rates",
-            Goal::Targets(_) => "Targets",
+            Goal::Additive(_) => "Additive",
             Goal::Custom(_) => "Custom",
         }
     }
@@ -94,9 +84,8 @@ impl Goal {
             Goal::Squares(input) => tagged(2, input.as_ref(), out),
             Goal::Metric(input) => tagged(3, input.as_ref(), out),
             Goal::RankingArea(input) => tagged(4, input.as_ref(), out),
-            Goal::ClassShares(input) => tagged(5, input.as_ref(), out),
-            Goal::Rates(input) => tagged(6, input.as_ref(), out),
-            Goal::Targets(input) => tagged(7, input.as_ref(), out),
+            Goal::Additive(input) => tagged(5, input.as_ref(), out),
+            Goal::Matrix(input) => tagged(6, input.as_ref(), out),
             Goal::Custom(own) => {
                 out.byte(u8::MAX);
                 own.describe(out);
@@ -106,12 +95,17 @@ impl Goal {
 
     /// An error if a part of it is code.
     pub(super) fn check_is_data(&self) -> Result<()> {
-        match self {
-            Goal::Custom(_) => Err(Error::invalid(
+        let is_code = match self {
+            Goal::Custom(_) => true,
+            Goal::Matrix(input) => matches!(input.metric, MatrixMetric::Own(_)),
+            _ => false,
+        };
+        match is_code {
+            true => Err(Error::invalid(
                 "a task of your own is code, which cannot be saved: save what it is made of, and \
                  make the problem again",
             )),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 
@@ -122,9 +116,8 @@ impl Goal {
             2 => Goal::Squares(Saved::read(from).map(Arc::new)?),
             3 => Goal::Metric(Saved::read(from).map(Arc::new)?),
             4 => Goal::RankingArea(Saved::read(from).map(Arc::new)?),
-            5 => Goal::ClassShares(Saved::read(from).map(Arc::new)?),
-            6 => Goal::Rates(Saved::read(from).map(Arc::new)?),
-            7 => Goal::Targets(Saved::read(from).map(Arc::new)?),
+            5 => Goal::Additive(Saved::read(from).map(Arc::new)?),
+            6 => Goal::Matrix(Saved::read(from).map(Arc::new)?),
             _ => return Err(damaged("there is no such goal")),
         })
     }
@@ -183,6 +176,44 @@ impl Saved for MetricInput {
     }
 }
 
+impl Saved for MatrixInput {
+    fn write(&self, out: &mut Writer) {
+        let MatrixInput { classes, metric } = self;
+        classes.write(out);
+        match metric {
+            MatrixMetric::MacroF1 => out.byte(0),
+            MatrixMetric::WeightedF1 => out.byte(1),
+            MatrixMetric::Matthews => out.byte(2),
+            MatrixMetric::OfOne(OneClass { class, b, c, d }) => {
+                out.byte(3);
+                out.size(*class);
+                [b, c, d].into_iter().for_each(|&number| out.float(number));
+            }
+            MatrixMetric::Own(own) => {
+                out.byte(u8::MAX);
+                own.describe(out);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader) -> Result<MatrixInput> {
+        let classes = ClassInput::read(from)?;
+        let metric = match from.byte()? {
+            0 => MatrixMetric::MacroF1,
+            1 => MatrixMetric::WeightedF1,
+            2 => MatrixMetric::Matthews,
+            3 => MatrixMetric::OfOne(OneClass {
+                class: from.below(2, "class")? as usize,
+                b: from.float()?,
+                c: from.float()?,
+                d: from.float()?,
+            }),
+            _ => return Err(damaged("there is no such metric of a matrix")),
+        };
+        Ok(MatrixInput { classes, metric })
+    }
+}
+
 impl Saved for RankingAreaInput {
     fn write(&self, out: &mut Writer) {
         let RankingAreaInput { weights, positive, max_fpr, leaf_penalty } = self;
@@ -198,23 +229,6 @@ impl Saved for RankingAreaInput {
             positive: from.below(2, "class")? as usize,
             max_fpr: from.float()?,
             leaf_penalty: from.float()?,
-        })
-    }
-}
-
-impl Saved for ClassShareInput {
-    fn write(&self, out: &mut Writer) {
-        let ClassShareInput { input, impurity, n_cuts } = self;
-        input.write(out);
-        out.option(impurity.as_ref(), |out, impurity| impurity.write(out));
-        out.number(*n_cuts);
-    }
-
-    fn read(from: &mut Reader) -> Result<ClassShareInput> {
-        Ok(ClassShareInput {
-            input: ClassInput::read(from)?,
-            impurity: from.option(Impurity::read)?,
-            n_cuts: from.number()?,
         })
     }
 }

@@ -139,17 +139,17 @@ impl ProblemInput {
             Goal::Metric(input) => {
                 each(input.classes.n_classes) == Some(input.classes.weights.len())
             }
-            Goal::ClassShares(input) => {
-                each(input.input.n_classes) == Some(input.input.weights.len())
+            Goal::Matrix(input) => {
+                each(input.classes.n_classes) == Some(input.classes.weights.len())
             }
             Goal::RowCosts(input) => {
                 let RowCostInput { n_labels, costs, weights, .. } = input.as_ref();
                 each(*n_labels) == Some(costs.len()) && weights.len() == n
             }
             Goal::Squares(input) => input.n_points == n,
-            Goal::Rates(input) => input.n_points == n,
+            Goal::Additive(input) => input.n_points == n,
             Goal::RankingArea(input) => each(2) == Some(input.weights.len()),
-            Goal::Targets(_) | Goal::Custom(_) => true,
+            Goal::Custom(_) => true,
         };
         let counted = match self.constraints.as_ref().map(|constraints| &constraints.counted) {
             Some(Counted::Groups { n_groups, weights }) => each(*n_groups) == Some(weights.len()),

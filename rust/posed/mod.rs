@@ -12,7 +12,7 @@ mod input;
 pub mod path_rules;
 mod problem;
 
-pub use goal::{ClassShareInput, Goal, OwnGoal, RankingAreaInput, RowCostInput};
+pub use goal::{Goal, OwnGoal, RankingAreaInput, RowCostInput};
 pub use input::{ConstraintInput, Counted, ProblemInput};
 pub use path_rules::PathRule;
 pub use problem::Posed;

@@ -6,6 +6,7 @@ use super::goal::{Goal, RowCostInput};
 use super::input::{ConstraintInput, Counted, ProblemInput};
 use super::path_rules;
 use crate::answer::{self, Answer, Incumbent};
+use crate::confusion::{MatrixInput, MatrixProblem};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::metric::Scored;
@@ -20,6 +21,7 @@ pub enum Posed {
     Additive(Arc<Problem>, Option<Vec<f64>>),
     Constrained(Constrained),
     Metric(Box<Scored>),
+    Matrix(Box<MatrixProblem>),
     Area(Roc),
 }
 
@@ -42,6 +44,7 @@ impl ProblemInput {
 impl Posed {
     fn new(input: &ProblemInput) -> Result<Posed> {
         let (columns, points, shape) = (input.columns.clone(), input.points.clone(), input.shape);
+        let has_costs = !feature_costs(input).is_free();
         let counts_classes = match &input.constraints {
             None => None,
             Some(ConstraintInput { limits, counted: Counted::Classes { class_of } }) => {
@@ -53,13 +56,15 @@ impl Posed {
         match &input.goal {
             Goal::Classes(goal) => match counts_classes {
                 Some((limits, class_of)) => {
-                    Constrained::new(columns, points, goal, class_of, limits, shape)
+                    let goal = (goal.as_ref(), feature_costs(input));
+                    Constrained::paying(columns, points, goal, class_of, limits, shape)
                         .map(Posed::Constrained)
                 }
                 None => additive(input, goal.build_with(feature_costs(input))?),
             },
             Goal::RowCosts(goal) => of_row_costs(input, goal),
             Goal::Squares(goal) => additive(input, goal.build()?),
+            Goal::Metric(goal) if has_costs => matrix(input, &MatrixInput::from(goal.as_ref())),
             Goal::Metric(goal) => match counts_classes {
                 Some((limits, class_of)) => {
                     Scored::limited(columns, points, goal, class_of, limits, shape)
@@ -67,21 +72,14 @@ impl Posed {
                 None => Scored::new(columns, points, goal, shape),
             }
             .map(|scored| Posed::Metric(Box::new(scored))),
+            Goal::Matrix(goal) => matrix(input, goal),
             Goal::RankingArea(goal) => {
                 let (weights, most) = (goal.weights.clone(), goal.max_fpr);
                 let penalty = goal.leaf_penalty;
                 Roc::new(columns, points, weights, goal.positive, most, penalty, shape)
                     .map(Posed::Area)
             }
-            Goal::ClassShares(goal) => {
-                let scaled = match goal.impurity {
-                    Some(impurity) => goal.input.build_impurity(impurity),
-                    None => goal.input.clone().build_description(goal.n_cuts),
-                };
-                additive(input, scaled?)
-            }
-            Goal::Rates(goal) => additive(input, goal.build()?),
-            Goal::Targets(goal) => additive(input, goal.build()?),
+            Goal::Additive(goal) => additive(input, goal.build()?),
             Goal::Custom(goal) => additive(input, goal.build()?),
         }
     }
@@ -95,6 +93,7 @@ impl Posed {
             }
             Posed::Constrained(problem) => Posed::Constrained(problem.with_context(context)?),
             Posed::Metric(scored) => Posed::Metric(Box::new(scored.with_context(context)?)),
+            Posed::Matrix(problem) => Posed::Matrix(Box::new(problem.with_context(context)?)),
             Posed::Area(area) => Posed::Area(area.with_context(context)?),
         })
     }
@@ -124,6 +123,7 @@ impl Posed {
                 let attained = scored.attained(&answer.tree)?;
                 Ok((answer, None, attained))
             }
+            Posed::Matrix(problem) => Ok((problem.solve(run)?, None, Vec::new())),
             Posed::Area(area) => Ok((area.solve(run)?, None, Vec::new())),
         }
     }
@@ -134,6 +134,7 @@ impl Posed {
             Posed::Additive(problem, _) => problem.scale,
             Posed::Constrained(problem) => problem.scale(),
             Posed::Metric(scored) => scored.scale(),
+            Posed::Matrix(problem) => problem.scale(),
             Posed::Area(area) => area.scale(),
         };
         Run::new(limits, scale, pulse)
@@ -148,6 +149,13 @@ fn other_counts() -> Error {
 
 fn feature_costs(input: &ProblemInput) -> &FeatureCostList {
     input.feature_costs.as_ref().unwrap_or(&FREE)
+}
+
+fn matrix(input: &ProblemInput, goal: &MatrixInput) -> Result<Posed> {
+    let (columns, points) = (input.columns.clone(), input.points.clone());
+    let problem =
+        MatrixProblem::paying(columns, points, (goal, feature_costs(input)), input.shape)?;
+    Ok(Posed::Matrix(Box::new(problem)))
 }
 
 fn additive(input: &ProblemInput, scaled: Scaled) -> Result<Posed> {
@@ -172,6 +180,8 @@ fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
                 leaf_penalty,
                 n_groups,
                 weights,
+                row_weights: goal.weights.clone(),
+                feature_costs: feature_costs.clone(),
             };
             let (columns, points) = (input.columns.clone(), input.points.clone());
             Constrained::by_rows(columns, points, &counted, limits, input.shape)

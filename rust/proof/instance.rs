@@ -6,15 +6,16 @@ use super::numbers::quoted;
 use crate::cost::{Cost, Scale};
 use crate::data::{Column, ColumnKind, Feature, Order, Threshold};
 use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::Run;
 use crate::task::{Labelled, Structure};
 
 /// Cuts are asked one by one, and compared in pairs.
-const MOST_QUESTIONS: usize = 1 << 12;
+const MOST_QUESTIONS: usize = 1 << 14;
 /// Answers in all.
 const MOST_ANSWERS: usize = 1 << 30;
-/// No sum of costs is larger, so that no sum of a checker overflows.
+/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum of a checker
+/// overflows.
 const MOST_COST: Cost = 1 << 57;
 
 pub struct Instance {
@@ -90,7 +91,8 @@ impl Instance {
             .chunks_exact(labels)
             .map(|c| i128::from(*c.iter().max().unwrap_or(&0)))
             .sum();
-        if worst.max(i128::from(instance.leaf)) > i128::from(MOST_COST) {
+        let is_large = worst * labels as i128 > 1 << 62;
+        if is_large || worst.max(i128::from(instance.leaf)) > i128::from(MOST_COST) {
             return Err(Error::invalid("costs are in units too fine for a proof"));
         }
         Ok(instance)
@@ -177,8 +179,9 @@ fn too_many(n_cuts: u64) -> Error {
 
 /// The losses by label, where proofs are supported.
 fn supported(problem: &Problem) -> Result<&dyn Labelled> {
-    let plain = problem.shape.max_leaves.is_none()
-        && problem.shape.min_leaf_rows <= 1
+    let Shape { max_depth: _, max_leaves, min_leaf_rows } = problem.shape;
+    let plain = max_leaves.is_none()
+        && min_leaf_rows <= 1
         && problem.feature_costs.is_none()
         && problem.context.is_none();
     problem.labelled().filter(|_| plain).ok_or_else(refused)

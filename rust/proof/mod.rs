@@ -2,9 +2,10 @@
 //! as an instance of points and questions, and a proof that no tree of it is cheaper.
 //!
 //! Reading order: [`Instance`] (what is proved of) → `claim` (the tree, and the way to a proof) →
-//! `replay` (what is written) → `search` (what tells it how to go) → `look`.
+//! `replay` (what is written) → `oracle` (what tells it how to go) → `look` and `columns` (what both count).
 
 mod claim;
+mod columns;
 mod instance;
 mod look;
 mod numbers;

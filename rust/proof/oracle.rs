@@ -4,7 +4,8 @@
 
 use hashbrown::HashMap;
 
-use super::look::{Columns, Look, Node, Residual};
+use super::columns::{Columns, Look};
+use super::look::{Node, Residual};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -23,6 +24,8 @@ pub struct Oracle<'a, 'r> {
     pub leaf: Cost,
     /// By points and depth: what they cost at least, and whether that is what they cost.
     known: HashMap<(u128, Depth), (Cost, bool)>,
+    /// By points: what one look at pairs shows that they cost, at any depth beyond two.
+    shown: HashMap<u128, Cost>,
     pub looks: u64,
     run: &'a Run<'r>,
 }
@@ -48,6 +51,11 @@ impl Splits {
         self.low[question][0] + self.low[question][1]
     }
 
+    /// The least of all sums, and of another cost.
+    pub fn worth(&self, other: Cost) -> Cost {
+        (0..self.low.len()).map(|question| self.sum(question)).fold(other, Cost::min)
+    }
+
     /// The first of the least, if it is below the target.
     pub fn least(&self, target: Cost) -> Option<usize> {
         let least = (0..self.low.len()).min_by_key(|&question| self.sum(question))?;
@@ -61,13 +69,10 @@ impl Splits {
             return;
         }
         self.low[question][side] = cost;
-        for other in 0..self.low.len() {
-            if other == question || self.sum(other) >= target {
-                continue;
-            }
-            let lost = self.columns.lost((question, side), other);
-            for to in 0..2 {
-                self.low[other][to] = self.low[other][to].max(cost - lost[to]);
+        for (other, lost) in self.columns.lost((question, side)).into_iter().enumerate() {
+            if other != question && self.sum(other) < target {
+                let low = &mut self.low[other];
+                *low = [low[0].max(cost - lost[0]), low[1].max(cost - lost[1])];
             }
         }
     }
@@ -76,12 +81,17 @@ impl Splits {
 impl<'a, 'r> Oracle<'a, 'r> {
     pub fn new(residual: Residual<'a>, run: &'a Run<'r>) -> Self {
         let leaf = residual.instance.leaf;
-        Oracle { residual, leaf, known: HashMap::new(), looks: 0, run }
+        Oracle { residual, leaf, known: HashMap::new(), shown: HashMap::new(), looks: 0, run }
     }
 
     /// What is known of these points already.
     pub fn known(&self, key: u128, depth: Depth) -> (Cost, bool) {
         self.known.get(&(key, depth)).copied().unwrap_or((0, false))
+    }
+
+    /// What one look at pairs shows of these points, if one was taken.
+    pub fn shown(&self, key: u128) -> Option<Cost> {
+        self.shown.get(&key).copied()
     }
 
     fn keep(&mut self, key: u128, depth: Depth, cost: Cost, exact: bool) -> Cost {
@@ -109,12 +119,11 @@ impl<'a, 'r> Oracle<'a, 'r> {
             return Ok(cost);
         }
         self.count()?;
-        let totals = self.residual.totals(&node);
         let leaf = self.leaf;
-        let mut best = totals.iter().min().map_or(leaf, |least| least + leaf);
+        let mut best = self.residual.leaf(&node) + leaf;
         if depth > Some(0) {
             let columns = self.residual.columns(&mut node);
-            let found = columns.look(node.questions.len(), &totals, leaf, depth == Some(2));
+            let found = columns.look(0, depth == Some(2));
             for (leaves, stumps) in found.leaves.iter().zip(&found.stumps) {
                 let side = |s: usize| match depth {
                     Some(1) => leaves[s] + leaf,
@@ -141,15 +150,15 @@ impl<'a, 'r> Oracle<'a, 'r> {
         }
         self.count()?;
         let mut node = node;
-        let (totals, leaf) = (self.residual.totals(&node), self.leaf);
-        let one = totals.iter().min().map_or(leaf, |least| least + leaf);
+        let leaf = self.leaf;
+        let one = self.residual.leaf(&node) + leaf;
         let target = target.min(one);
         if target <= 2 * leaf {
             let cost = one.min(2 * leaf);
             return Ok(self.keep(key, depth, cost, cost == one));
         }
         let columns = self.residual.columns(&mut node);
-        let look = columns.look(node.questions.len(), &totals, leaf, target > 3 * leaf);
+        let look = columns.look(leaf, target > 3 * leaf);
         let of_two = look.leaves.iter().map(|[a, b]| a + b + 2 * leaf).min().unwrap_or(one);
         if target <= 3 * leaf {
             let cost = of_two.min(one).min(3 * leaf);
@@ -164,6 +173,7 @@ impl<'a, 'r> Oracle<'a, 'r> {
         let mut best = one.min(of_small);
         let mut target = target.min(best);
         let mut splits = Splits::of(columns, &look, leaf);
+        self.shown.insert(key, splits.worth(one));
         while let Some(question) = splits.least(target) {
             let asked = node.questions[question];
             let sides = self.residual.sides(&node, asked);
@@ -171,7 +181,10 @@ impl<'a, 'r> Oracle<'a, 'r> {
                 let known = self.known(of_side.0, below(depth)).0;
                 splits.raise((question, side), known, target);
             }
-            let first = usize::from(sides[1].1 > sides[0].1);
+            // The larger side more often costs enough by itself. Where it has many levels, it takes
+            // so many steps that the smaller one is tried before.
+            let is_deep = below(depth).is_none_or(|depth| depth > 3);
+            let first = usize::from((sides[1].1 > sides[0].1) != is_deep);
             for side in [first, 1 - first] {
                 let needed = target - splits.low[question][1 - side];
                 if splits.low[question][side] < needed {
@@ -185,7 +198,7 @@ impl<'a, 'r> Oracle<'a, 'r> {
                 best.min(if splits.sum(question) < target { splits.sum(question) } else { best });
             target = target.min(best);
         }
-        let least = (0..splits.low.len()).map(|q| splits.sum(q)).fold(best, Cost::min);
+        let least = splits.worth(best);
         Ok(self.keep(key, depth, least, least == best))
     }
 }

@@ -31,9 +31,18 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
         self.proved.get(&(key, depth)).copied().unwrap_or(Cost::MIN)
     }
 
-    fn small(&mut self, node: Node, key: u128, depth: Depth) -> Result<Cost> {
+    /// What points cost that are few levels above their leaves; `node` makes them, if it is not known.
+    fn small(
+        &mut self,
+        node: impl FnOnce(&Oracle) -> Node,
+        key: u128,
+        depth: Depth,
+    ) -> Result<Cost> {
         self.lemmas += 1;
-        let cost = self.oracle.small(node, key, depth)?;
+        let cost = match self.oracle.known(key, depth) {
+            (cost, true) => cost,
+            _ => self.oracle.small(node(self.oracle), key, depth)?,
+        };
         self.prove(key, depth, cost);
         Ok(cost)
     }
@@ -47,17 +56,21 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
             return Ok(known);
         }
         if Oracle::is_small(depth) {
-            return self.small(node, key, depth);
+            return self.small(|_| node, key, depth);
         }
         self.lemmas += 1;
         let leaf = self.oracle.leaf;
-        let totals = self.oracle.residual.totals(&node);
-        let one = totals.iter().min().map_or(leaf, |least| least + leaf);
+        if let Some(shown) = self.oracle.shown(key).filter(|_| target > 3 * leaf)
+            && shown >= target
+        {
+            return Ok(self.prove(key, depth, shown));
+        }
+        let one = self.oracle.residual.leaf(&node) + leaf;
         if target <= 2 * leaf {
             return Ok(self.prove(key, depth, one.min(2 * leaf)));
         }
         let columns = self.oracle.residual.columns(&mut node);
-        let look = columns.look(node.questions.len(), &totals, leaf, target > 3 * leaf);
+        let look = columns.look(leaf, target > 3 * leaf);
         if target <= 3 * leaf {
             let splits = look.leaves.iter().map(|[a, b]| a + b + 2 * leaf);
             return Ok(self.prove(key, depth, splits.fold(one.min(3 * leaf), Cost::min)));
@@ -66,7 +79,7 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
         while let Some(question) = splits.least(target) {
             self.split(&node, &mut splits, question, depth, target)?;
         }
-        let worth = (0..splits.low.len()).map(|q| splits.sum(q)).fold(one, Cost::min);
+        let worth = splits.worth(one);
         Ok(self.prove(key, depth, worth))
     }
 
@@ -89,7 +102,7 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
             for side in [first, 1 - first] {
                 let (key, _) = sides[side];
                 if splits.sum(question) < target && self.proved(key, depth) == Cost::MIN {
-                    let child = self.oracle.residual.child(node, asked, side);
+                    let child = |oracle: &Oracle| oracle.residual.child(node, asked, side);
                     let cost = self.small(child, key, depth)?;
                     splits.raise((question, side), cost, target);
                 }

@@ -1,117 +1,64 @@
-//! Goals whose leaf costs are any function of summed statistics: impurities, rates, several
-//! targets, and tasks of the user's own.
+//! Goals whose leaf costs are any function of summed statistics: the tasks of the registry, and
+//! those of the user's own.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bits::call_leaf_cost;
 use crate::error::{Error, Result};
-use crate::posed::{ClassShareInput, OwnGoal};
+use crate::posed::OwnGoal;
 use crate::serial::Writer;
-use crate::task::{
-    ClassInput, Deviance, Formula, FormulaInput, Impurity, RateInput, Scaled, TargetsInput,
-};
+use crate::task::{self, AdditiveInput, ClassInput, Formula, FormulaInput, Scaled};
 
 /// The first exception that a callback of a task raised. It ends a search, and goes to the caller
 /// as it is.
 pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Row weight by point and class, and the impurity of leaves: "gini", "entropy", or "mdl", which is
-/// given the number of cuts that a split can name.
-#[pyclass(frozen, module = "certree._core", name = "ClassShares")]
-pub(super) struct ClassShares {
-    pub(super) input: Arc<ClassShareInput>,
+/// Numbers of a task: a column of them, a single one, or none where the task does without.
+#[derive(FromPyObject)]
+pub(super) enum Numbers<'py> {
+    Column(PyReadonlyArray1<'py, f64>),
+    Number(f64),
+}
+
+/// Any task of the registry (`ADDITIVE`), by its name, with the columns of numbers that it takes.
+/// `point_of`: the point of each row, where columns are by row.
+#[pyclass(frozen, module = "certree._core", name = "Additive")]
+pub(super) struct Additive {
+    pub(super) input: Arc<AdditiveInput>,
 }
 
 #[pymethods]
-impl ClassShares {
+impl Additive {
     #[new]
+    #[pyo3(signature = (task, columns, n_points, leaf_penalty, point_of=None))]
     fn new(
-        impurity: &str,
-        weights: PyReadonlyArray1<'_, f64>,
-        class_weights: Vec<f64>,
-        balanced: bool,
-        n_cuts: u64,
-        leaf_penalty: f64,
-    ) -> PyResult<Self> {
-        let n_classes = class_weights.len();
-        let input = ClassInput {
-            n_classes,
-            n_labels: n_classes,
-            weights: weights.to_vec()?,
-            costs: vec![0.0; n_classes * n_classes],
-            class_weights,
-            balanced,
-            leaf_penalty,
-        };
-        let impurity = match impurity {
-            "gini" => Some(Impurity::Gini),
-            "entropy" => Some(Impurity::Entropy),
-            "mdl" => None,
-            other => return Err(PyValueError::new_err(format!("there is no impurity {other:?}"))),
-        };
-        Ok(ClassShares { input: Arc::new(ClassShareInput { input, impurity, n_cuts }) })
-    }
-}
-
-/// The deviance, "poisson" or "gamma", of targets from rates: by row, with each row's exposure,
-/// weight and point.
-#[pyclass(frozen, module = "certree._core", name = "Rates")]
-pub(super) struct Rates {
-    pub(super) input: Arc<RateInput>,
-}
-
-#[pymethods]
-impl Rates {
-    #[new]
-    #[pyo3(signature = (deviance, targets, exposures, weights, point_of, n_points, leaf_penalty))]
-    fn new(
-        deviance: &str,
-        targets: PyReadonlyArray1<'_, f64>,
-        exposures: Option<PyReadonlyArray1<'_, f64>>,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
-        point_of: PyReadonlyArray1<'_, u32>,
+        task: &str,
+        columns: BTreeMap<String, Option<Numbers<'_>>>,
         n_points: usize,
         leaf_penalty: f64,
+        point_of: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Self> {
-        let deviance = match deviance {
-            "poisson" => Deviance::Poisson,
-            "gamma" => Deviance::Gamma,
-            other => return Err(PyValueError::new_err(format!("there is no deviance {other:?}"))),
-        };
-        let input = RateInput {
-            deviance,
-            targets: targets.to_vec()?,
-            exposures: exposures.map(|exposures| exposures.to_vec()).transpose()?,
-            weights: weights.map(|weights| weights.to_vec()).transpose()?,
-            points: point_of.to_vec()?,
+        let mut given = BTreeMap::new();
+        for (name, numbers) in columns {
+            match numbers {
+                Some(Numbers::Column(column)) => _ = given.insert(name, column.to_vec()?),
+                Some(Numbers::Number(number)) => _ = given.insert(name, vec![number]),
+                None => {}
+            }
+        }
+        let input = AdditiveInput {
+            task: task::additive(task)?,
+            columns: given,
+            points: point_of.map(|points| points.to_vec()).transpose()?.unwrap_or_default(),
             n_points,
             leaf_penalty,
         };
-        Ok(Rates { input: Arc::new(input) })
-    }
-}
-
-/// Several targets: the number of classes of each, and row weight by point, then target and class.
-#[pyclass(frozen, module = "certree._core", name = "Targets")]
-pub(super) struct Targets {
-    pub(super) input: Arc<TargetsInput>,
-}
-
-#[pymethods]
-impl Targets {
-    #[new]
-    fn new(
-        n_classes: Vec<usize>,
-        weights: PyReadonlyArray1<'_, f64>,
-        leaf_penalty: f64,
-    ) -> PyResult<Self> {
-        let input = TargetsInput { n_classes, weights: weights.to_vec()?, leaf_penalty };
-        Ok(Targets { input: Arc::new(input) })
+        Ok(Additive { input: Arc::new(input) })
     }
 }
 
@@ -203,7 +150,7 @@ impl OwnGoal for CustomTask {
     }
 }
 
-fn keep_raised(raised: &Raised, error: PyErr) {
+pub(super) fn keep_raised(raised: &Raised, error: PyErr) {
     raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::additive::{ClassShares, Custom, Raised, Rates, Targets};
+use super::additive::{Additive, Custom, Raised};
+use super::matrix::Matrix;
 use crate::error::{Error, Result};
 use crate::metric::{Metric, MetricInput};
 use crate::posed::{self, RankingAreaInput, RowCostInput};
@@ -189,10 +190,9 @@ pub(super) enum Goal<'py> {
     RowCosts(Bound<'py, RowCosts>),
     Squares(Bound<'py, Squares>),
     Metric(Bound<'py, MetricGoal>),
+    Matrix(Bound<'py, Matrix>),
     RankingArea(Bound<'py, RankingArea>),
-    ClassShares(Bound<'py, ClassShares>),
-    Rates(Bound<'py, Rates>),
-    Targets(Bound<'py, Targets>),
+    Additive(Bound<'py, Additive>),
     Custom(Bound<'py, Custom>),
 }
 
@@ -204,10 +204,9 @@ impl Goal<'_> {
             Goal::RowCosts(goal) => posed::Goal::RowCosts(goal.get().input.clone()),
             Goal::Squares(goal) => posed::Goal::Squares(goal.get().input.clone()),
             Goal::Metric(goal) => posed::Goal::Metric(goal.get().input.clone()),
+            Goal::Matrix(goal) => posed::Goal::Matrix(goal.get().input.clone()),
             Goal::RankingArea(goal) => posed::Goal::RankingArea(goal.get().input.clone()),
-            Goal::ClassShares(goal) => posed::Goal::ClassShares(goal.get().input.clone()),
-            Goal::Rates(goal) => posed::Goal::Rates(goal.get().input.clone()),
-            Goal::Targets(goal) => posed::Goal::Targets(goal.get().input.clone()),
+            Goal::Additive(goal) => posed::Goal::Additive(goal.get().input.clone()),
             Goal::Custom(goal) => posed::Goal::Custom(goal.get().task.clone()),
         }
     }
@@ -216,6 +215,7 @@ impl Goal<'_> {
     pub(super) fn raised(&self) -> Option<Raised> {
         match self {
             Goal::Custom(goal) => Some(goal.get().task.raised.clone()),
+            Goal::Matrix(goal) => Some(goal.get().raised.clone()),
             _ => None,
         }
     }

@@ -5,9 +5,12 @@ mod additive;
 mod arrays;
 mod fronts;
 mod goals;
+mod matrix;
+mod near;
 mod parts;
 mod problem;
 mod search;
+mod share;
 mod table;
 mod tree;
 
@@ -18,6 +21,7 @@ use pyo3::types::PyDict;
 use crate::bounds;
 use crate::error::Error;
 use crate::posed::combinations;
+use crate::task::ADDITIVE;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
@@ -39,15 +43,15 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tree::PyTree>()?;
     module.add_class::<table::PyTable>()?;
     module.add_class::<table::PyPoints>()?;
+    module.add_class::<share::PyShare>()?;
     module.add_class::<search::PyAnswer>()?;
     module.add_class::<goals::Classes>()?;
     module.add_class::<goals::RowCosts>()?;
     module.add_class::<goals::Squares>()?;
     module.add_class::<goals::MetricGoal>()?;
+    module.add_class::<matrix::Matrix>()?;
     module.add_class::<goals::RankingArea>()?;
-    module.add_class::<additive::ClassShares>()?;
-    module.add_class::<additive::Rates>()?;
-    module.add_class::<additive::Targets>()?;
+    module.add_class::<additive::Additive>()?;
     module.add_class::<additive::Custom>()?;
     module.add_function(wrap_pyfunction!(additive::description_bits, module)?)?;
     module.add_class::<parts::Shape>()?;
@@ -58,9 +62,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parts::PathRule>()?;
     module.add_class::<problem::PyProblem>()?;
     module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::export_instance, module)?)?;
     module.add_function(wrap_pyfunction!(problem::prove, module)?)?;
     module.add_function(wrap_pyfunction!(fronts::whole_front, module)?)?;
     module.add_class::<fronts::PyFront>()?;
+    module.add_function(wrap_pyfunction!(near::near_optimal, module)?)?;
+    module.add_class::<near::PyNear>()?;
+    module.add_class::<near::PyListing>()?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;
     let combinations = PyDict::new(module.py());
@@ -73,6 +81,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         bounds.set_item(bound.name(), bound.words())?;
     }
     module.add("BOUNDS", bounds)?;
+    let additive = PyDict::new(module.py());
+    for task in ADDITIVE {
+        additive.set_item(task.name, (task.words, task.columns.to_vec()))?;
+    }
+    module.add("ADDITIVE", additive)?;
     module.add("APART", combinations::APART.to_vec())?;
+    module.add("APART_FOR", combinations::APART_FOR.to_vec())?;
     Ok(())
 }

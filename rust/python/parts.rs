@@ -6,7 +6,7 @@ use std::time::Duration;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 
 use crate::data::{Column, ColumnKind, Threshold};
 use crate::ids::ColumnId;
@@ -15,7 +15,7 @@ use crate::posed::{self, ConstraintInput, Counted};
 use crate::run;
 use crate::task::{FeatureCostInput, FeatureCostList};
 
-/// Limits on trees: `None` is no limit.
+/// Limits on trees, by their names in the core: `None` is no limit.
 #[pyclass(frozen, module = "certree._core", name = "Shape")]
 pub(super) struct Shape {
     pub(super) shape: crate::problem::Shape,
@@ -24,14 +24,19 @@ pub(super) struct Shape {
 #[pymethods]
 impl Shape {
     #[new]
-    #[pyo3(signature = (max_depth=None, max_leaves=None, min_leaf_rows=1))]
-    fn new(max_depth: Option<u32>, max_leaves: Option<u32>, min_leaf_rows: u64) -> Self {
-        Shape { shape: crate::problem::Shape { max_depth, max_leaves, min_leaf_rows } }
+    #[pyo3(signature = (**limits))]
+    fn new(limits: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut shape = crate::problem::Shape::default();
+        for (name, number) in limits.into_iter().flatten() {
+            shape.set(&name.extract::<String>()?, number.extract()?)?;
+        }
+        Ok(Shape { shape })
     }
 }
 
 /// How far a run may go: seconds, bytes, the gap to stop at, and threads. `None` is no limit.
-/// `held`: bytes of the limit that are taken when it begins.
+/// `held`: bytes of the limit that are taken when it begins. `all_sizes`: whether trees of fewer leaves
+/// will be asked for, too.
 #[pyclass(frozen, module = "certree._core", name = "Limits")]
 pub(super) struct Limits {
     pub(super) limits: run::Limits,
@@ -40,17 +45,18 @@ pub(super) struct Limits {
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (time=None, memory=None, gap=0.0, threads=1, held=0))]
+    #[pyo3(signature = (time=None, memory=None, gap=0.0, threads=1, held=0, all_sizes=false))]
     fn new(
         time: Option<f64>,
         memory: Option<u64>,
         gap: f64,
         threads: usize,
         held: u64,
+        all_sizes: bool,
     ) -> PyResult<Self> {
         let time = time.map(Duration::try_from_secs_f64).transpose();
         let time = time.map_err(|error| PyValueError::new_err(format!("time limit: {error}")))?;
-        Ok(Limits { limits: run::Limits { time, memory, held, gap, threads } })
+        Ok(Limits { limits: run::Limits { time, memory, held, gap, threads, all_sizes } })
     }
 }
 

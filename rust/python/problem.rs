@@ -24,9 +24,9 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "certree._core", name = "Problem")]
 pub(super) struct PyProblem {
     pub(super) input: ProblemInput,
-    posed: Posed,
+    pub(super) posed: Posed,
     /// Where a task that calls back leaves an exception.
-    raised: Option<Raised>,
+    pub(super) raised: Option<Raised>,
     #[pyo3(get)]
     digest: String,
 }
@@ -171,6 +171,27 @@ fn known(problem: &Problem, tree: &Tree, lower: f64, saved: Option<&[u8]>) -> Re
     match saved.and_then(|bytes| Incumbent::from_bytes(problem, bytes).ok()) {
         Some(known) => Ok(known.bounded_by(problem, lower)),
         None => Incumbent::of_tree(problem, tree.clone(), lower),
+    }
+}
+
+/// The problem as a text for programs that check proofs, with `about` (JSON) in it.
+#[pyfunction]
+pub(super) fn export_instance(
+    py: Python<'_>,
+    problem: &Bound<'_, PyProblem>,
+    about: &str,
+    limits: &Bound<'_, Limits>,
+) -> PyResult<String> {
+    let posed = &problem.get().posed;
+    let Posed::Additive(inner, None) = posed else {
+        return Err(proof::refused().into());
+    };
+    let found = search(py, limits, None, |limits, beat| {
+        Ok(Instance::of(inner, &posed.run(limits, Some(beat)))?.to_text(about))
+    })?;
+    match found.interrupt {
+        Some(interrupt) => Err(PyErr::from_value(interrupt.into_bound(py))),
+        None => Ok(found.result),
     }
 }
 

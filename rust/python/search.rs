@@ -1,5 +1,6 @@
 //! The way to a search and back, which all goals share: progress, interrupts, the answer.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -10,7 +11,7 @@ use super::additive::Raised as TaskRaised;
 use super::parts::Limits;
 use super::tree::PyTree;
 use crate::answer::{self, Answer, Incumbent};
-use crate::bounds::Decisions;
+use crate::bounds::{Bound as Decider, Decisions};
 use crate::problem::Problem;
 use crate::run::{self, Progress, Pulse, Run};
 
@@ -45,7 +46,7 @@ pub(super) struct PyAnswer {
     attained: Vec<f64>,
     /// The problem and all that is known of it, for a search that goes on; not of metrics and
     /// fronts.
-    open: Option<Open>,
+    pub(super) open: Option<Open>,
     /// The exception of a signal, such as KeyboardInterrupt, that ended the search. Whoever has
     /// kept the tree raises it.
     #[pyo3(get)]
@@ -169,6 +170,32 @@ impl PyAnswer {
             open,
             interrupt,
         })
+    }
+}
+
+/// What several processes took for an answer: seconds of the clock, work, and the bounds as time
+/// went by.
+#[derive(FromPyObject)]
+pub(super) struct Told {
+    seconds: f64,
+    nodes: u64,
+    kernel_calls: u64,
+    peak_bytes: u64,
+    bounds: HashMap<String, u64>,
+    curve: Vec<(f64, f64, f64)>,
+}
+
+impl PyAnswer {
+    /// With what the processes took that found it.
+    pub(super) fn told(mut self, told: Told) -> PyAnswer {
+        let Told { seconds, nodes, kernel_calls, peak_bytes, bounds, curve } = told;
+        (self.seconds, self.curve, self.peak_bytes) = (seconds, curve, peak_bytes);
+        (self.nodes, self.kernel_calls) = (nodes, kernel_calls);
+        let known: Vec<Decider> = self.decided.iter().map(|(bound, _)| bound).collect();
+        for bound in known {
+            self.decided.add(bound, bounds.get(bound.name()).copied().unwrap_or(0));
+        }
+        self
     }
 }
 

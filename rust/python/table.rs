@@ -7,10 +7,14 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::arrays::{Held, each_type};
-use crate::data::{Codes, Digit, Points, Ranked, Room, Sparse, Value, group, locate, rank_columns};
+use crate::data::{
+    Codes, Digit, Located, Points, Ranked, Room, Sparse, Value, group, locate, merge, rank_columns,
+};
 use crate::error;
+use crate::serial::{self, Kind, Saved, Writer, damaged};
 use crate::tree::Values;
 
 /// Columns in memory, each value replaced by its rank.
@@ -325,6 +329,55 @@ impl PyPoints {
         let codes =
             (codes.iter()).map(|codes| Ok(Codes::new(codes.to_vec()?))).collect::<PyResult<_>>()?;
         Ok(PyPoints { points: Points::grouped(codes, rows.to_vec()?) })
+    }
+
+    /// All points of some lists, where those with the same codes in the first columns become one: as
+    /// many columns as `n_codes` has. Also which one each became, list after list.
+    #[staticmethod]
+    #[pyo3(signature = (parts, n_codes, bytes=None))]
+    fn merged<'py>(
+        py: Python<'py>,
+        parts: Vec<Py<PyPoints>>,
+        n_codes: Vec<usize>,
+        bytes: Option<u64>,
+    ) -> PyResult<(PyPoints, Bound<'py, PyArray1<u32>>)> {
+        let room = room(bytes, None)?;
+        let parts: Vec<&Points> = parts.iter().map(|part| &part.get().points).collect();
+        let Located { points, point_of } = py.detach(|| merge(&parts, &n_codes, &room))?;
+        Ok((PyPoints { points }, PyArray1::from_vec(py, point_of)))
+    }
+
+    /// All of it as bytes, which [`from_bytes`] reads, here or in another process.
+    fn to_bytes(&self, py: Python<'_>) -> Py<PyBytes> {
+        let bytes = py.detach(|| {
+            let mut out = Writer::new();
+            self.points.write(&mut out);
+            serial::seal(Kind::Points, out)
+        });
+        PyBytes::new(py, &bytes).unbind()
+    }
+
+    /// The points that these bytes were made from.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let points = py.detach(|| {
+            let from = &mut serial::open(Kind::Points, bytes)?;
+            let points = Points::read(from)?;
+            from.finish()?;
+            let n_points = points.len();
+            if (0..points.n_columns()).any(|column| points.codes(column).len() != n_points) {
+                return Err(damaged("columns have different numbers of points"));
+            }
+            Ok(points)
+        })?;
+        Ok(PyPoints { points })
+    }
+
+    /// Pickles hold the bytes.
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Py<PyBytes>,))> {
+        let py = slf.py();
+        let read = py.get_type::<Self>().getattr("from_bytes")?.unbind();
+        Ok((read, (slf.get().to_bytes(py),)))
     }
 
     /// One array for each column.

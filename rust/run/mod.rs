@@ -6,12 +6,14 @@ mod decided;
 mod held;
 mod limits;
 mod machine;
+mod pace;
 mod progress;
 mod state;
 mod threads;
 
 pub use held::{Account, Counted, HeapBytes, Held};
 pub use limits::{Limits, Status};
+pub use pace::Pace;
 pub use progress::{Moment, Progress, Work};
 pub use state::{Aside, Pulse, Run};
 pub use threads::{on_deep_stack, on_threads};

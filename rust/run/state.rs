@@ -103,28 +103,25 @@ impl<'a> Run<'a> {
     /// A run for a part of this one, within what is left of its time and memory; this one is told
     /// by `pulse` alone.
     pub fn part<'b>(&self, scale: Scale, pulse: Pulse<'b>) -> Run<'b> {
-        self.part_to_gap(scale, 0.0, pulse)
-    }
-
-    /// A part that may stop at a gap of its own.
-    pub fn part_to_gap<'b>(&self, scale: Scale, gap: f64, pulse: Pulse<'b>) -> Run<'b> {
-        Run::with_gate(self.left(gap), scale, Some(pulse), self.side.gate().clone())
+        Run::with_gate(self.left(), scale, Some(pulse), self.side.gate().clone())
     }
 
     /// A run that helps this one while its workers wait, for so long at most.
     pub fn helper<'b>(&self, time: Duration, pulse: Pulse<'b>) -> Run<'b> {
-        let left = self.left(0.0);
+        let left = self.left();
         let time = left.time.map_or(time, |left| left.min(time));
         Run::new(Limits { time: Some(time), ..left }, self.scale, Some(pulse))
     }
 
-    fn left(&self, gap: f64) -> Limits {
+    /// What is left of the time and the memory, without a gap limit.
+    fn left(&self) -> Limits {
         Limits {
             time: self.limits.time.map(|limit| limit.saturating_sub(self.start.elapsed())),
             memory: self.limits.memory.map(|limit| limit.saturating_sub(self.bytes())),
             held: 0,
-            gap,
+            gap: 0.0,
             threads: self.limits.threads,
+            all_sizes: false,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::cost::{Cost, INFINITE};
 use crate::ids::{ColumnId, FeatureId};
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::search::common::Found;
 use crate::task::FeatureCosts;
 use crate::tree::Plan;
@@ -17,8 +17,9 @@ pub fn solve(problem: &Problem) -> Found {
     let mut brute = Brute::new(problem);
     let n = problem.points.len();
     let all = if n == 64 { u64::MAX } else { (1 << n) - 1 };
-    let depth = problem.shape.max_depth.unwrap_or(u32::MAX);
-    let (cost, plan) = brute.best(all, depth, problem.shape.max_leaves);
+    // `allowed` says which leaves are large enough.
+    let Shape { max_depth, max_leaves, min_leaf_rows: _ } = problem.shape;
+    let (cost, plan) = brute.best(all, max_depth.unwrap_or(u32::MAX), max_leaves);
     Found { plan, upper: cost, lower: cost }
 }
 
@@ -161,7 +162,6 @@ fn shares(leaves: Option<u32>) -> Vec<(Option<u32>, Option<u32>)> {
 mod tests {
     use super::*;
     use crate::data::{Column, ColumnKind, Points};
-    use crate::problem::Shape;
     use crate::task::ClassInput;
 
     /// Boolean columns; `points`: codes and the class of one row each.

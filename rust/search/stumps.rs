@@ -23,14 +23,15 @@ const TOGETHER: usize = 1 << 14;
 
 /// Whether no tree of the problem has more than one split.
 pub fn applies(problem: &Problem) -> bool {
-    let Shape { max_depth, max_leaves, .. } = problem.shape;
+    let Shape { max_depth, max_leaves, min_leaf_rows: _ } = problem.shape;
     let small = max_depth.is_some_and(|most| most <= 1) || max_leaves.is_some_and(|most| most <= 2);
     small && problem.feature_costs.is_none() && problem.context.is_none()
 }
 
 /// The best leaf or stump; if the run is stopped, the best of those that were looked at.
 pub fn solve(problem: &Problem, run: &Run) -> Result<Found> {
-    let Shape { max_depth, max_leaves, .. } = problem.shape;
+    // The sweep over a column knows how many rows a side holds.
+    let Shape { max_depth, max_leaves, min_leaf_rows: _ } = problem.shape;
     let mut sweep = Sweep::new(problem);
     let splits = max_depth != Some(0) && max_leaves != Some(1);
     let bytes = sweep.bytes_needed();

@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 const MAGIC: [u8; 4] = *b"\xc7ree";
 
 /// Changes whenever anything that is written changes.
-const VERSION: u8 = 3;
+const VERSION: u8 = 5;
 
 const CHECKSUM: usize = size_of::<u128>();
 
@@ -42,9 +42,11 @@ pub enum Kind {
     Problem,
     Plan,
     Search,
+    Points,
+    News,
 }
 
-const KINDS: [Kind; 3] = [Kind::Problem, Kind::Plan, Kind::Search];
+const KINDS: [Kind; 5] = [Kind::Problem, Kind::Plan, Kind::Search, Kind::Points, Kind::News];
 
 impl Kind {
     fn name(self) -> &'static str {
@@ -52,6 +54,8 @@ impl Kind {
             Kind::Problem => "a problem",
             Kind::Plan => "a plan",
             Kind::Search => "a search",
+            Kind::Points => "points",
+            Kind::News => "news of a search",
         }
     }
 }

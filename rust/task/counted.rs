@@ -10,9 +10,8 @@ use std::sync::Arc;
 use super::class_costs::ClassCosts;
 use super::class_input::{ClassInput, Real};
 use super::contract::Task;
-use super::feature_costs::FeatureCostList;
-use super::rows::Parts;
-use super::rows::{RowCosts, Weighed};
+use super::feature_costs::{FeatureCostList, FeatureCosts};
+use super::rows::{Parts, RowCosts, Weighed};
 use super::stated::Stated;
 use super::stated::StatedRows;
 use crate::cost::{Cost, Scale};
@@ -35,6 +34,17 @@ pub struct CountedInput {
     pub n_groups: usize,
     /// By point and group.
     pub weights: Vec<f64>,
+    /// Row weight by point, which pays for tests; it may be empty where all of them are free.
+    pub row_weights: Vec<f64>,
+    pub feature_costs: FeatureCostList,
+}
+
+/// The problem as classes, in units.
+pub struct CountedClasses {
+    pub classes: ClassCosts,
+    pub leaf_cost: Cost,
+    pub scale: Scale,
+    pub feature_costs: Option<FeatureCosts>,
 }
 
 /// About as many units has the weight of a group that is rounded.
@@ -47,12 +57,18 @@ impl CountedInput {
         input: &ClassInput,
         n_groups: usize,
         weights: Vec<f64>,
+        feature_costs: &FeatureCostList,
     ) -> Result<CountedInput> {
-        let Real { costs, normalizer, size, rounding, .. } = input.real()?;
+        let Real { costs, factors, normalizer, size, rounding } = input.real()?;
+        let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
+        let row_weights = input.weights.chunks_exact(input.n_classes).map(weigh).collect();
+        let spent = normalizer * feature_costs.everything();
         Ok(CountedInput {
             n_labels: input.n_labels,
             costs,
-            error: size * rounding,
+            error: (size + spent) * rounding,
+            row_weights,
+            feature_costs: feature_costs.clone(),
             normalizer,
             leaf_penalty: input.leaf_penalty,
             n_groups,
@@ -88,9 +104,14 @@ impl CountedInput {
             costs: self.costs.clone(),
             normalizer: self.normalizer,
             penalty: self.leaf_penalty,
-            weights: Vec::new(),
-            feature_costs: FeatureCostList::default(),
+            weights: self.paying().to_vec(),
+            feature_costs: self.feature_costs.clone(),
         })
+    }
+
+    /// The weights of rows that pay, of which there are none where all is free.
+    fn paying(&self) -> &[f64] {
+        if self.feature_costs.is_free() { &[] } else { &self.row_weights }
     }
 
     /// The weights in units, `per_weight` of them in a weight of 1 by group, each rounded to half a
@@ -107,17 +128,18 @@ impl CountedInput {
         (rounded, (0..self.n_groups).map(off).collect())
     }
 
-    /// Classes: one for each label, then one for each group, with these weights.
-    pub fn build(&self, weights: &[i64]) -> Result<(ClassCosts, Cost, Scale)> {
+    /// Classes: one for each label, then one for each group, with these weights. Where tests cost
+    /// something, what a row pays for a unit of them is the weight of a last class.
+    pub fn build(&self, weights: &[i64]) -> Result<CountedClasses> {
         let weighed = Weighed {
             costs: &self.costs,
             error: self.error,
             normalizer: self.normalizer,
-            weights: &[],
-            feature_costs: &FeatureCostList::default(),
+            weights: self.paying(),
+            feature_costs: &self.feature_costs,
         };
         let parts = RowCosts::scaled_to(TARGET, self.n_labels, weighed, self.leaf_penalty, None)?;
-        let Parts { rows, leaf_cost, scale, .. } = parts;
+        let Parts { rows, leaf_cost, scale, mut feature_costs } = parts;
         if weights.len() != rows.n_points() * self.n_groups {
             return Err(Error::invalid(format!(
                 "there are {} weights for {} points and {} groups",
@@ -126,17 +148,22 @@ impl CountedInput {
                 self.n_groups
             )));
         }
-        let n_classes = self.n_labels + self.n_groups;
+        let n_classes = self.n_labels + self.n_groups + usize::from(feature_costs.is_some());
         let mut all: Vec<Cost> = Vec::with_capacity(rows.n_points() * n_classes);
         for (point, own) in weights.chunks_exact(self.n_groups).enumerate() {
             all.extend(rows.stats(point));
             all.extend(own);
+            all.extend(feature_costs.iter().flat_map(|costs| costs.of_point(point)));
+        }
+        if let Some(costs) = &mut feature_costs {
+            costs.of_class =
+                (0..n_classes).map(|class| Cost::from(class + 1 == n_classes)).collect();
         }
         let costs = (0..n_classes * self.n_labels)
             .map(|at| Cost::from(at / self.n_labels == at % self.n_labels))
             .collect();
         let units = scale.units / self.normalizer;
         let classes = ClassCosts::of_integers(n_classes, self.n_labels, all, costs, units);
-        Ok((classes, leaf_cost, scale))
+        Ok(CountedClasses { classes, leaf_cost, scale, feature_costs })
     }
 }

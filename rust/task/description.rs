@@ -13,11 +13,19 @@
 
 use std::f64::consts::LN_2;
 
+use super::additive::AdditiveTask;
 use super::class_input::ClassInput;
-use super::impurity::Impurity;
+use super::impurity::{Impurity, classes};
 use super::scaled::Scaled;
 use crate::cost::sum;
 use crate::error::{Error, Result};
+
+pub(super) static MDL: AdditiveTask = AdditiveTask {
+    name: "mdl",
+    words: "bits that describe the tree and the classes of all rows",
+    columns: &["weights", "class_weights", "balanced", "n_cuts"],
+    build: |input| classes(input)?.build_description(input.whole_number("n_cuts")?),
+};
 
 impl ClassInput {
     /// What each leaf adds in bits per row, and what is taken off each tree, where there are
@@ -31,7 +39,7 @@ impl ClassInput {
 
     /// These rows by the bits that describe them and the tree. The leaf penalty follows from the
     /// data: the input's own must be 0.
-    pub fn build_description(mut self, n_cuts: u64) -> Result<Scaled> {
+    fn build_description(mut self, n_cuts: u64) -> Result<Scaled> {
         if self.leaf_penalty != 0.0 {
             return Err(Error::invalid("a description length has no leaf penalty beside its own"));
         }

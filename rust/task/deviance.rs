@@ -19,6 +19,7 @@
 //! move that by no more than Δc + (|ln(a / b)| + 1)·Δa + (a / b)·Δb, and no leaf has a larger a / b
 //! than all of its points. So much is an error of the formula like that of its floats.
 
+use super::additive::{AdditiveInput, AdditiveTask};
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
 use super::scaled::{Scaled, check_penalty};
@@ -26,24 +27,37 @@ use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 
+pub(super) static POISSON: AdditiveTask = AdditiveTask {
+    name: "poisson",
+    words: "Poisson deviance of targets from the leaf's rate, with exposure",
+    columns: &["targets", "exposures", "weights"],
+    build: |input| Rows::of(Deviance::Poisson, input)?.build(),
+};
+
+pub(super) static GAMMA: AdditiveTask = AdditiveTask {
+    name: "gamma",
+    words: "Gamma deviance of targets from the leaf's rate, with exposure",
+    columns: &["targets", "exposures", "weights"],
+    build: |input| Rows::of(Deviance::Gamma, input)?.build(),
+};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deviance {
+enum Deviance {
     Poisson,
     Gamma,
 }
 
 /// A problem of rates, by row.
-#[derive(Debug, Clone)]
-pub struct RateInput {
-    pub deviance: Deviance,
-    pub targets: Vec<f64>,
+struct Rows<'a> {
+    deviance: Deviance,
+    targets: &'a [f64],
     /// None if every row has an exposure of 1.
-    pub exposures: Option<Vec<f64>>,
-    pub weights: Option<Vec<f64>>,
+    exposures: Option<&'a [f64]>,
+    weights: Option<&'a [f64]>,
     /// The point of each row.
-    pub points: Vec<u32>,
-    pub n_points: usize,
-    pub leaf_penalty: f64,
+    points: &'a [u32],
+    n_points: usize,
+    leaf_penalty: f64,
 }
 
 /// Sums are whole numbers of units, of which the sizes of all points have about so many.
@@ -64,15 +78,26 @@ struct Rates {
     rate: f64,
 }
 
-impl RateInput {
-    pub fn build(&self) -> Result<Scaled> {
+impl<'a> Rows<'a> {
+    fn of(deviance: Deviance, input: &'a AdditiveInput) -> Result<Rows<'a>> {
+        Ok(Rows {
+            deviance,
+            targets: input.column("targets")?,
+            exposures: input.optional("exposures"),
+            weights: input.optional("weights"),
+            points: &input.points,
+            n_points: input.n_points,
+            leaf_penalty: input.leaf_penalty,
+        })
+    }
+
+    fn build(&self) -> Result<Scaled> {
         self.validate()?;
         let n = self.targets.len();
-        let of = |list: &Option<Vec<f64>>, row: usize| list.as_ref().map_or(1.0, |list| list[row]);
+        let of = |list: Option<&[f64]>, row: usize| list.map_or(1.0, |list| list[row]);
         let rows = || {
-            (0..n).map(|row| {
-                (row, self.targets[row], of(&self.exposures, row), of(&self.weights, row))
-            })
+            (0..n)
+                .map(|row| (row, self.targets[row], of(self.exposures, row), of(self.weights, row)))
         };
         let rate = match self.deviance {
             Deviance::Poisson => {
@@ -155,7 +180,7 @@ impl RateInput {
 
     fn validate(&self) -> Result<()> {
         let n = self.targets.len();
-        let lengths = [&self.exposures, &self.weights].map(|l| l.as_ref().map_or(n, Vec::len));
+        let lengths = [self.exposures, self.weights].map(|list| list.map_or(n, <[f64]>::len));
         if n == 0 || self.points.len() != n || lengths != [n, n] {
             return Err(Error::invalid("targets, exposures and weights are given for each row"));
         }
@@ -171,10 +196,10 @@ impl RateInput {
             let least = if self.deviance == Deviance::Poisson { "at least" } else { "above" };
             return Err(Error::invalid(format!("targets must be finite and {least} 0")));
         }
-        if !self.exposures.iter().flatten().all(positive) {
+        if !self.exposures.iter().copied().flatten().all(positive) {
             return Err(Error::invalid("exposures must be finite and above 0"));
         }
-        if !self.weights.iter().flatten().all(positive) {
+        if !self.weights.iter().copied().flatten().all(positive) {
             return Err(Error::invalid("row weights must be finite and above 0"));
         }
         check_penalty(self.leaf_penalty)?;

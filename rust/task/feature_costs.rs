@@ -10,6 +10,9 @@ use crate::cost::{Cost, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 
+use super::class_costs::ClassCosts;
+use super::whole_numbers::integers;
+
 /// The cost of a test as the user states it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureCostInput {
@@ -150,7 +153,39 @@ const MOST_COSTS: usize = 64;
 /// this.
 const MOST_DIGITS: i32 = 40;
 
+/// Feature costs as exact whole numbers over one denominator, if they are short decimals.
+pub struct ShortCosts {
+    pub tests: Vec<FeatureCost>,
+    pub denominator: i64,
+}
+
+impl ShortCosts {
+    /// It is an error if costs are none.
+    pub fn of(list: &FeatureCostList) -> Result<Option<ShortCosts>> {
+        list.validate()?;
+        let exact = integers(&numbers(&list.tests));
+        let found = exact.map(|(whole, denominator)| ShortCosts {
+            tests: from_numbers(&list.tests, &whole),
+            denominator,
+        });
+        Ok(found)
+    }
+}
+
 impl FeatureCosts {
+    /// Of classes: each pays so much for a unit of its weight, and rows have these class weights.
+    pub fn of_classes(
+        classes: &ClassCosts,
+        of_class: Vec<Cost>,
+        tests: Vec<FeatureCost>,
+        of_column: Vec<Option<u32>>,
+    ) -> FeatureCosts {
+        let mass =
+            |point| classes.weights(point).iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
+        let masses = (0..classes.n_points()).map(mass).collect();
+        FeatureCosts { tests, of_column, masses, by_cost: 1, of_class }
+    }
+
     /// Any masses and feature costs, in units of the objective that are rounded down: no point pays
     /// more than it should.
     ///
@@ -211,6 +246,19 @@ impl FeatureCosts {
             by_cost: distinct.len(),
             of_class: Vec::new(),
         })
+    }
+
+    /// These costs in a unit that is so many times finer.
+    pub fn times(&self, times: Cost) -> FeatureCosts {
+        let finer = |masses: &[Cost]| masses.iter().map(|mass| mass * times).collect();
+        let (masses, of_class) = (finer(&self.masses), finer(&self.of_class));
+        FeatureCosts { masses, of_class, ..self.clone() }
+    }
+
+    /// What all points pay for all tests at their full costs.
+    pub fn everything(&self) -> Cost {
+        let of = |point| self.tests.iter().map(|test| self.paid(point, test.full)).sum::<Cost>();
+        (0..self.masses.len() / self.by_cost.max(1)).map(of).sum()
     }
 
     /// What a point pays for a feature cost.

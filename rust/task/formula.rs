@@ -186,17 +186,18 @@ impl Task for FormulaTask {
     fn leaf_costs(&self, sums: &[i64], costs: &mut [Cost]) {
         let mut losses = vec![0.0; costs.len()];
         self.formula.losses(sums, &mut losses);
-        let mut within = true;
-        Level::detect().run(
+        let (units, error) = (self.units, self.error);
+        let within = Level::detect().run(
             #[inline(always)]
             || {
-                let (least, most) = (-3.0 * self.error - 1.0, 2.0 * MOST);
+                let (least, most, mut within) = (-3.0 * error - 1.0, 2.0 * MOST, true);
                 for (cost, &loss) in costs.iter_mut().zip(&losses) {
-                    let units = loss * self.units - self.error;
+                    let units = loss * units - error;
                     // What is not a number is not within.
                     within &= (units >= least) & (units < most);
                     *cost = units.max(0.0) as Cost;
                 }
+                within
             },
         );
         if !within {

@@ -10,6 +10,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::additive::{AdditiveInput, AdditiveTask};
 use super::class_input::ClassInput;
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
@@ -19,8 +20,41 @@ use crate::bits::Level;
 use crate::cost::sum;
 use crate::error::{Error, Result};
 
+pub(super) static GINI: AdditiveTask = AdditiveTask {
+    name: "gini",
+    words: "Gini impurity: squared error of the leaf's shares of classes",
+    columns: CLASSES,
+    build: |input| classes(input)?.build_impurity(Impurity::Gini),
+};
+
+pub(super) static ENTROPY: AdditiveTask = AdditiveTask {
+    name: "entropy",
+    words: "entropy: log loss of the leaf's shares of classes",
+    columns: CLASSES,
+    build: |input| classes(input)?.build_impurity(Impurity::Entropy),
+};
+
+/// Row weight by point and class, a factor for each class, and whether (1) the factors are also
+/// divided by the weight of their class, or not (0).
+const CLASSES: &[&str] = &["weights", "class_weights", "balanced"];
+
+/// The rows of such a task.
+pub(super) fn classes(input: &AdditiveInput) -> Result<ClassInput> {
+    let class_weights = input.column("class_weights")?.to_vec();
+    let n_classes = class_weights.len();
+    Ok(ClassInput {
+        n_classes,
+        n_labels: 1,
+        weights: input.column("weights")?.to_vec(),
+        costs: vec![0.0; n_classes],
+        class_weights,
+        balanced: input.flag("balanced")?,
+        leaf_penalty: input.leaf_penalty,
+    })
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Impurity {
+pub(super) enum Impurity {
     Gini,
     Entropy,
 }
@@ -66,7 +100,7 @@ fn logarithms(kind: Impurity, factors: &[f64], stats: &[i64]) -> Vec<f64> {
 impl ClassInput {
     /// These rows by the impurity of their leaves, as a mean over row weight. Costs of labels do
     /// not matter.
-    pub fn build_impurity(&self, kind: Impurity) -> Result<Scaled> {
+    pub(super) fn build_impurity(&self, kind: Impurity) -> Result<Scaled> {
         self.validate()?;
         let k = self.n_classes;
         let total = sum(self.weights.iter().copied());

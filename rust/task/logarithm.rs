@@ -29,7 +29,12 @@ pub fn ln(x: f64) -> f64 {
     let m = f64::from_bits((bits - (exponent << MANTISSA)) as u64);
     let s = (m - 1.0) / (m + 1.0);
     let square = s * s;
-    let series = TERMS.iter().rev().fold(0.0, |sum, term| sum * square + term);
+    // A loop, because a closure is not always compiled for the vectors of who calls this.
+    let (mut series, mut k) = (0.0, TERMS.len());
+    while k > 0 {
+        k -= 1;
+        series = series * square + TERMS[k];
+    }
     exponent as f64 * std::f64::consts::LN_2 + 2.0 * (s + s * square * series)
 }
 

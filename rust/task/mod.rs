@@ -1,20 +1,36 @@
 //! What a tree is asked to do well. A task turns a set of points into the cost of one leaf.
 //!
-//! To add a task whose cost adds up over leaves: write one file with its formula on top, implement
-//! [`Task`] in it, and add it to the list below. Nothing else needs to know: searches, bounds and
-//! the checker see only the trait.
+//! To add a task whose cost adds up over leaves: write one file with its formula on top and an
+//! [`AdditiveTask`] in it, and add one line to the registry below. Nothing else needs to know:
+//! searches, bounds and the checker see only the trait [`Task`], and what poses and saves problems
+//! sees only [`AdditiveInput`]. `docs/architecture/tasks.md` has the recipe.
 
+/// Makes a module of each line, and [`ADDITIVE`] of the tasks in it.
+macro_rules! registry {
+    ($($file:ident: $($task:ident)+,)*) => {
+        $(mod $file;)*
+
+        /// Every additive task, in the order of the registry.
+        pub static ADDITIVE: &[&AdditiveTask] = &[$($(&$file::$task,)+)*];
+    };
+}
+
+registry! {
+    deviance: POISSON GAMMA,
+    description: MDL,
+    impurity: GINI ENTROPY,
+    targets: TARGETS,
+}
+
+mod additive;
 mod class_costs;
 mod class_input;
 mod contract;
 mod counted;
-mod description;
-mod deviance;
 mod feature_costs;
 mod formula;
 mod front_task;
 mod grouped;
-mod impurity;
 mod known_tasks;
 mod leaf;
 mod logarithm;
@@ -27,21 +43,21 @@ mod squares;
 mod squares_input;
 mod stated;
 mod summed;
-mod targets;
 pub mod testing;
 mod twofold;
 mod whole_numbers;
 
+pub use additive::{AdditiveInput, AdditiveTask};
 pub use class_costs::ClassCosts;
 pub use class_input::ClassInput;
 pub use contract::{Labelled, Structure, Task};
-pub use counted::{CountedInput, SHARES};
-pub use deviance::{Deviance, RateInput};
-pub use feature_costs::{FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, paid};
+pub use counted::{CountedClasses, CountedInput, SHARES};
+pub use feature_costs::{
+    FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, ShortCosts, paid,
+};
 pub use formula::{Formula, FormulaInput};
 pub use front_task::FrontTask;
 pub use grouped::Grouped;
-pub use impurity::Impurity;
 pub use leaf::Leaf;
 pub use merged::merged;
 pub use merging::Merging;
@@ -51,4 +67,12 @@ pub use squares::Squares;
 pub use squares_input::SquaresInput;
 pub use stated::{Losses, Paying, Routed, Stated};
 pub use summed::Summed;
-pub use targets::TargetsInput;
+
+use crate::error::{Error, Result};
+
+/// The additive task of this name.
+pub fn additive(name: &str) -> Result<&'static AdditiveTask> {
+    let names = || ADDITIVE.iter().map(|task| task.name).collect::<Vec<_>>().join(", ");
+    let unknown = || Error::invalid(format!("there is no task {name:?}, but {}", names()));
+    ADDITIVE.iter().copied().find(|task| task.name == name).ok_or_else(unknown)
+}

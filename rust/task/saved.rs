@@ -1,13 +1,12 @@
 //! What tasks are built from, as bytes. A task itself is code, and is built again.
 
+use super::additive;
+use super::additive::AdditiveInput;
 use super::class_input::ClassInput;
-use super::deviance::{Deviance, RateInput};
 use super::feature_costs::{FeatureCostInput, FeatureCostList};
-use super::impurity::Impurity;
 use super::squares_input::SquaresInput;
-use super::targets::TargetsInput;
 use crate::error::Result;
-use crate::serial::{Reader, Saved, Writer, damaged};
+use crate::serial::{Reader, Saved, Writer};
 
 impl Saved for ClassInput {
     fn write(&self, out: &mut Writer) {
@@ -70,71 +69,27 @@ impl Saved for SquaresInput {
     }
 }
 
-impl Saved for RateInput {
+impl Saved for AdditiveInput {
     fn write(&self, out: &mut Writer) {
-        let RateInput { deviance, targets, exposures, weights, points, n_points, leaf_penalty } =
-            self;
-        out.byte(match deviance {
-            Deviance::Poisson => 0,
-            Deviance::Gamma => 1,
+        let AdditiveInput { task, columns, points, n_points, leaf_penalty } = self;
+        out.text(task.name);
+        out.list(columns.iter(), |out, (name, column)| {
+            out.text(name);
+            out.floats(column);
         });
-        out.floats(targets);
-        out.option(exposures.as_ref(), |out, exposures| out.floats(exposures));
-        out.option(weights.as_ref(), |out, weights| out.floats(weights));
         out.shorts(points);
         out.size(*n_points);
         out.float(*leaf_penalty);
     }
 
-    fn read(from: &mut Reader) -> Result<RateInput> {
-        let deviance = match from.byte()? {
-            0 => Deviance::Poisson,
-            1 => Deviance::Gamma,
-            _ => return Err(damaged("there is no such deviance")),
-        };
-        Ok(RateInput {
-            deviance,
-            targets: from.floats()?,
-            exposures: from.option(Reader::floats)?,
-            weights: from.option(Reader::floats)?,
+    fn read(from: &mut Reader) -> Result<AdditiveInput> {
+        Ok(AdditiveInput {
+            task: additive(&from.text()?)?,
+            columns: from.list(|from| Ok((from.text()?, from.floats()?)))?.into_iter().collect(),
             points: from.shorts()?,
             n_points: from.short()? as usize,
             leaf_penalty: from.float()?,
         })
-    }
-}
-
-impl Saved for TargetsInput {
-    fn write(&self, out: &mut Writer) {
-        let TargetsInput { n_classes, weights, leaf_penalty } = self;
-        out.list(n_classes.iter(), |out, &n| out.size(n));
-        out.floats(weights);
-        out.float(*leaf_penalty);
-    }
-
-    fn read(from: &mut Reader) -> Result<TargetsInput> {
-        Ok(TargetsInput {
-            n_classes: from.list(|from| Ok(from.short()? as usize))?,
-            weights: from.floats()?,
-            leaf_penalty: from.float()?,
-        })
-    }
-}
-
-impl Saved for Impurity {
-    fn write(&self, out: &mut Writer) {
-        out.byte(match self {
-            Impurity::Gini => 0,
-            Impurity::Entropy => 1,
-        });
-    }
-
-    fn read(from: &mut Reader) -> Result<Impurity> {
-        match from.byte()? {
-            0 => Ok(Impurity::Gini),
-            1 => Ok(Impurity::Entropy),
-            _ => Err(damaged("there is no such impurity")),
-        }
     }
 }
 

@@ -241,12 +241,13 @@ impl Task for Summed {
             }
             self.inner.leaf_costs(&own, costs);
         }
-        let (most, mut outside) = (self.most(), 0);
-        Level::detect().run(
+        let (most, charge) = (self.most(), self.charge);
+        let outside = Level::detect().run(
             #[inline(always)]
             || {
+                let mut outside = 0;
                 for (cost, &mass) in costs.iter_mut().zip(masses.iter()) {
-                    let charged = cost.wrapping_add(self.charge * (mass - 1));
+                    let charged = cost.wrapping_add(charge * (mass - 1));
                     // All bits, or none for leaves without points.
                     let filled = -Cost::from(mass > 0);
                     // The signs say whether the cost is below 0, the cost above the most, or what
@@ -255,6 +256,7 @@ impl Task for Summed {
                     outside |= filled & (*cost | over);
                     *cost = filled & charged;
                 }
+                outside
             },
         );
         if outside < 0 {

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::additive::AdditiveTask;
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
 use super::scaled::{Scaled, check_penalty};
@@ -15,14 +16,24 @@ use super::whole_numbers::integers;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, gcd, sum};
 use crate::error::{Error, Result};
 
+pub(super) static TARGETS: AdditiveTask = AdditiveTask {
+    name: "targets",
+    words: "errors of several targets, each of which the leaf gives a class",
+    columns: &["n_classes", "weights"],
+    build: |input| {
+        let n_classes = input.whole_numbers("n_classes")?.iter().map(|&n| n as usize).collect();
+        let weights = input.column("weights")?;
+        TargetsInput { n_classes, weights, leaf_penalty: input.leaf_penalty }.build()
+    },
+};
+
 /// A problem of several targets, each with classes of its own.
-#[derive(Debug, Clone)]
-pub struct TargetsInput {
+struct TargetsInput<'a> {
     /// By target: its number of classes.
-    pub n_classes: Vec<usize>,
+    n_classes: Vec<usize>,
     /// By point, then target and class: row weight.
-    pub weights: Vec<f64>,
-    pub leaf_penalty: f64,
+    weights: &'a [f64],
+    leaf_penalty: f64,
 }
 
 struct Targets {
@@ -39,9 +50,9 @@ struct Targets {
 /// Larger weights are added up instead of being cut into powers of two.
 const MOST_COUNT: i64 = 1 << 6;
 
-impl TargetsInput {
-    pub fn build(&self) -> Result<Scaled> {
-        let width = self.n_classes.iter().sum::<usize>();
+impl TargetsInput<'_> {
+    fn build(&self) -> Result<Scaled> {
+        let width = self.n_classes.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
         if width == 0 || self.n_classes.contains(&0) || !self.weights.len().is_multiple_of(width) {
             return Err(Error::invalid(format!(
                 "{} weights do not make points of {width} classes",
@@ -57,7 +68,7 @@ impl TargetsInput {
             return Err(Error::invalid("the total weight must be positive and finite"));
         }
         let most = MAX_TOTAL / 8 / (self.weights.len() as Cost).max(16);
-        let Counted { counts, weight_units, off } = counted(&self.weights, given, most);
+        let Counted { counts, weight_units, off } = counted(self.weights, given, most);
         let total = counts.iter().sum::<i64>();
         let (unit, leaf_cost) = penalty_in_units(self.leaf_penalty, total, most).ok_or_else(|| {
             Error::invalid(format!(
@@ -74,7 +85,7 @@ impl TargetsInput {
         let slack = if off > 0.0 { (2.0 * off * unit as f64).ceil() as Cost + 1 } else { 0 };
         let stated = StatedTargets {
             n_classes: self.n_classes.clone(),
-            weights: self.weights.clone(),
+            weights: self.weights.to_vec(),
             penalty: self.leaf_penalty,
         };
         Ok(Scaled {

@@ -24,7 +24,7 @@ pub enum Test {
 
 impl Test {
     /// What a cut of a feature asks, and where it sends missing values, if the column has any.
-    pub(super) fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
+    pub fn of(column: &Column, feature: &Feature, cut: u32) -> (Test, Option<Side>) {
         let known = |order: Order| match (&column.kind, order) {
             (ColumnKind::Category(values), Order::Is(value) | Order::IsOrMissing([value, _])) => {
                 values.get(value as usize).map(|value| Test::Is(value.clone()))

@@ -9,11 +9,12 @@ mod path_context;
 mod questions;
 mod rank_view;
 mod seen_rows;
+mod subset;
 
 pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use layout::{Layout, Paths};
 pub use nesting::Nesting;
 pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
-pub use rank_view::{Axis, Missing, Part, RankNode, RankView};
+pub use rank_view::{Axis, LeastRows, Missing, Part, RankNode, RankView};
 pub use seen_rows::SeenRows;

@@ -92,7 +92,7 @@ impl Offer {
         for (at, &question) in questions.iter().enumerate() {
             if let Some((test, price)) = tests.test(context.column(question)) {
                 // What is forbidden now may be allowed later, at the price that it would have now.
-                self.now[at] = context.test_price(state, question);
+                self.now[at] = context.price(state, question);
                 self.later[at] = self.now[at].min(price.discounted);
                 self.test[at] = i64::from(test);
                 self.group[at] = price.group.map_or(-1, i64::from);

@@ -83,8 +83,8 @@ impl PathContext {
         self.walk.allows(state, self.column(question))
     }
 
-    /// What tests alone ask for the question, whether it is allowed or not.
-    pub(super) fn test_price(&self, state: &State, question: u32) -> Cost {
+    /// What the question costs for a unit of mass, whether it is allowed or not.
+    pub fn price(&self, state: &State, question: u32) -> Cost {
         let cost = |costs: &Arc<FeatureCostContext>| costs.cost_in(state, self.column(question));
         self.feature_costs.as_ref().map_or(0, cost)
     }

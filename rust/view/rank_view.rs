@@ -16,9 +16,64 @@ pub struct RankView {
     pub fingerprints: Vec<Fingerprint>,
     pub worst: Vec<Cost>,
     pub root: RankNode,
+    /// `None` where one row is enough for a leaf.
+    pub least_rows: Option<LeastRows>,
     /// By feature: the code of missing values, if this feature has them lowest, and the one before
     /// it, which is otherwise the same, highest.
     lowest: Vec<Option<u32>>,
+}
+
+/// The least number of rows that a leaf must hold.
+pub struct LeastRows {
+    /// By row of the view: the rows of its point. A point counts once, with its first row.
+    of_row: Vec<u64>,
+    least: u64,
+}
+
+impl LeastRows {
+    fn new(data: &Points, points: &[u32], least: u64) -> Option<Self> {
+        let rows_of = |(at, &point): (usize, &u32)| match at > 0 && points[at - 1] == point {
+            true => 0,
+            false => data.rows(point as usize),
+        };
+        let of_row = || points.iter().enumerate().map(rows_of).collect();
+        (least > 1).then(|| LeastRows { of_row: of_row(), least })
+    }
+
+    /// What the problem asks of each leaf.
+    pub fn least(&self) -> u64 {
+        self.least
+    }
+
+    /// How many rows these rows of the view stand for.
+    pub fn count(&self, rows: impl Iterator<Item = u32>) -> u64 {
+        rows.map(|row| self.of_row[row as usize]).sum()
+    }
+
+    /// Give the rows at either end of an axis one value, up to the first that leaves enough of them
+    /// on its side. `order`: local rows, ascending by their values.
+    fn join_ends(&self, least: u64, rows: &[u32], order: &[u32], values: &mut [u32]) {
+        let of = |&row: &u32| rows[row as usize];
+        let first = self.places(least, order.iter().map(of)).min(order.len());
+        let last = self.places(least, order.iter().rev().map(of)).min(order.len());
+        let (low, high) = (values[first - 1], values[order.len() - last]);
+        let high = high.max(low);
+        values.iter_mut().for_each(|value| *value = (*value).clamp(low, high));
+    }
+
+    /// How many of these rows of the view it takes until they stand for `least`; more than there
+    /// are, if they never do.
+    pub fn places(&self, least: u64, rows: impl Iterator<Item = u32>) -> usize {
+        let (mut held, mut places) = (0, 0);
+        for row in rows {
+            held += self.of_row[row as usize];
+            places += 1;
+            if held >= least {
+                return places;
+            }
+        }
+        places + 1
+    }
 }
 
 /// Some rows of the view, sorted along every feature that splits them.
@@ -27,6 +82,9 @@ pub struct RankNode {
     /// By local row: its number in the view, ascending.
     pub rows: Vec<u32>,
     pub axes: Vec<Axis>,
+    /// What the cuts are known by that were taken away because they leave too few rows on a side;
+    /// 0 where none was taken but at the root.
+    pub cuts_of: Fingerprint,
 }
 
 /// Where missing values stand on an axis, if it is one of the two axes of a column that has some in
@@ -182,8 +240,11 @@ impl RankView {
             Order::MissingLowest(missing) if min_rows <= 1 => Some(missing),
             _ => None,
         });
-        let root = RankNode { rows: (0..points.len() as u32).collect(), axes: Vec::new() };
-        let mut view = RankView { fingerprints, worst, root, lowest: lowest.collect() };
+        let rows = (0..points.len() as u32).collect();
+        let root = RankNode { rows, axes: Vec::new(), cuts_of: 0 };
+        let least_rows = LeastRows::new(data, points, min_rows);
+        let lowest = lowest.collect();
+        let mut view = RankView { fingerprints, worst, root, least_rows, lowest };
         let mut axes = Vec::new();
         for (index, feature) in features.iter().enumerate() {
             if view.turns(index.into(), &mut axes) {
@@ -228,6 +289,7 @@ impl RankView {
         self.fingerprints.capacity() * size_of::<Fingerprint>()
             + self.worst.capacity() * size_of::<Cost>()
             + self.root.bytes()
+            + self.least_rows.as_ref().map_or(0, |least| 8 * least.of_row.capacity())
     }
 
     /// What the rows of a part are known by.
@@ -255,6 +317,13 @@ impl RankNode {
     /// The rows of a part as a node of their own. Partitions are stable, so nothing is sorted
     /// again.
     pub fn child(part: Part, view: &RankView) -> RankNode {
+        RankNode::child_with_least_rows(part, view, 1)
+    }
+
+    /// As above, without the cuts that leave fewer than `least` rows on a side: no tree below with
+    /// such leaves has them. `least` is no more than at the nodes above.
+    pub fn child_with_least_rows(part: Part, view: &RankView, least: u64) -> RankNode {
+        let least_rows = view.least_rows.as_ref().filter(|_| least > 1);
         let node = part.node;
         const GONE: u32 = u32::MAX;
         let mut local = vec![GONE; node.len()];
@@ -283,10 +352,19 @@ impl RankNode {
                     values.push(axis.cuts[axis.rank[row as usize] as usize]);
                 }
             }
+            if let Some(least_rows) = least_rows {
+                least_rows.join_ends(least, &rows, &order, &mut values);
+            }
             let lost = |row: usize| view.worst[rows[row] as usize];
             axes.extend(Axis::of(axis.feature, order, |at| values[at], lost));
         }
-        RankNode { rows, axes }
+        let cuts_of = match least_rows {
+            // What such a part lacks, all that it is a part of lack as well.
+            Some(least_rows) if least_rows.least == least => view.fingerprint(part),
+            Some(_) => mixed(mixed(node.cuts_of, 0) ^ view.fingerprint(part), least),
+            None => node.cuts_of,
+        };
+        RankNode { rows, axes, cuts_of }
     }
 }
 
@@ -329,6 +407,13 @@ fn sorted(values: &[u32], n_values: usize) -> (Vec<u32>, Vec<u32>) {
         *at += 1;
     }
     (order, ascending)
+}
+
+/// A fingerprint of a fingerprint and a number.
+fn mixed(of: Fingerprint, number: u64) -> Fingerprint {
+    const ODD: Fingerprint = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+    let x = of.wrapping_add(Fingerprint::from(number)).wrapping_mul(ODD);
+    (x ^ (x >> 67)).wrapping_mul(ODD)
 }
 
 /// One problem gives one search: numbers are a hash of the row's.

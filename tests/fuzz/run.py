@@ -15,6 +15,7 @@ import argparse
 import multiprocessing
 import os
 import random
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -69,10 +70,17 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def children_seconds() -> float:
+    """What all children that have ended have worked."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime
+
+
 def fuzz(name: str, seconds: float, seed: int) -> int:
     """Run one reader; the number of different failures."""
     spawn = multiprocessing.get_context("spawn")
     end = time.monotonic() + seconds
+    worked = 0.0
     counts: dict[str, int] = {}
     failures: dict[str, bytes] = {}
     while (left := end - time.monotonic()) > 0:
@@ -103,11 +111,13 @@ def fuzz(name: str, seconds: float, seed: int) -> int:
                 counts[value] = counts.get(value, 0) + 1
         if problem:
             failures.setdefault(problem, case)
+        before = children_seconds()
         child.kill()
         child.join()
+        worked += children_seconds() - before
     total = sum(counts.values())
     kinds = [f"{n:,} {kind}" for kind, n in sorted(counts.items())]
-    print(f"{name}: {total:,} cases, {', '.join(kinds)}")
+    print(f"{name}: {total:,} cases in {worked:,.0f} s of the processor, {', '.join(kinds)}")
     for number, (problem, case) in enumerate(failures.items()):
         FOUND.mkdir(exist_ok=True)
         path = FOUND / f"{name}-{int(time.time())}-{number}"

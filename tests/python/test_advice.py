@@ -17,6 +17,9 @@ from certree import (
     OptimalTreeRegressor,
 )
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 N = 2000

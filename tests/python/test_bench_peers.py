@@ -19,6 +19,9 @@ from peers import run as runner  # noqa: E402
 from peers.tables import REGRESSION_CUTS, load_tables  # noqa: E402
 from peers.tasks import objective  # noqa: E402
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 
 class Limits:
     def __init__(self, seconds, memory):

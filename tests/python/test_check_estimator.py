@@ -62,6 +62,10 @@ class Spread:
     def answer(self, sums):
         return float(sums[1] / sums[0])
 
+    def __repr__(self):
+        # It is part of the names of tests, which are the same in every process.
+        return "Spread()"
+
 
 def time_and_event(y):
     if y is None:

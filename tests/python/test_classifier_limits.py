@@ -14,6 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certree import OptimalTreeClassifier, Progress
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 
 def hard(n=2000):
     """Noise: nothing to find, so much to search."""

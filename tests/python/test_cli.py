@@ -5,13 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from certree import OptimalTreeClassifier, __version__, cli
+from certree import OptimalTreeClassifier, __version__, cli, near_optimal
 from certree.cli.fit import ESTIMATORS
 from certree.tree import Tree
 
@@ -39,6 +40,17 @@ def people(tmp_path, monkeypatch):
 
 def run(line: str) -> int:
     return cli.main(line.split())
+
+
+def refused(line, capsys):
+    """What a line that ends with an error prints of it, and nothing else."""
+    try:
+        code = run(line)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    return err
 
 
 def test_fit_prints_the_tree_and_the_certificate(people, capsys):
@@ -246,12 +258,7 @@ def test_errors_are_one_line_and_exit_code_2(people, capsys, line, message):
     (people / "other.json").write_text("{}")
     assert run("fit people.csv --target ill --drop id born --model model.json") == 0
     capsys.readouterr()
-    try:
-        code = run(line)
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
+    err = refused(line, capsys)
     assert err.startswith("certree: error: ") and err.count("\n") == 1
     assert message in err
 
@@ -265,6 +272,64 @@ def test_the_saved_file_holds_what_was_proved(people):
     assert run("fit people.csv --target ill --model model.json") == 0
     about = json.loads((people / "model.json").read_text())["certificate"]
     assert about["status"] == "optimal" and about["lower_bound"] == about["objective"]
+
+
+def test_near_counts_and_shows_the_trees_that_are_nearly_as_good(people, capsys):
+    options = "--drop id weight --max-depth 2 --leaf-penalty 0.01"
+    assert run(f"fit people.csv --target ill {options} --model model.json") == 0
+    capsys.readouterr()
+    assert run("near model.json people.csv --beyond 0.2 --show 2 --importances --output c.csv") == 0
+    out = capsys.readouterr().out
+    frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id", "weight")
+    model = OptimalTreeClassifier(max_depth=2, leaf_penalty=0.01).fit(frame, "ill")
+    found = near_optimal(model, frame, "ill", beyond=0.2)
+    assert out.startswith(f"{found.statement()}\n\n1. objective ")
+    for place, each in enumerate(islice(found, 2), start=1):
+        assert f"\n{place}. objective {each.objective:.6g}, {each.tree.n_leaves} leaves\n" in out
+        assert each.tree.to_text() in out
+    assert "\n3. objective" not in out
+    columns = found.columns()
+    assert pl.read_csv("c.csv")["share"].to_list() == pytest.approx(columns["share"].to_list())
+    for name, share in columns.select("column", "share").iter_rows():
+        assert re.search(rf"^ *{share:.1%} .*  {name}$", out, re.MULTILINE)
+    for name, least, mean, most, *_ in found.column_importances().iter_rows():
+        assert f"\n{least:.3f} {mean:.3f} {most:.3f}  {name}\n" in out
+
+
+@pytest.mark.parametrize(
+    "given", ["--within 0.5", "--n 7 --alike once", "--n 2 --leaf-answers any"]
+)
+def test_near_takes_what_near_optimal_takes(people, capsys, given):
+    fit = "fit people.csv --target ill --drop id --weight weight --max-depth 2 --model model.json"
+    assert run(fit) == 0
+    assert run(f"near model.json people.csv {given} --show 0") == 0
+    frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id")
+    model = OptimalTreeClassifier(max_depth=2).fit(frame, "ill", "weight")
+    words = given.replace("--", "").replace("-", "_").split()
+    asked = {name: value for name, value in zip(words[::2], words[1::2])}
+    for name, kind in (("within", float), ("n", int)):
+        if name in asked:
+            asked[name] = kind(asked[name])
+    found = near_optimal(model, frame, "ill", "weight", **asked)
+    assert f"\n{found.statement()}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("near model.json people.csv", "one of the arguments --within --beyond --n is required"),
+        ("near model.json people.csv --n 0", "n=0"),
+        ("near model.json people.csv --within 1 --show -1", "--show -1"),
+        ("near model.json people.csv --n 3 --within 1", "not allowed with"),
+        ("near model.json other.csv --n 3", "not the rows that the tree was fitted to"),
+    ],
+)
+def test_near_tells_what_is_wrong(people, capsys, line, message):
+    assert run("fit people.csv --target ill --drop id weight --max-depth 2 --model model.json") == 0
+    (people / "other.csv").write_text(PEOPLE.replace("8,58", "8,57"))
+    capsys.readouterr()
+    err = refused(line, capsys)
+    assert message in err and err.count("\n") == 1
 
 
 def test_the_command_runs_as_a_module():

@@ -43,15 +43,14 @@ class Errors:
 MODELS = {
     "Classes": (lambda **given: OptimalTreeClassifier(max_depth=2, **given), (X, Y)),
     "Metric": (lambda **given: OptimalTreeClassifier("f1", max_depth=2, **given), (X, Y)),
+    "Matrix": (
+        lambda **given: OptimalTreeClassifier("f1_macro", max_depth=2, **given),
+        (X, Y),
+    ),
     "RankingArea": (lambda **given: OptimalTreeClassifier("auc", max_depth=2, **given), (X, Y)),
     "RowCosts": (lambda **given: OptimalCostTree(max_depth=2, **given), (X, RNG.random((60, 2)))),
     "Squares": (lambda **given: OptimalTreeRegressor(max_depth=2, **given), (X, Y * 1.5)),
-    "ClassShares": (lambda **given: OptimalTreeClassifier("gini", max_depth=2, **given), (X, Y)),
-    "Rates": (lambda **given: OptimalTreeRegressor("poisson", max_depth=2, **given), (X, Y)),
-    "Targets": (
-        lambda **given: OptimalTreeClassifier(max_depth=2, **given),
-        (X, np.column_stack([Y, 1 - Y])),
-    ),
+    "Additive": (lambda **given: OptimalTreeClassifier("gini", max_depth=2, **given), (X, Y)),
     "Custom": (lambda **given: OptimalTree(Errors(), max_depth=2, **given), (X, np.eye(2)[Y])),
 }
 
@@ -66,14 +65,26 @@ def test_every_goal_is_in_it():
     assert all(set(parts) <= set(combinations._PARTS) for parts in _core.COMBINATIONS.values())
 
 
-@pytest.mark.parametrize("goal", MODELS)
+#: Others of the additive tasks, which share one row.
+MORE = {
+    "poisson": (lambda **given: OptimalTreeRegressor("poisson", max_depth=2, **given), (X, Y)),
+    "targets": (
+        lambda **given: OptimalTreeClassifier(max_depth=2, **given),
+        (X, np.column_stack([Y, 1 - Y])),
+    ),
+}
+
+
+@pytest.mark.parametrize("goal", [*MODELS, *MORE])
 def test_estimators_take_what_it_says_and_refuse_the_rest(goal):
-    make, data = MODELS[goal]
+    make, data = {**MODELS, **MORE}[goal]
     known = make().get_params()
     for name, value in PARTS.items():
         if name not in known:
             continue
-        if goal in combinations.takers(name):
+        row = "Additive" if goal in MORE else goal
+        refused = (goal, name) == ("targets", "class_weight")
+        if row in combinations.takers(name) and not refused:
             model = make(**{name: value}).fit(*data)
             assert model.status_ in ("optimal", "optimal_given_guess")
         else:
@@ -89,6 +100,9 @@ def test_pairs_are_refused_before_any_data_is_read():
         if "missing" in both and first != "path_rules":
             # What may be asked where, and anything else that a tree keeps to, are two things.
             assert OptimalTreeClassifier(**both).fit(X, Y).status_.startswith("optimal")
+            continue
+        if (first, second) == ("constraints", "feature_costs"):
+            assert OptimalTreeClassifier(**both).fit(X, Y).status_ == "optimal"
             continue
         if "path_rules" in both and second != "missing":
             continue
@@ -115,6 +129,11 @@ def test_rules_for_paths_go_with_nearly_everything():
                 assert model.certificate_.path_rules
 
 
+def additive(task, n_points=2, **columns):
+    point_of = np.array([0, 1], dtype=np.uint32)
+    return _core.Additive(task, columns, n_points, 0.0, point_of)
+
+
 def core_parts():
     points = _core.Points([np.array([0, 1], dtype=np.uint32)], np.array([1, 1], dtype=np.uint64))
     weights = np.array([1.0, 0.0, 0.0, 1.0])
@@ -126,12 +145,9 @@ def core_parts():
             np.array([[0.0], [1.0]]), np.array([0, 1], dtype=np.uint32), 2, None, 0.0
         ),
         "Metric": _core.Metric("fbeta", weights, [1, 1], False, 1, 0.0),
+        "Matrix": _core.Matrix("f1_macro", weights, [1, 1], False, 0.0),
         "RankingArea": _core.RankingArea(weights, 1, 1.0, 0.0),
-        "ClassShares": _core.ClassShares("gini", weights, [1, 1], False, 1, 0.0),
-        "Rates": _core.Rates(
-            "poisson", np.array([1.0, 3.0]), None, None, np.array([0, 1], dtype=np.uint32), 2, 0.0
-        ),
-        "Targets": _core.Targets([2], weights, 0.0),
+        "Additive": additive("gini", weights=weights, class_weights=np.ones(2), balanced=0.0),
         "Custom": _core.Custom(
             (lambda sums: sums.min(axis=1).astype(float), None, [1.0, 1.0], True, False, None),
             np.array([1, 0, 0, 1]),
@@ -155,12 +171,10 @@ def test_the_core_refuses_by_it_too(goal):
         parts["constraints"] = by_rows
 
     def problem(**given):
-        return _core.Problem([("a", None)], points, goals[goal], _core.Shape(1), **given)
+        return _core.Problem([("a", None)], points, goals[goal], _core.Shape(max_depth=1), **given)
 
     limits = _core.Limits()
-    # Sums of logarithms are no whole numbers: what rounding them can do is taken off the bound.
-    near = 1e-12 if goal == "Rates" else 1e-15
-    assert _core.solve(problem(), limits).lower_bound == pytest.approx(0.0, abs=near)
+    assert _core.solve(problem(), limits).lower_bound == pytest.approx(0.0, abs=1e-15)
     for name, part in parts.items():
         table = "reference" if name == "regrets" else name
         if table in _core.COMBINATIONS[goal]:
@@ -169,14 +183,54 @@ def test_the_core_refuses_by_it_too(goal):
             with pytest.raises(ValueError, match=f"{goal} cannot be combined with {table}"):
                 problem(**{name: part})
     for first, second in pairs(parts, 2):
+        both = {first: parts[first], second: parts[second]}
+        names = {"reference" if name == "regrets" else name for name in both}
+        takes = names <= set(_core.COMBINATIONS[goal])
+        apart = [{*pair} for pair in _core.APART]
+        apart += [{*pair} for only, *pair in _core.APART_FOR if only == goal]
+        if takes and names not in apart:
+            assert _core.solve(problem(**both), limits).objective <= 1.0
+            continue
         with pytest.raises(ValueError, match="cannot be combined with"):
-            problem(**{first: parts[first], second: parts[second]})
+            problem(**both)
+
+
+def test_an_additive_task_takes_what_the_core_lists():
+    points, *_ = core_parts()
+    targets = np.array([1.0, 3.0])
+    weights = np.array([1.0, 0.0, 0.0, 1.0])
+    inputs = {
+        "poisson": {"targets": targets, "exposures": None},
+        "gamma": {"targets": targets},
+        "gini": {"weights": weights, "class_weights": np.ones(2), "balanced": 1.0},
+        "targets": {"weights": weights, "n_classes": np.array([2.0])},
+    }
+    inputs["entropy"] = inputs["gini"]
+    inputs["mdl"] = {**inputs["gini"], "n_cuts": 1.0}
+    assert set(inputs) == set(_core.ADDITIVE)
+    for task, columns in inputs.items():
+        words, names = _core.ADDITIVE[task]
+        assert set(columns) <= set(names) and words
+        goal = additive(task, **columns)
+        problem = _core.Problem([("a", None)], points, goal, _core.Shape(max_depth=1))
+        assert _core.solve(problem, _core.Limits()).status == "optimal"
+        again = _core.Problem.from_bytes(problem.to_bytes())
+        assert again.digest == problem.digest
+    for wrong, said in [
+        (lambda: additive("gini"), "gini needs the column class_weights"),
+        (lambda: additive("gamma", targets=targets, size=1.0), "gamma takes .*, and not size"),
+        (lambda: additive("gini", **{**inputs["gini"], "balanced": 2.0}), "balanced is 0 or 1"),
+        (lambda: additive("gini", 3, **inputs["gini"]), "columns of 2 points, but there are 3"),
+        (lambda: additive("brier"), "there is no task \"brier\""),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            _core.Problem([("a", None)], points, wrong(), _core.Shape(max_depth=1))
 
 
 def test_the_digest_differs_where_anything_does():
     points, goals, parts, _ = core_parts()
     digests = [
-        _core.Problem([(name, None)], points, goal, _core.Shape(depth), **given).digest
+        _core.Problem([(name, None)], points, goal, _core.Shape(max_depth=depth), **given).digest
         for name, goal, depth, given in [
             ("a", goals["Classes"], 1, {}),
             ("b", goals["Classes"], 1, {}),
@@ -196,15 +250,15 @@ def test_the_digest_differs_where_anything_does():
     assert len(set(digests)) == len(digests) and all(len(digest) == 32 for digest in digests)
     # Of the data alone: not of what trees may be, nor of what is guessed.
     of = [("a", None)], points, goals["Classes"]
-    assert _core.Problem(*of, _core.Shape(3)).digest == digests[0]
-    assert _core.Problem(*of, _core.Shape(1), regrets=np.ones(2)).digest == digests[0]
+    assert _core.Problem(*of, _core.Shape(max_depth=3)).digest == digests[0]
+    assert _core.Problem(*of, _core.Shape(max_depth=1), regrets=np.ones(2)).digest == digests[0]
 
 
 def test_a_tree_of_another_problem_is_no_incumbent():
     points, goals, parts, _ = core_parts()
 
     def problem(goal, depth):
-        return _core.Problem([("a", None)], points, goals[goal], _core.Shape(depth))
+        return _core.Problem([("a", None)], points, goals[goal], _core.Shape(max_depth=depth))
 
     best = _core.solve(problem("Classes", 1), _core.Limits()).tree
     assert len(best.parts()) == 3

@@ -133,6 +133,7 @@ def test_paths_and_indicators_of_a_chain_take_linear_space():
     ],
     ids=["bytes", "values", "nested arrays", "nested objects"],
 )
+@pytest.mark.alone
 def test_documents_too_large_to_read_are_refused_at_once(text, message):
     began = time.monotonic()
     with pytest.raises(ValueError, match=f"not a JSON document: .*|{message}") as error:

@@ -13,6 +13,9 @@ from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from certree.schema import Column
 from certree.tree import Tree
 
+#: Rows with values that training had not are given on purpose: all must answer alike.
+pytestmark = pytest.mark.filterwarnings("ignore:values that were not there")
+
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import clone
 
 from certree import (
-    Capacity,
     FeatureCost,
     OptimalCostTree,
     OptimalTreeClassifier,
@@ -231,12 +230,7 @@ def test_bad_costs(costs, message):
 @pytest.mark.parametrize(
     "other, message",
     [
-        ({"objective": "f1"}, "feature_costs cannot be combined with objective='f1'"),
         ({"objective": "auc"}, "feature_costs cannot be combined with objective='auc'"),
-        (
-            {"constraints": (Capacity("ill", 0.2),)},
-            "feature_costs cannot be combined with constraints",
-        ),
         ({"reference": "guess"}, "feature_costs cannot be combined with reference="),
     ],
 )
@@ -245,9 +239,6 @@ def test_what_does_not_go_together(other, message):
     with pytest.raises(ValueError, match=message):
         OptimalTreeClassifier(feature_costs=COSTS, **other).fit(X, y)
     if "objective" not in other:
-        other = {
-            **other, **({"constraints": (Capacity(1, 0.2),)} if "constraints" in other else {})
-        }
         with pytest.raises(ValueError, match=message):
             OptimalCostTree(feature_costs=COSTS, **other).fit(
                 X, np.eye(2)[(y == "ill").astype(int)]

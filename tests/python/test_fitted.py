@@ -328,10 +328,15 @@ def open_search():
     rng = np.random.default_rng(11)
     X, y = rng.integers(0, 2, (600, 22)).astype(bool), rng.integers(0, 2, 600)
     whole = OptimalTreeClassifier(max_depth=5, n_jobs=1).fit(X, y).certificate_
-    for share in (0.5, 0.3, 0.7, 0.2, 0.4, 0.6, 0.1, 0.8):
-        limit = share * whole.seconds
+    early, late = 0.0, 4 * whole.seconds
+    for _ in range(30):
+        limit = (early + late) / 2
         model = OptimalTreeClassifier(max_depth=5, time_limit=limit, n_jobs=1).fit(X, y)
-        if model.status_ == "time_limit" and 10 < model.certificate_.nodes < whole.nodes:
+        if model.status_ == "optimal":
+            late = limit
+        elif model.certificate_.nodes <= 10:
+            early = limit
+        else:
             return model.set_params(time_limit=None), (X, y)
     raise AssertionError("no search was stopped in the middle")
 

@@ -176,6 +176,7 @@ def test_three_classes_have_no_false_positives():
 
 
 @pytest.mark.parametrize("axes", [("loss", "leaves"), ("false_negatives", "false_positives")])
+@pytest.mark.alone
 def test_one_time_limit_for_all_rows(axes):
     rng = np.random.default_rng(0)
     X, y = rng.random((1000, 10)), rng.integers(0, 2, 1000)

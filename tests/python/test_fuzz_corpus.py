@@ -13,6 +13,9 @@ sys.path.insert(0, str(FUZZ))
 import mutate  # noqa: E402
 import readers  # noqa: E402
 
+#: Damaged files hold values that training had not.
+pytestmark = pytest.mark.filterwarnings("ignore:values that were not there")
+
 CORPUS = {name: sorted((FUZZ / "corpus" / name).glob("*")) for name in readers.READERS}
 
 

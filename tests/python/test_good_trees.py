@@ -13,6 +13,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from certree import OptimalTreeClassifier, OptimalTreeRegressor
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 LIMITS: list[dict[str, Any]] = [
     {"max_depth": 5},
     {"max_depth": 6, "min_samples_leaf": 10},

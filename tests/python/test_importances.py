@@ -90,7 +90,8 @@ def test_importances_are_those_of_rows_that_walk_at_random(seed, weighted):
 
 
 OBJECTIVES = (
-    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc"
+    "accuracy", "balanced_accuracy", "f1", "fbeta", "jaccard", "mcc", "auc", "partial_auc",
+    "f1_macro", "f1_weighted", "f1_micro",
 )
 
 

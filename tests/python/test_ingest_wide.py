@@ -10,6 +10,9 @@ import pytest
 from certree import OptimalTreeClassifier, ingest
 from certree.ingest import cuts
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 WIDE = 100_000
 
 

@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+import certree
 from certree import (
+    __main__,
     Capacity,
     OptimalCostTree,
     OptimalPolicyTree,
@@ -22,6 +24,9 @@ from certree import (
     OptimalTreeRegressor,
     frontier,
 )
+
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals differ"),
@@ -337,6 +342,21 @@ def command_line(tmp_path):
     run.send_signal(signal.SIGINT)
     out, error = run.communicate(timeout=30)
     return run.returncode, out, error, tree
+
+
+def test_ctrl_c_while_the_command_line_loads(monkeypatch):
+    class Loading:
+        def find_spec(self, name, *_):
+            if name == "certree.cli":
+                raise KeyboardInterrupt
+            return None
+
+    for name in [name for name in sys.modules if name.startswith("certree.cli")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(certree, "cli", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Loading(), *sys.meta_path])
+    monkeypatch.setattr(sys, "argv", ["certree", "fit", "table.csv"])
+    assert __main__.main() == 130
 
 
 def test_the_command_line_prints_the_best_tree_and_leaves_with_130(tmp_path):

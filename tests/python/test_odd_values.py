@@ -48,6 +48,8 @@ def test_a_masked_feature_is_missing(dtype):
         model.predict(masked(given))
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element")
 def test_masked_targets_weights_and_costs_are_missing():
     for y in (masked(Y), masked(Y)[:, None], list(masked(Y)), masked(Y.astype("U1"))):
         with pytest.raises(ValueError, match="target 'y' has 1 value missing"):

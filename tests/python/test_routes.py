@@ -27,8 +27,8 @@ FITS = [
     ("one split", OptimalTreeRegressor(max_depth=1), TARGETS),
     ("intervals of cuts", OptimalTreeRegressor(max_depth=2), TARGETS),
     (
-        "relaxation, then cut by cut",
-        OptimalTreeRegressor(max_depth=2, min_samples_leaf=20),
+        "intervals of cuts",
+        OptimalTreeRegressor(max_depth=2, min_samples_leaf=20, max_leaf_nodes=3),
         TARGETS,
     ),
     ("cut by cut", OptimalTreeClassifier(**FEW), CLASSES),

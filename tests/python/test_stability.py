@@ -79,6 +79,7 @@ def test_leaves_alone_are_stable():
     assert one.agreement == 1
 
 
+@pytest.mark.alone
 def test_the_time_limit_is_for_all_of_it():
     X, y = data(2000)
     model = OptimalTreeClassifier(max_depth=4, leaf_penalty=0)

@@ -9,7 +9,7 @@ import pytest
 from brute import cases, least_objective, table, tree_objective
 from sklearn.base import clone
 
-from certree import OptimalSurvivalTree, Tree
+from certree import OptimalSurvivalTree, Tree, near_optimal
 
 
 def drawn(seed, n=None):
@@ -216,3 +216,15 @@ def test_what_is_refused():
         model.score(X, [1, 2, 3], [0, 0, 0])
     with pytest.raises(ValueError, match="times must be a vector"):
         model.predict_survival_function(X, [[1.0]])
+
+
+def test_curves_stay_those_of_the_tree_while_others_are_looked_at():
+    """Trees of one problem that are shown to somebody else are not the model's."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, (80, 4))
+    time, event = rng.integers(1, 9, 80), rng.random(80) < 0.7
+    model = OptimalSurvivalTree(max_depth=2, leaf_penalty=0.01).fit(X, time, event)
+    before = model.predict_survival_function(X)
+    others = near_optimal(model, X, time, event, within=0.2)
+    assert len([near.tree.curves for near in others]) > 1
+    np.testing.assert_array_equal(model.predict_survival_function(X), before)

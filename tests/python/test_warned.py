@@ -18,6 +18,9 @@ from certree import (
 )
 from certree.scoring import Scorer
 
+#: What it measures depends on what else the machine does.
+pytestmark = pytest.mark.alone
+
 SITES = pl.DataFrame({"site": ["a", "b", "a", "b"]})
 BY_SITE = OptimalTreeClassifier(max_depth=1, leaf_penalty=0).fit(SITES, [0, 1, 0, 1])
 ELSEWHERE = pl.DataFrame({"site": ["c"]})

@@ -171,6 +171,7 @@ def test_missing_values_categories_and_path_rules():
 
 
 @pytest.mark.parametrize("axes", [ERRORS, (*ERRORS, "leaves"), ("errors", ("rows", True))])
+@pytest.mark.alone
 def test_what_is_proved_when_the_time_is_up(axes):
     X, y = noise(1500)
     model = OptimalTreeClassifier(max_depth=4, thresholds=20, time_limit=1.0)

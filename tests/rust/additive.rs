@@ -4,27 +4,22 @@
 
 use std::time::Duration;
 
+use crate::common::additive_inputs::{additive_input, any_additive_input};
 use crate::common::judge::{ensure, proved_optimal, tree_is_sound};
 use crate::common::paths::PathMix;
 use crate::common::problems::Options;
-use crate::common::{Case, Random, for_seeds};
-use certree::cost::{Cost, Scale};
+use crate::common::{Case, Random, for_seeds, sets};
+use certree::bits::Level;
+use certree::cost::{Cost, INFINITE, Scale};
 use certree::data::Points;
 use certree::error::Result;
+use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::{best_first, brute, intervals};
 use certree::solve;
-use certree::task::{
-    ClassInput, Deviance, Impurity, Leaf, RateInput, Scaled, TargetsInput, Task, testing,
-};
-
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
+use certree::task::{ADDITIVE, AdditiveInput, Leaf, Scaled, Task, testing};
+use certree::view::{BitView, Cut};
 
 /// What a made-up task does with its two sums.
 #[derive(Debug, Clone, Copy)]
@@ -120,71 +115,10 @@ fn penalty(rng: &mut Random) -> f64 {
     rng.pick(&[0.0, 0.01, 0.05, 0.1, 0.013_722_191_3, 0.3])
 }
 
-fn impurity(case: &Case, rng: &mut Random) -> Result<Scaled> {
-    let k = rng.range(1, 4);
-    let weight = |rng: &mut Random| match rng.below(6) {
-        0 => 0.5 * rng.below(9) as f64,
-        1 => rng.unit(),
-        _ => rng.below(3) as f64,
-    };
-    let simple = rng.chance(0.5);
-    let mut weights: Vec<f64> = (0..case.n_points() * k).map(|_| weight(rng)).collect();
-    if simple {
-        weights.iter_mut().for_each(|w| *w = w.round());
-    }
-    weights[0] = 1.0;
-    let factor = |rng: &mut Random| rng.pick(&[1.0, 1.0, 2.5, 1.0 / 3.0]);
-    let input = ClassInput {
-        n_classes: k,
-        n_labels: k,
-        weights,
-        costs: vec![0.0; k * k],
-        class_weights: (0..k).map(|_| factor(rng)).collect(),
-        balanced: rng.chance(0.3),
-        leaf_penalty: penalty(rng),
-    };
-    input.build_impurity(rng.pick(&[Impurity::Gini, Impurity::Entropy]))
-}
-
-fn rates(case: &Case, rng: &mut Random) -> Result<Scaled> {
-    let deviance = rng.pick(&[Deviance::Poisson, Deviance::Gamma]);
-    let n = 2 * case.n_points();
-    let target = |rng: &mut Random| match deviance {
-        Deviance::Poisson => rng.below(4) as f64,
-        Deviance::Gamma => 0.25 + 3.0 * rng.unit(),
-    };
-    let mut targets: Vec<f64> = (0..n).map(|_| target(rng)).collect();
-    targets[0] = 1.0;
-    let some = |rng: &mut Random| {
-        let any = rng.chance(0.5);
-        any.then(|| (0..n).map(|_| 0.1 + rng.unit()).collect::<Vec<f64>>())
-    };
-    let input = RateInput {
-        deviance,
-        targets,
-        exposures: some(rng),
-        weights: some(rng),
-        points: (0..n as u32).map(|row| row / 2).collect(),
-        n_points: case.n_points(),
-        leaf_penalty: penalty(rng),
-    };
-    input.build()
-}
-
-fn targets(case: &Case, rng: &mut Random) -> Result<Scaled> {
-    let n_classes: Vec<usize> = (0..rng.range(1, 3)).map(|_| rng.range(1, 3)).collect();
-    let whole = rng.chance(0.7);
-    let mut weights = Vec::new();
-    for _ in 0..case.n_points() {
-        // Every target sees the same row weight.
-        let weight = if whole { rng.below(4) as f64 } else { 0.25 * rng.below(400) as f64 };
-        for &n in &n_classes {
-            let class = rng.below(n);
-            weights.extend((0..n).map(|c| if c == class { weight } else { 0.0 }));
-        }
-    }
-    weights[0] += 1.0;
-    TargetsInput { n_classes, weights, leaf_penalty: penalty(rng) }.build()
+/// An input of a task of the registry, each of which gets its turn.
+fn listed(case: &Case, rng: &mut Random) -> Result<Scaled> {
+    let penalty = penalty(rng);
+    any_additive_input(rng, case.n_points(), penalty).build()
 }
 
 fn agrees(
@@ -241,30 +175,112 @@ fn agrees(
 
 #[test]
 fn made_up_tasks() {
-    for_seeds(cases(1500), &Options::default(), |case| agrees(case, made_up));
+    for_seeds(600, &Options::default(), |case| agrees(case, made_up));
 }
 
 #[test]
-fn impurities() {
-    for_seeds(cases(1500), &Options::default(), |case| agrees(case, impurity));
+fn every_task_of_the_registry() {
+    for (task, listed) in ADDITIVE.iter().enumerate() {
+        for_seeds(300, &Options::default(), |case| {
+            agrees(case, |case, rng| {
+                let penalty = penalty(rng);
+                additive_input(rng, task, case.n_points(), penalty).build()
+            })
+            .map_err(|why| format!("{}: {why}", listed.name))
+        });
+    }
 }
 
 #[test]
-fn deviances() {
-    for_seeds(cases(1500), &Options::default(), |case| agrees(case, rates));
-}
-
-#[test]
-fn several_targets() {
-    for_seeds(cases(1500), &Options::default(), |case| agrees(case, targets));
+fn the_registry_says_what_its_tasks_are() {
+    let mut names: Vec<&str> = ADDITIVE.iter().map(|task| task.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), ADDITIVE.len(), "two tasks have one name");
+    let rng = &mut Random::new(3);
+    for (number, task) in ADDITIVE.iter().enumerate() {
+        assert!(task.words.split(' ').count() > 3, "{} has no words", task.name);
+        let mut input = additive_input(rng, number, 5, 0.01);
+        let said = |input: &AdditiveInput| input.build().err().map(|error| error.to_string());
+        assert_eq!(said(&input), None);
+        input.n_points += 1;
+        assert!(said(&input).is_some(), "{} has a point without numbers", task.name);
+        input.n_points -= 1;
+        input.columns.insert("tragets".into(), vec![1.0]);
+        assert!(said(&input).is_some_and(|said| said.contains("and not tragets")));
+        for column in input.columns.values_mut() {
+            column[0] = f64::NAN;
+        }
+        input.columns.remove("tragets");
+        assert!(said(&input).is_some(), "{} takes what is no number", task.name);
+    }
 }
 
 /// Rules for paths with tasks that are sums, and with tasks that are counts.
 #[test]
 fn any_task_with_rules_for_paths() {
     let options = Options { paths: PathMix::Any, max_points: 10, ..Options::default() };
-    for_seeds(cases(600), &options, |case| agrees(case, made_up));
-    for_seeds(cases(300), &options, |case| agrees(case, impurity));
-    for_seeds(cases(300), &options, |case| agrees(case, rates));
-    for_seeds(cases(300), &options, |case| agrees(case, targets));
+    for_seeds(600, &options, |case| agrees(case, made_up));
+    for_seeds(900, &options, |case| agrees(case, listed));
+}
+
+/// What some points cost as the best tree of so many levels, by what a tree is.
+fn best(problem: &Problem, questions: &[Cut], set: u64, levels: usize) -> Cost {
+    let allowed = sets::rows(problem, set) >= problem.shape.min_leaf_rows || is_free(problem);
+    let leaf = sets::leaf(problem, set) + problem.leaf_cost;
+    let mut least = if allowed { leaf } else { INFINITE };
+    for &question in questions.iter().filter(|_| levels > 0) {
+        let sides = sets::sides(problem, set, question);
+        let [a, b] = sides.map(|side| best(problem, questions, side, levels - 1));
+        least = least.min(a + b);
+    }
+    least
+}
+
+fn is_free(problem: &Problem) -> bool {
+    problem.shape.min_leaf_rows <= 1
+}
+
+/// What a kernel says of both sides of all columns at once, on every instruction set.
+fn both_sides_are_best(
+    case: &Case,
+    build: impl Fn(&Case, &mut Random) -> Result<Scaled>,
+) -> std::result::Result<(), String> {
+    let rng = &mut Random::new(case.rows.iter().sum::<u64>() * 31 + case.columns.len() as u64);
+    let scaled = build(case, rng).map_err(|e| format!("does not build: {e}"))?;
+    let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
+    let points = points.map_err(|e| e.to_string())?;
+    let problem = Problem::new(case.columns.clone(), points, scaled, case.shape);
+    let problem = problem.map_err(|e| e.to_string())?;
+    let task = problem.task.as_ref();
+    let bits = BitView::new(&problem.features, &problem.points, task, !is_free(&problem));
+    let questions: Vec<Cut> =
+        bits.root.columns.iter().map(|&question| bits.questions[question as usize]).collect();
+    let min_rows = problem.shape.min_leaf_rows as i64;
+    let ask = Ask { min_rows, leaf_cost: problem.leaf_cost, ..Ask::default() };
+    for levels in [3, 4].into_iter().filter(|_| (2..9).contains(&questions.len())) {
+        let should: Vec<[Cost; 2]> = (questions.iter())
+            .map(|&question| sets::sides(&problem, sets::all(&problem), question))
+            .map(|sides| sides.map(|side| best(&problem, &questions, side, levels - 1)))
+            .collect();
+        for level in Level::all() {
+            let mut kernel = Kernel::new(&bits, task, level);
+            let (mut look, stumps) = (Lookahead::default(), Ask { stumps: true, ..ask });
+            kernel.look(&bits.root, stumps, None, &|| false, &mut look).expect("nobody stops it");
+            kernel.bytes_for_both_sides(&bits.root, levels).expect("it knows how");
+            let found = kernel.both_sides(&bits.root, ask, levels, &|| false, &look);
+            let found = found.expect("nobody stops it").expect("it knows how");
+            ensure(found == should, || {
+                format!("{level:?}, {levels} levels: {found:?}, not {should:?}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn both_sides_of_all_columns_at_once() {
+    let options = Options { max_points: 12, ..Options::default() };
+    for_seeds(200, &options, |case| both_sides_are_best(case, made_up));
+    for_seeds(600, &options, |case| both_sides_are_best(case, listed));
 }

@@ -16,7 +16,7 @@ fn for_sets(
     options: &Options,
     check: impl Fn(&Problem, &mut Brute, &mut Random, u64) -> Result<(), String> + Copy,
 ) {
-    for_seeds(3_000, options, |case: &Case| {
+    for_seeds(1_000, options, |case: &Case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let mut oracle = Brute::new(&problem);
         let rng = &mut Random::new(case.n_points() as u64 + 7 * case.codes.len() as u64);

@@ -6,17 +6,13 @@ use std::time::Duration;
 use crate::common::judge::ensure;
 use crate::common::limited::{Limited, Oracle, Sums, limited, violation};
 use crate::common::paths::PathMix;
-use crate::common::{Case, Loss, for_all};
+use crate::common::{Case, Loss, cases, for_all};
 use certree::error::Error;
 use certree::pareto::Constrained;
 use certree::run::{Limits, Run, Status};
 use certree::task::ClassInput;
 
 const NONE: PathMix = PathMix::None;
-
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
 
 fn check(limited: &Limited, threads: usize, stopped: Option<Duration>) -> Result<(), String> {
     check_with(limited, threads, stopped, true, 1.0)
@@ -109,18 +105,20 @@ fn check_with(
 
 #[test]
 fn one_limit() {
-    for_all(0..6_000, |seed| check(&limited(seed, 1, NONE), 1, None));
+    for_all(0..cases(1_500), |seed| check(&limited(seed, 1, NONE), 1, None));
 }
 
 #[test]
 fn several_limits() {
-    for_all(100_000..104_000, |seed| check(&limited(seed, 3, NONE), 1 + seed as usize % 2, None));
+    for_all(100_000..100_000 + cases(1_000), |seed| {
+        check(&limited(seed, 3, NONE), 1 + seed as usize % 2, None)
+    });
 }
 
 /// The front search alone, with nothing to prune by.
 #[test]
 fn without_multipliers() {
-    for_all(300_000..306_000, |seed| {
+    for_all(300_000..300_000 + cases(1_500), |seed| {
         check_with(&limited(seed, 1 + seed as usize % 3, NONE), 1, None, false, 1.0)
     });
 }
@@ -142,7 +140,7 @@ fn long_decimals() {
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(200_000..200_500, |seed| {
+    for_all(200_000..200_000 + cases(500), |seed| {
         check(&limited(seed, 2, NONE), 1, Some(Duration::from_micros(seed % 5 * 60)))
     });
 }

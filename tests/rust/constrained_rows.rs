@@ -7,7 +7,7 @@ use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::{bounds_the_best, ensure};
 use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::problems::{Options, ShapeMix, random_problem};
-use crate::common::{Case, Random, for_all, sets};
+use crate::common::{Case, Random, cases, for_all, sets};
 use certree::data::Points;
 use certree::error::Error;
 use certree::pareto::{Constrained, LimitInput};
@@ -15,7 +15,7 @@ use certree::pareto::{Constrained, LimitInput};
 use crate::common::limited::Shares;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
-use certree::task::CountedInput;
+use certree::task::{CountedInput, FeatureCostList};
 
 /// A share, as a float and as a fraction.
 type Share = (f64, i64, i64);
@@ -62,8 +62,17 @@ fn counted(seed: u64, paths: PathMix) -> Counted {
         .collect();
     let normalizer = weights.iter().sum();
     let leaf_penalty = rng.pick(&[0.0, 0.0, 0.01, 0.1, 0.5]);
-    let input =
-        CountedInput { n_labels, costs, error: 0.0, normalizer, leaf_penalty, n_groups, weights };
+    let input = CountedInput {
+        n_labels,
+        costs,
+        error: 0.0,
+        normalizer,
+        leaf_penalty,
+        n_groups,
+        weights,
+        row_weights: Vec::new(),
+        feature_costs: FeatureCostList::default(),
+    };
     Counted { case, input, unit, limits }
 }
 
@@ -186,19 +195,17 @@ fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), Str
 /// `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn all_trees_and_labellings() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(0..cases.unwrap_or(1_500), |seed| check(seed, PathMix::None, None));
+    for_all(0..cases(600), |seed| check(seed, PathMix::None, None));
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(100_000..100_200, |seed| {
+    for_all(100_000..100_000 + cases(200), |seed| {
         check(seed, PathMix::None, Some(Duration::from_micros(seed % 5 * 60)))
     });
 }
 
 #[test]
 fn with_rules_for_paths() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(200_000..200_000 + cases.unwrap_or(1_000), |seed| check(seed, PathMix::Any, None));
+    for_all(200_000..200_000 + cases(600), |seed| check(seed, PathMix::Any, None));
 }

@@ -11,7 +11,7 @@ use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits, recompute};
 use crate::common::large::{built, noise};
 use crate::common::paths::{PathMix, PathRule, product, random_rules};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
+use crate::common::{Case, Loss, Random, cases, for_all, for_seeds, random_problem};
 use crate::feature_costs::{cuts, oracle_agrees};
 use certree::answer::Incumbent;
 use certree::check;
@@ -25,11 +25,6 @@ use certree::route::Route;
 use certree::run::{Limits, Run};
 use certree::solve;
 use certree::task::{ClassInput, FeatureCostList, FeatureCosts};
-
-/// So many random cases of each kind; CERTREE_CASES asks for more.
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
 
 fn ruled(paths: PathMix) -> Options {
     Options { paths, ..Options::default() }
@@ -74,7 +69,7 @@ impl Context for Once {
 
 #[test]
 fn a_context_of_ones_own() {
-    for_seeds(cases(2_000), &Options::default(), |case| {
+    for_seeds(1_000, &Options::default(), |case| {
         let context = Once { n_columns: case.columns.len() };
         let questions = vec![2; case.columns.len()];
         testing::obeys(&context, &questions, case.n_points() as u64)?;
@@ -90,7 +85,7 @@ fn a_context_of_ones_own() {
 
 #[test]
 fn states_say_what_statements_say() {
-    for_all(0..cases(20_000), |seed| {
+    for_all(0..cases(5_000), |seed| {
         let rng = &mut Random::new(seed);
         let n = rng.below(7);
         let questions: Vec<u32> = (0..n).map(|_| rng.pick(&[0, 1, 1, 2, 5])).collect();
@@ -123,7 +118,7 @@ fn states_say_what_statements_say() {
 #[test]
 fn prices_are_a_context() {
     let options = Options { prices: true, ..Options::default() };
-    for_seeds(cases(3_000), &options, |case| {
+    for_seeds(1_000, &options, |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let Some(costs) = &problem.feature_costs else { return Ok(()) };
         let rng = &mut Random::new(case.n_points() as u64 + 31 * case.columns.len() as u64);
@@ -139,7 +134,7 @@ fn the_oracle_finds_the_best_of_all_trees() {
     for paths in PathMix::ALL {
         for prices in [false, true] {
             let few = Options { max_points: 9, max_columns: 4, prices, ..ruled(paths) };
-            for_seeds(cases(150), &few, |case| match cuts(case) {
+            for_seeds(150, &few, |case| match cuts(case) {
                 0..=3 => oracle_agrees(case, 3),
                 4..=6 => oracle_agrees(case, 2),
                 _ => Ok(()),
@@ -150,33 +145,33 @@ fn the_oracle_finds_the_best_of_all_trees() {
 
 #[test]
 fn at_most_some_columns_on_a_path() {
-    for_seeds(cases(2_000), &ruled(PathMix::Most), agrees);
+    for_seeds(1_000, &ruled(PathMix::Most), agrees);
 }
 
 #[test]
 fn one_column_after_another() {
-    for_seeds(cases(2_000), &ruled(PathMix::After), agrees);
+    for_seeds(1_000, &ruled(PathMix::After), agrees);
 }
 
 #[test]
 fn columns_that_may_meet() {
-    for_seeds(cases(2_000), &ruled(PathMix::Together), agrees);
+    for_seeds(1_000, &ruled(PathMix::Together), agrees);
 }
 
 #[test]
 fn a_forced_root() {
-    for_seeds(cases(2_000), &ruled(PathMix::First), agrees);
+    for_seeds(1_000, &ruled(PathMix::First), agrees);
 }
 
 #[test]
 fn several_rules_together() {
-    for_seeds(cases(3_000), &ruled(PathMix::Any), agrees);
+    for_seeds(1_000, &ruled(PathMix::Any), agrees);
 }
 
 #[test]
 fn rules_and_prices() {
     for paths in PathMix::ALL {
-        for_seeds(cases(800), &Options { prices: true, ..ruled(paths) }, agrees);
+        for_seeds(500, &Options { prices: true, ..ruled(paths) }, agrees);
     }
 }
 
@@ -184,14 +179,14 @@ fn rules_and_prices() {
 fn every_loss() {
     use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
     for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
-        for_seeds(cases(800), &Options { loss, ..ruled(PathMix::Any) }, agrees);
+        for_seeds(500, &Options { loss, ..ruled(PathMix::Any) }, agrees);
     }
 }
 
 #[test]
 fn several_questions_of_one_column() {
     for columns in [ColumnMix::Category, ColumnMix::Ordered, ColumnMix::Boolean] {
-        for_seeds(cases(800), &Options { columns, ..ruled(PathMix::Any) }, agrees);
+        for_seeds(500, &Options { columns, ..ruled(PathMix::Any) }, agrees);
     }
 }
 
@@ -199,21 +194,21 @@ fn several_questions_of_one_column() {
 fn limits_on_the_shape() {
     for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
         for paths in PathMix::ALL {
-            for_seeds(cases(300), &Options { limits, ..ruled(paths) }, agrees);
+            for_seeds(300, &Options { limits, ..ruled(paths) }, agrees);
         }
     }
 }
 
 #[test]
 fn any_number_of_threads() {
-    for_seeds(cases(500), &ruled(PathMix::Any), |case| {
+    for_seeds(500, &ruled(PathMix::Any), |case| {
         agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_seeds(cases(300), &ruled(PathMix::Any), |case| {
+    for_seeds(300, &ruled(PathMix::Any), |case| {
         let none = Limits::default();
         keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
         for micros in [0, 5, 50] {
@@ -230,7 +225,7 @@ fn stopped_searches_bound_the_optimum() {
 /// Whatever is forbidden, a leaf is allowed, and it is the best one.
 #[test]
 fn where_everything_is_forbidden_the_answer_is_the_best_leaf() {
-    for_seeds(cases(300), &Options::default(), |case| {
+    for_seeds(300, &Options::default(), |case| {
         for rule in [PathRule::Together(Vec::new()), PathRule::Most(0)] {
             let forbidden = Case { paths: vec![rule], ..case.clone() };
             agrees(&forbidden)?;

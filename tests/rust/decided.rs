@@ -64,6 +64,24 @@ fn of_deep_cuts(seed: u64) -> Decisions {
     by_cuts(&case.problem().expect("noise"), &best_first::Options::default())
 }
 
+/// Two processes search a half of all trees each, the second one after it has heard of the first.
+fn of_told(seed: u64) -> Decisions {
+    let mut case = noise(40, 6, 3, 2, seed);
+    case.shape.max_depth = Some(4);
+    let problem = case.problem().expect("noise");
+    let half = |rest, told: &best_first::News| {
+        let run = run(&problem);
+        let part = Some(best_first::Part { rest, of: 2 });
+        let options = best_first::Options { part, ..best_first::Options::default() };
+        let found = best_first::go_on_told(&problem, &run, &options, Default::default(), told);
+        (found.expect("a search").1.expect("its nodes"), run.work().bounds)
+    };
+    let (mut first, mut second) = (best_first::News::default(), best_first::News::default());
+    let (nodes, _) = half(0, &first);
+    second.learn(&first.of(&nodes, false)).expect("news");
+    half(1, &second).1
+}
+
 /// What decided a search over intervals of cuts.
 fn by_intervals(problem: &Problem) -> Decisions {
     let run = run(problem);
@@ -108,6 +126,13 @@ fn with_few_rows(seed: u64) -> Decisions {
     case.shape = Shape { max_depth: Some(2), max_leaves: None, min_leaf_rows: 2 };
     let problem = case.problem().expect("noise");
     solve(&problem, &run(&problem)).expect("a search").work.bounds
+}
+
+/// So many rows for each leaf that neighbouring cuts are bounded together.
+fn with_many_rows(seed: u64) -> Decisions {
+    let mut case = noisy_targets(90, 60, seed);
+    case.shape = Shape { max_depth: Some(3), max_leaves: None, min_leaf_rows: 12 };
+    by_intervals(&case.problem().expect("noise"))
 }
 
 /// What decided a search with the floors of a reference.
@@ -258,7 +283,7 @@ fn of_far_apart_costs(seed: u64) -> Decisions {
 type Draw = fn(u64) -> Decisions;
 
 /// A small problem for each bound.
-const CASES: [(Bound, Draw); 29] = [
+const CASES: [(Bound, Draw); 31] = [
     (Bound::Leaf, of_weighed_cuts),
     (Bound::EquivalentPoints, of_weighed_cuts),
     (Bound::LookAhead, of_counted_cuts),
@@ -268,6 +293,7 @@ const CASES: [(Bound, Draw); 29] = [
     (Bound::EqualSplits, of_deep_cuts),
     (Bound::Similarity, of_deep_cuts),
     (Bound::Scope, of_deep_cuts),
+    (Bound::Told, of_told),
     (Bound::OtherCosts, of_f_beta),
     (Bound::AffordableLeaves, of_intervals),
     (Bound::NeighbouringCuts, of_intervals),
@@ -275,6 +301,7 @@ const CASES: [(Bound, Draw); 29] = [
     (Bound::TwoLabels, of_intervals_of_labels),
     (Bound::Floors, of_a_guess),
     (Bound::FewerLimits, with_few_rows),
+    (Bound::FewerRows, with_many_rows),
     (Bound::Completion, of_own_front),
     (Bound::Multipliers, of_one_limit),
     (Bound::Area, of_curves),
@@ -333,7 +360,8 @@ fn a_bound_that_is_switched_off_never_decides() {
 }
 
 /// Bounds of values that are only partly ordered, of metrics, and of guesses.
-const OF_OTHERS: [Bound; 15] = [
+const OF_OTHERS: [Bound; 16] = [
+    Bound::Told,
     Bound::Floors,
     Bound::OtherCosts,
     Bound::Completion,

@@ -1,17 +1,17 @@
 //! Objectives and bounds in fractions: every tree is tried in the caller's own numbers, and no
 //! rounding is left out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::common::judge::agrees_with_oracle;
 use crate::common::problems::{LossKind, Options};
-use crate::common::{Case, Loss, Random, for_all, for_seeds, sets};
+use crate::common::{Case, Loss, Random, Squares, cases, for_all, for_seeds, sets};
 use certree::answer::{exactly, solve};
 use certree::cost::{INFINITE, Scale};
 use certree::exact::Ratio;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
-use certree::task::{ClassInput, Losses, RowCosts};
+use certree::task::{ClassInput, Losses, Routed, RowCosts};
 
 /// The best trees of all sets of points.
 struct Best<'a> {
@@ -33,7 +33,7 @@ impl Best<'_> {
         };
         let mut best = (0..n).map(cost).min().expect("there is a label");
         if depth > 0 && leaves > 1 {
-            for [a, b] in self.splits(set) {
+            for [a, b] in splits(self.problem, set) {
                 for left in 1..leaves.min(set.count_ones()) {
                     let both = &self.of(a, depth - 1, left) + &self.of(b, depth - 1, leaves - left);
                     best = best.min(both);
@@ -43,30 +43,67 @@ impl Best<'_> {
         self.known.insert((set, depth, leaves), best.clone());
         best
     }
+}
 
-    fn splits(&self, set: u64) -> Vec<[u64; 2]> {
-        let problem = self.problem;
-        let least = problem.shape.min_leaf_rows.max(1);
-        let enough = |&side: &u64| side != 0 && sets::rows(problem, side) >= least;
-        let mut found = Vec::new();
-        for index in 0..problem.features.len() {
-            let feature = problem.features.get(index);
-            for cut in 0..feature.cuts {
-                let left = |&p: &usize| feature.goes_left(&problem.points, p, cut);
-                let left = sets::points(set).filter(left).fold(0, |set, p| set | 1 << p);
-                let sides = [left, set & !left];
-                if sides.iter().all(enough) && !found.contains(&sides) {
-                    found.push(sides);
-                }
+/// The two sides of every question that a set may be asked.
+fn splits(problem: &Problem, set: u64) -> Vec<[u64; 2]> {
+    let least = problem.shape.min_leaf_rows.max(1);
+    let enough = |&side: &u64| side != 0 && sets::rows(problem, side) >= least;
+    let mut found = Vec::new();
+    for index in 0..problem.features.len() {
+        let feature = problem.features.get(index);
+        for cut in 0..feature.cuts {
+            let left = |&p: &usize| feature.goes_left(&problem.points, p, cut);
+            let left = sets::points(set).filter(left).fold(0, |set, p| set | 1 << p);
+            let sides = [left, set & !left];
+            if sides.iter().all(enough) && !found.contains(&sides) {
+                found.push(sides);
             }
         }
-        found
     }
+    found
+}
+
+/// The leaves of every tree on a set.
+fn partitions(problem: &Problem, set: u64, depth: u32) -> BTreeSet<Vec<u64>> {
+    let mut found = BTreeSet::from([vec![set]]);
+    for [a, b] in if depth > 0 { splits(problem, set) } else { Vec::new() } {
+        let right = partitions(problem, b, depth - 1);
+        for left in partitions(problem, a, depth - 1) {
+            for right in &right {
+                let mut leaves = [&left[..], right].concat();
+                leaves.sort_unstable();
+                found.insert(leaves);
+            }
+        }
+    }
+    found
+}
+
+/// The objective of the best tree, where that is a matter of its leaves alone.
+fn optimum_of_leaves(problem: &Problem) -> Ratio {
+    let stated = problem.stated.as_ref().expect("numbers are stated");
+    let n = problem.points.len();
+    let depth = problem.shape.max_depth.map_or(n, |depth| depth as usize).min(n);
+    let most = problem.shape.max_leaves.unwrap_or(u32::MAX) as usize;
+    (partitions(problem, sets::all(problem), depth as u32).into_iter())
+        .filter(|leaves| leaves.len() <= most)
+        .map(|sets| {
+            let mut leaves = vec![0; n];
+            for (leaf, &set) in sets.iter().enumerate() {
+                sets::points(set).for_each(|point| leaves[point] = leaf);
+            }
+            let labels = vec![0; n];
+            stated.objective(&Routed { leaves, labels, n_leaves: sets.len(), bought: Vec::new() })
+        })
+        .min()
+        .expect("a leaf is a tree")
 }
 
 /// The objective of the best tree.
 fn optimum(problem: &Problem) -> Ratio {
-    let losses = problem.stated.as_ref().and_then(|stated| stated.losses()).expect("losses");
+    let losses = problem.stated.as_ref().and_then(|stated| stated.losses());
+    let Some(losses) = losses else { return optimum_of_leaves(problem) };
     let leaf = &losses.penalty * &losses.normalizer;
     let mut best = Best { problem, losses: &losses, leaf, known: HashMap::new() };
     let n = problem.points.len() as u32;
@@ -94,6 +131,11 @@ fn holds(problem: &Problem) -> Result<(), String> {
     ensure(same || bound <= best, || {
         format!("the bound {:e} is above {:e}", answer.lower_bound, best.nearest())
     })?;
+    // Sums of targets are known to 61 binary digits, and nothing refines them.
+    let is_coarse = problem.scale.slack > 0 && problem.task.structure().squares().is_some();
+    if is_coarse && answer.status == Status::RoundingLimit {
+        return Ok(());
+    }
     let size = problem.scale.offset as f64 / problem.scale.units;
     let unavoidable = problem.stated.as_ref().map_or(0.0, |stated| stated.unavoidable_cost());
     let allowed = 1e-9 * best.nearest().abs().max(size.abs()).max(unavoidable);
@@ -105,10 +147,6 @@ fn holds(problem: &Problem) -> Result<(), String> {
     ensure(gap <= allowed && more <= allowed, || {
         format!("called optimal at a gap of {gap:e}, and {more:e} above {:e}", best.nearest())
     })
-}
-
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
 }
 
 /// Numbers of any kind and of any size.
@@ -129,19 +167,47 @@ fn small() -> Options {
 /// `CERTREE_CASES=20000`.
 #[test]
 fn numbers_of_any_size() {
-    for_all(0..cases(2_000), |seed| {
+    for_all(0..cases(1_000), scattered);
+}
+
+fn scattered(seed: u64) -> Result<(), String> {
+    let rng = &mut Random::new(seed);
+    let rows = rng.chance(0.4);
+    let loss = if rows { LossKind::Rows } else { LossKind::Weighted };
+    let mut case = crate::common::random_problem(seed, &Options { loss, ..small() });
+    let orders = rng.pick(&[2.0, 15.0, 30.0, 60.0]);
+    scatter(rng, &mut case, orders);
+    holds_or_is_refused(&case)
+}
+
+/// Numbers may be too far apart, such as the weights of all classes, and are refused then.
+fn holds_or_is_refused(case: &Case) -> Result<(), String> {
+    match case.problem() {
+        Ok(problem) => holds(&problem),
+        Err(error) if error.to_string().contains("too far apart") => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A tree that misses values of sets may have the sides of a split the other way round than its
+/// plan: the labels of a tree in finer units stay with their rows.
+#[test]
+fn labels_of_finer_units_stay_with_their_rows() {
+    scattered(7_936).unwrap();
+}
+
+/// Targets and penalties of any size, and small ones, of which many trees are as good as others.
+#[test]
+fn targets_of_any_size() {
+    let options = Options { max_points: 7, loss: LossKind::Squares, ..small() };
+    for_all(0..cases(400), |seed| {
         let rng = &mut Random::new(seed);
-        let rows = rng.chance(0.4);
-        let loss = if rows { LossKind::Rows } else { LossKind::Weighted };
-        let mut case = crate::common::random_problem(seed, &Options { loss, ..small() });
-        let orders = rng.pick(&[2.0, 15.0, 30.0, 60.0]);
-        scatter(rng, &mut case, orders);
-        match case.problem() {
-            Ok(problem) => holds(&problem),
-            // The weights of all classes may be too small for numbers.
-            Err(error) if error.to_string().contains("too far apart") => Ok(()),
-            Err(error) => Err(error.to_string()),
+        let mut case = crate::common::random_problem(seed, &options);
+        if rng.chance(0.5) {
+            let orders = rng.pick(&[2.0, 15.0, 30.0, 60.0]);
+            scatter(rng, &mut case, orders);
         }
+        holds_or_is_refused(&case)
     });
 }
 
@@ -159,7 +225,9 @@ fn scatter(rng: &mut Random, case: &mut Case, orders: f64) {
         Loss::Rows { costs, leaf_penalty, .. } => {
             costs.iter_mut().chain([leaf_penalty]).for_each(&mut change);
         }
-        Loss::Squares(_) => {}
+        Loss::Squares(Squares { targets, leaf_penalty, .. }) => {
+            targets.iter_mut().chain([leaf_penalty]).for_each(&mut change);
+        }
     }
 }
 
@@ -167,7 +235,7 @@ fn scatter(rng: &mut Random, case: &mut Case, orders: f64) {
 #[test]
 fn counts_stay_counts() {
     let options = Options { loss: LossKind::Accuracy, ..small() };
-    for_seeds(cases(600), &options, |case| {
+    for_seeds(600, &options, |case| {
         let mut case = case.clone();
         let rng = &mut Random::new(case.codes.iter().flatten().map(|&c| u64::from(c) + 3).sum());
         let Loss::Classes(input) = &mut case.loss else { return Ok(()) };

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::common::judge::ensure;
-use crate::common::{Random, for_all};
+use crate::common::{Random, cases, for_all};
 use crate::serial::random_input;
 use certree::error::{Error, Result as Built};
 use certree::posed::{Goal, ProblemInput};
@@ -17,10 +17,6 @@ use certree::task::ClassInput;
 
 /// Far more than any of these small problems needs.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn cases(few: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(few, |n| n.parse().expect("a number of cases"))
-}
 
 /// A number of any size.
 fn extreme(rng: &mut Random) -> f64 {
@@ -58,20 +54,19 @@ fn numbers(goal: &mut Goal) -> (Vec<&mut f64>, &mut f64) {
             (input.targets.iter_mut().collect(), &mut input.leaf_penalty)
         }
         Goal::Metric(input) => of_classes(&mut own(input).classes),
+        Goal::Matrix(input) => of_classes(&mut own(input).classes),
         Goal::RankingArea(input) => {
             let input = own(input);
             let all = input.weights.iter_mut().chain([&mut input.max_fpr]);
             (all.collect(), &mut input.leaf_penalty)
         }
-        Goal::ClassShares(input) => of_classes(&mut own(input).input),
-        Goal::Rates(input) => {
+        Goal::Additive(input) => {
             let input = own(input);
-            let more = input.exposures.iter_mut().chain(&mut input.weights).flatten();
-            (input.targets.iter_mut().chain(more).collect(), &mut input.leaf_penalty)
-        }
-        Goal::Targets(input) => {
-            let input = own(input);
-            (input.weights.iter_mut().collect(), &mut input.leaf_penalty)
+            // What counts classes or cuts is not of any size.
+            let counts = ["n_classes", "n_cuts", "balanced"];
+            let columns = input.columns.iter_mut();
+            let sized = columns.filter(|(name, _)| !counts.contains(&name.as_str()));
+            (sized.flat_map(|(_, column)| column).collect(), &mut input.leaf_penalty)
         }
         Goal::Custom(_) => unreachable!("no case has a task of its own"),
     }

@@ -13,11 +13,6 @@ use certree::problem::Problem;
 use certree::run::Limits;
 use certree::search::brute::{self, Above, Brute};
 
-/// So many random cases of each kind; CERTREE_CASES asks for more.
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
-
 fn priced() -> Options {
     Options { prices: true, ..Options::default() }
 }
@@ -94,61 +89,53 @@ pub fn cuts(case: &Case) -> u32 {
 #[test]
 fn the_oracle_finds_the_best_of_all_trees() {
     let few = Options { max_points: 9, max_columns: 4, ..priced() };
-    for_seeds(
-        cases(400),
-        &few,
-        |case| if cuts(case) > 6 { Ok(()) } else { oracle_agrees(case, 2) },
-    );
-    for_seeds(
-        cases(400),
-        &few,
-        |case| if cuts(case) > 3 { Ok(()) } else { oracle_agrees(case, 3) },
-    );
+    for_seeds(400, &few, |case| if cuts(case) > 6 { Ok(()) } else { oracle_agrees(case, 2) });
+    for_seeds(400, &few, |case| if cuts(case) > 3 { Ok(()) } else { oracle_agrees(case, 3) });
 }
 
 #[test]
 fn anything_with_prices() {
-    for_seeds(cases(2_000), &priced(), agrees);
+    for_seeds(1_000, &priced(), agrees);
 }
 
 #[test]
 fn cost_matrices_with_prices() {
-    for_seeds(cases(1_000), &Options { loss: LossKind::CostMatrix, ..priced() }, agrees);
+    for_seeds(600, &Options { loss: LossKind::CostMatrix, ..priced() }, agrees);
 }
 
 #[test]
 fn costs_by_row_with_prices() {
-    for_seeds(cases(800), &Options { loss: LossKind::Rows, ..priced() }, agrees);
+    for_seeds(500, &Options { loss: LossKind::Rows, ..priced() }, agrees);
 }
 
 #[test]
 fn weights_with_prices() {
-    for_seeds(cases(800), &Options { loss: LossKind::Weighted, ..priced() }, agrees);
+    for_seeds(500, &Options { loss: LossKind::Weighted, ..priced() }, agrees);
 }
 
 #[test]
 fn several_questions_of_one_column() {
-    for_seeds(cases(600), &Options { columns: ColumnMix::Category, ..priced() }, agrees);
-    for_seeds(cases(600), &Options { columns: ColumnMix::Ordered, ..priced() }, agrees);
+    for_seeds(600, &Options { columns: ColumnMix::Category, ..priced() }, agrees);
+    for_seeds(600, &Options { columns: ColumnMix::Ordered, ..priced() }, agrees);
 }
 
 #[test]
 fn limits_on_the_shape() {
     for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
-        for_seeds(cases(500), &Options { limits, ..priced() }, agrees);
+        for_seeds(500, &Options { limits, ..priced() }, agrees);
     }
 }
 
 #[test]
 fn any_number_of_threads() {
-    for_seeds(cases(300), &priced(), |case| {
+    for_seeds(300, &priced(), |case| {
         agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_seeds(cases(300), &priced(), |case| {
+    for_seeds(300, &priced(), |case| {
         let none = Limits::default();
         keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
         for micros in [0, 5, 50] {
@@ -165,7 +152,7 @@ fn stopped_searches_bound_the_optimum() {
 /// What was bought makes the rest cheaper or dearer by no more than what it cost itself.
 #[test]
 fn what_was_bought_is_worth_at_most_its_price() {
-    for_seeds(cases(300), &priced(), |case| {
+    for_seeds(300, &priced(), |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let mut oracle = Brute::new(&problem);
         let all = crate::common::sets::all(&problem);

@@ -19,13 +19,6 @@ use certree::run::{Limits, Run, Status};
 use certree::search::{best_first, brute, intervals};
 use certree::task::{Leaf, Scaled, Task};
 
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
-
 fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(60)), ..Limits::default() }
 }
@@ -128,9 +121,9 @@ fn searches_keep_to_floors(case: &Case) -> Result<(), String> {
 #[test]
 fn searches_end_no_higher_than_the_best_under_the_guess() {
     let options = Options { loss: LossKind::Squares, ..Options::default() };
-    for_seeds(cases(100), &options, searches_keep_to_floors);
+    for_seeds(100, &options, searches_keep_to_floors);
     for loss in [LossKind::Accuracy, LossKind::CostMatrix] {
-        for_seeds(cases(60), &Options { loss, ..Options::default() }, searches_keep_to_floors);
+        for_seeds(60, &Options { loss, ..Options::default() }, searches_keep_to_floors);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::common::front_kinds::{KINDS, Kind, Made, UNIT, Value};
 use crate::common::judge::ensure;
 use crate::common::paths::{PathMix, PathRule, keeps_rules};
 use crate::common::problems::{Options, ShapeMix};
-use crate::common::{Case, Random, for_all, random_problem};
+use crate::common::{Case, Random, cases, for_all, random_problem};
 use crate::front_contract::refused;
 use certree::bounds::Decisions;
 use certree::check;
@@ -22,16 +22,9 @@ use certree::error::Error;
 use certree::pareto::{FrontProblem, solve_front, whole_front};
 use certree::problem::{Problem, Shape};
 use certree::route::Route;
-use certree::run::{Limits, Run, Status};
+use certree::run::{Limits, Pace, Run, Status};
 use certree::search::fronts::{self, Candidate, Front, Start};
 use certree::task::{ClassInput, FrontTask, RowCosts, Scaled, testing};
-
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
 
 /// Values of all trees, with their leaves.
 type Reached = BTreeSet<(Value, u32)>;
@@ -301,6 +294,7 @@ impl Front for Bare {
         _sums: &[i64],
         _list: &mut Vec<Candidate<Vec<Cost>>>,
         _decided: &mut Decisions,
+        _pace: &mut Pace,
     ) {
     }
 

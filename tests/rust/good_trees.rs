@@ -13,13 +13,6 @@ use certree::improve::good_tree;
 use certree::run::{Limits, Run};
 use certree::search::brute;
 
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
-
 fn is_good(case: &Case) -> Result<(), String> {
     let problem = case.problem().map_err(|e| e.to_string())?;
     let run = Run::new(Limits { threads: 1, ..Limits::default() }, problem.scale, None);
@@ -40,7 +33,7 @@ fn they_are_trees_of_the_problem() {
     for loss in [LossKind::Any, LossKind::Rows, LossKind::Squares] {
         for columns in [ColumnMix::Any, ColumnMix::Ordered] {
             let options = Options { loss, columns, ..Options::default() };
-            for_seeds(cases(60), &options, is_good);
+            for_seeds(60, &options, is_good);
         }
     }
 }
@@ -48,11 +41,11 @@ fn they_are_trees_of_the_problem() {
 #[test]
 fn nothing_limits_but_the_penalty() {
     let options = Options { limits: ShapeMix::Unlimited, ..Options::default() };
-    for_seeds(cases(60), &options, is_good);
+    for_seeds(60, &options, is_good);
 }
 
 #[test]
 fn whole_trees_are_judged_where_columns_cost_something() {
     let options = Options { prices: true, ..Options::default() };
-    for_seeds(cases(60), &options, is_good);
+    for_seeds(60, &options, is_good);
 }

@@ -15,13 +15,6 @@ use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::search::brute;
 
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
-
 fn limits(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() }
 }
@@ -87,17 +80,17 @@ fn known_rounding(problem: &Problem) -> i64 {
 
 #[test]
 fn guesses_never_promise_what_is_not_true() {
-    for_seeds(cases(120), &Options::default(), holds);
+    for_seeds(120, &Options::default(), holds);
 }
 
 #[test]
 fn guesses_never_promise_what_is_not_true_of_error_rates() {
-    for_seeds(cases(60), &Options { loss: LossKind::Accuracy, ..Options::default() }, holds);
+    for_seeds(60, &Options { loss: LossKind::Accuracy, ..Options::default() }, holds);
 }
 
 #[test]
 fn guesses_never_promise_what_is_not_true_where_paths_keep_to_rules() {
-    for_seeds(cases(120), &Options { paths: PathMix::Any, ..Options::default() }, holds);
+    for_seeds(120, &Options { paths: PathMix::Any, ..Options::default() }, holds);
 }
 
 /// A reference that is nowhere worse than any tree is no guess.

@@ -14,13 +14,6 @@ use certree::run::{Limits, Run};
 use certree::search::brute;
 use certree::tree::Tree;
 
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
-
 fn run(problem: &Problem, time: u64) -> Run<'static> {
     let time = Some(Duration::from_secs(time));
     Run::new(Limits { time, threads: 1, ..Limits::default() }, problem.scale, None)
@@ -65,7 +58,7 @@ fn goes_on(case: &Case) -> Result<(), String> {
 fn every_start_ends_with_the_best_tree() {
     for prices in [false, true] {
         let options = Options { prices, ..Options::default() };
-        for_seeds(cases(150), &options, goes_on);
+        for_seeds(150, &options, goes_on);
     }
 }
 

@@ -7,21 +7,18 @@ use crate::common::judge::{ensure, recompute, tree_is_sound};
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, exhaustive, for_seeds};
 use certree::bits::Level;
-use certree::cost::INFINITE;
 use certree::error::Error;
-use certree::problem::Problem;
-use certree::route::relax;
+use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run};
-use certree::search::intervals::{Options as Search, applies, solve};
+use certree::search::intervals::{Options as Search, SavedSearch, applies, go_on, solve};
 use certree::search::{Found, brute};
 use certree::tree::Tree;
 
-/// The case without the limits that this search does not take.
-fn unlimited(case: &Case) -> Case {
+/// The case with a limit of depth where nothing else limits the tree, which this search needs.
+fn limited(case: &Case) -> Case {
     let mut case = case.clone();
-    case.shape.min_leaf_rows = 1;
-    case.shape.max_leaves = None;
-    if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
+    let Shape { max_depth, max_leaves, .. } = case.shape;
+    if case.leaf_penalty() == 0.0 && max_depth.is_none() && max_leaves.is_none() {
         case.shape.max_depth = Some(4);
     }
     case
@@ -67,7 +64,7 @@ fn is_sound(case: &Case, problem: &Problem, found: &Found) -> Result<(), String>
 }
 
 fn agrees(case: &Case, oracle: impl Fn(&Problem) -> Found) -> Result<(), String> {
-    let case = unlimited(case);
+    let case = limited(case);
     let problem = case.problem().map_err(|e| e.to_string())?;
     if problem.task.structure().n_labels() == 0 {
         return Ok(());
@@ -89,13 +86,13 @@ fn agrees_with_brute(case: &Case) -> Result<(), String> {
 
 #[test]
 fn anything_at_all() {
-    for_seeds(6_000, &Options::default(), agrees_with_brute);
+    for_seeds(1_500, &Options::default(), agrees_with_brute);
 }
 
 #[test]
 fn ordered_columns() {
     let options = Options { columns: ColumnMix::Ordered, min_points: 6, ..Options::default() };
-    for_seeds(6_000, &options, agrees_with_brute);
+    for_seeds(1_500, &options, agrees_with_brute);
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn every_loss() {
     use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
     for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let options = Options { loss, columns: ColumnMix::Ordered, ..Options::default() };
-        for_seeds(1_500, &options, agrees_with_brute);
+        for_seeds(600, &options, agrees_with_brute);
     }
 }
 
@@ -116,43 +113,47 @@ fn regression() {
         max_points: 16,
         ..Options::default()
     };
-    for_seeds(3_000, &ordered, agrees_with_brute);
+    for_seeds(1_000, &ordered, agrees_with_brute);
 }
 
 #[test]
 fn nothing_limits_but_the_penalty() {
     let options = Options { limits: ShapeMix::Unlimited, min_points: 8, ..Options::default() };
-    for_seeds(3_000, &options, agrees_with_brute);
+    for_seeds(1_000, &options, agrees_with_brute);
 }
 
-/// Limits that this search does not know: without them first, and then the other search if need be.
+/// Few leaves, and leaves that must hold more than one row, together and each by itself.
 #[test]
 fn limits_of_leaves_and_their_rows() {
+    for limits in [ShapeMix::Leaves, ShapeMix::MinRows] {
+        let columns = ColumnMix::Ordered;
+        let options = Options { limits, columns, min_points: 8, ..Options::default() };
+        for_seeds(1_000, &options, agrees_with_brute);
+    }
+}
+
+/// What an earlier search of the same problem with more leaves left behind misleads nobody.
+#[test]
+fn fewer_and_fewer_leaves() {
     let options = Options { columns: ColumnMix::Ordered, min_points: 8, ..Options::default() };
-    for_seeds(1_500, &options, |case| {
-        let mut case = case.clone();
-        if case.shape.min_leaf_rows <= 1 && case.shape.max_leaves.is_none() {
-            case.shape.min_leaf_rows = 2 + case.n_points() as u64 % 3;
-        }
-        if case.leaf_penalty() == 0.0 && case.shape.max_depth.is_none() {
-            case.shape.max_depth = Some(3);
-        }
-        let problem = case.problem().map_err(|e| e.to_string())?;
-        if !relax::applies(&problem) {
-            return Ok(());
-        }
-        let optimum = brute::solve(&problem).upper;
-        for below in [INFINITE, optimum + 1] {
+    for_seeds(200, &options, |case| {
+        let mut case = limited(case);
+        let mut saved = SavedSearch::default();
+        for leaves in (1..=5).rev() {
+            case.shape.max_leaves = Some(leaves);
+            let problem = case.problem().map_err(|e| e.to_string())?;
+            if problem.task.structure().n_labels() == 0 || !applies(&problem) {
+                return Ok(());
+            }
             let run = Run::new(Limits::default(), problem.scale, None);
-            let (found, _) =
-                relax::solve(&problem, &run, below, None).map_err(|e| e.to_string())?;
+            let options = Search { blocks: Some(2), ..Search::default() };
+            let (found, left) =
+                go_on(&problem, &run, &options, saved).map_err(|e| e.to_string())?;
+            let optimum = brute::solve(&problem).upper;
             is_optimal(&case, &problem, &found, optimum)?;
+            saved = left;
         }
-        let stopped = Limits { time: Some(Duration::ZERO), ..Limits::default() };
-        let run = Run::new(stopped, problem.scale, None);
-        let (found, _) = relax::solve(&problem, &run, INFINITE, None).map_err(|e| e.to_string())?;
-        ensure(found.lower <= optimum && optimum <= found.upper, || "bounds do not hold".into())?;
-        is_sound(&case, &problem, &found)
+        Ok(())
     });
 }
 
@@ -164,7 +165,7 @@ fn larger_cases() {
         let options =
             Options { min_points: 20, max_points, max_columns, columns, ..Options::default() };
         for_seeds(500, &options, |case| {
-            let mut case = unlimited(case);
+            let mut case = limited(case);
             let problem = case.problem().map_err(|e| e.to_string())?;
             let most = case.shape.max_depth.unwrap_or(u32::MAX).min(3);
             let depth =
@@ -179,8 +180,8 @@ fn larger_cases() {
 #[test]
 fn stopped_searches_bound_the_optimum() {
     let options = Options { columns: ColumnMix::Ordered, min_points: 8, ..Options::default() };
-    for_seeds(3_000, &options, |case| {
-        let case = unlimited(case);
+    for_seeds(1_000, &options, |case| {
+        let case = limited(case);
         let problem = case.problem().map_err(|e| e.to_string())?;
         if problem.task.structure().n_labels() == 0 {
             return Ok(());

@@ -26,7 +26,7 @@ fn larger(max_points: usize, max_columns: usize) -> Options {
 
 #[test]
 fn the_two_oracles_agree() {
-    for_seeds(1_000, &Options { max_columns: 3, ..Options::default() }, |case| {
+    for_seeds(600, &Options { max_columns: 3, ..Options::default() }, |case| {
         let mut case = case.clone();
         case.shape.max_depth = Some(case.shape.max_depth.unwrap_or(2).min(2));
         let problem = case.problem().map_err(|e| e.to_string())?;
@@ -38,17 +38,17 @@ fn the_two_oracles_agree() {
 
 #[test]
 fn many_points() {
-    for_seeds(800, &larger(300, 8), agrees);
+    for_seeds(500, &larger(300, 8), agrees);
 }
 
 #[test]
 fn many_boolean_columns() {
-    for_seeds(800, &Options { columns: ColumnMix::Boolean, ..larger(60, 80) }, agrees);
+    for_seeds(500, &Options { columns: ColumnMix::Boolean, ..larger(60, 80) }, agrees);
 }
 
 #[test]
 fn many_cuts() {
-    for_seeds(800, &Options { columns: ColumnMix::Ordered, ..larger(60, 20) }, agrees);
+    for_seeds(500, &Options { columns: ColumnMix::Ordered, ..larger(60, 20) }, agrees);
 }
 
 #[test]

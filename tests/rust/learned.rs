@@ -17,7 +17,7 @@ fn run(problem: &Problem, threads: usize) -> Run<'static> {
 
 #[test]
 fn nothing_is_missed_below_a_cost_that_is_of_use() {
-    for_seeds(6_000, &Options::default(), |case| {
+    for_seeds(1_500, &Options::default(), |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let optimum = brute::solve(&problem).upper;
         for cutoff in [0, optimum / 2, optimum, optimum + 1, optimum + optimum / 3 + 1] {
@@ -64,7 +64,7 @@ fn hints_from_other_costs_change_no_optimum() {
         limits: ShapeMix::Any,
         ..Options::default()
     };
-    for_seeds(3_000, &options, |case| {
+    for_seeds(1_000, &options, |case| {
         let rng = &mut Random::new(case.rows.iter().sum::<u64>() + case.n_points() as u64);
         let weights: Vec<f64> = case
             .rows

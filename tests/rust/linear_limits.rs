@@ -4,11 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::common::exhaustive::{Path, splits};
+use crate::common::exhaustive::{Path, splits_below};
 use crate::common::judge::{bounds_the_best, ensure};
 use crate::common::limited::limited_of;
 use crate::common::paths::PathMix;
-use crate::common::{Case, Random, for_all, sets};
+use crate::common::whole_costs::{PARTS, WholeCosts};
+use crate::common::{Case, Random, cases, for_all, sets};
 use certree::data::Points;
 use certree::error::Error;
 use certree::pareto::{Constrained, LimitInput, Term};
@@ -41,13 +42,14 @@ struct Limited {
     input: ClassInput,
     class_of: Vec<u32>,
     limits: Vec<Linear>,
+    costs: WholeCosts,
 }
 
 fn float((p, q): Fraction) -> f64 {
     p as f64 / q as f64
 }
 
-fn random(seed: u64, paths: PathMix) -> Limited {
+fn random(seed: u64, paths: PathMix, has_costs: bool) -> Limited {
     let rng = &mut Random::new(seed ^ 0x51f);
     let base = limited_of(seed, 1, None, paths);
     let (k, labels) = (base.input.n_classes, base.input.n_labels);
@@ -62,7 +64,13 @@ fn random(seed: u64, paths: PathMix) -> Limited {
     let mut input = ClassInput { n_classes, weights, ..base.input };
     input.costs.resize(n_classes * labels, 0.0);
     input.class_weights.resize(n_classes, 0.0);
-    let mut limited = Limited { case: base.case, input, class_of: base.class_of, limits: vec![] };
+    let n_columns = base.case.columns.len();
+    let (limits, case, class_of) = (vec![], base.case, base.class_of);
+    let costs = match has_costs {
+        true => WholeCosts::random(&mut Random::new(seed ^ 0xc057), n_columns),
+        false => WholeCosts::default(),
+    };
+    let mut limited = Limited { case, input, class_of, limits, costs };
     for index in 0..rng.range(1, 3) {
         let linear = limited.linear(rng, index, k / labels);
         limited.limits.push(linear);
@@ -191,7 +199,7 @@ impl Limited {
         self.limits.iter().map(violation).collect()
     }
 
-    /// Leaves, loss, and a sum for each part, of every tree.
+    /// Leaves, loss in parts with what tests cost, and a sum for each part, of every tree.
     fn all(
         &self,
         problem: &Problem,
@@ -207,7 +215,8 @@ impl Limited {
         let leaf = |label: usize| -> Vec<i64> {
             let weight = |class: u32| self.weight(class, sets::points(set));
             let cost = |c: u32| self.input.costs[c as usize * labels + label] as i64;
-            let loss = (0..self.input.n_classes as u32).map(|c| weight(c) * cost(c)).sum();
+            let classes = 0..self.input.n_classes as u32;
+            let loss = classes.map(|c| weight(c) * cost(c) * PARTS).sum();
             let sum = |part: &Part| {
                 let here = part.counts.iter().filter(|count| count.1 as usize == label);
                 here.map(|&(class, _)| weight(class)).sum()
@@ -217,12 +226,20 @@ impl Limited {
         };
         let mut found: HashSet<Vec<i64>> = (0..labels).map(leaf).collect();
         let rules = &self.case.paths;
-        let here = if depth > 0 { splits(problem, set, rules, path) } else { Vec::new() };
-        for (lefts, rights, path) in here {
-            let a = self.all(problem, memo, (lefts, depth - 1), &path);
-            let b = self.all(problem, memo, (rights, depth - 1), &path);
+        let keeps_path = !rules.is_empty() || !self.costs.is_empty();
+        let here = match depth {
+            0 => Vec::new(),
+            _ => splits_below(problem, set, rules, keeps_path, path),
+        };
+        let mass = self.row_weight(sets::points(set));
+        for (lefts, rights, below) in here {
+            let price = mass * self.costs.price(path, &below);
+            let a = self.all(problem, memo, (lefts, depth - 1), &below);
+            let b = self.all(problem, memo, (rights, depth - 1), &below);
             for a in &a {
-                found.extend(b.iter().map(|b| a.iter().zip(b).map(|(x, y)| x + y).collect()));
+                let mut paid = a.clone();
+                paid[1] += price;
+                found.extend(b.iter().map(|b| paid.iter().zip(b).map(|(x, y)| x + y).collect()));
             }
         }
         memo.insert(key, found.clone());
@@ -248,6 +265,10 @@ impl Limited {
                 normalizer: self.total() as f64 * unit,
                 leaf_penalty: self.input.leaf_penalty,
                 n_groups: k,
+                row_weights: (0..self.case.n_points())
+                    .map(|point| self.row_weight([point].into_iter()) as f64 * unit)
+                    .collect(),
+                feature_costs: self.costs.list(),
                 weights,
             };
             Constrained::by_rows(columns.clone(), points, &counted, &limits, *shape)
@@ -255,7 +276,8 @@ impl Limited {
             let class_weights = self.input.class_weights.iter().map(|w| w * unit).collect();
             let input = ClassInput { weights, class_weights, ..self.input.clone() };
             let class_of = self.class_of.clone();
-            Constrained::new(columns.clone(), points, &input, class_of, &limits, *shape)
+            let input = (&input, &self.costs.list());
+            Constrained::paying(columns.clone(), points, input, class_of, &limits, *shape)
         }?;
         match self.case.context() {
             Some(context) => problem.with_context(context),
@@ -264,8 +286,13 @@ impl Limited {
     }
 
     fn total(&self) -> i64 {
-        let n = self.case.n_points();
-        (0..self.class_of.len() as u32).map(|class| self.weight(class, 0..n)).sum()
+        self.row_weight(0..self.case.n_points())
+    }
+
+    /// Without sums.
+    fn row_weight(&self, points: impl Iterator<Item = usize> + Clone) -> i64 {
+        let classes = 0..self.class_of.len() as u32;
+        classes.map(|class| self.weight(class, points.clone())).sum()
     }
 }
 
@@ -277,7 +304,15 @@ fn number_after(text: &str, words: &str) -> Option<f64> {
 }
 
 fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), String> {
-    let limited = &random(seed, paths);
+    check_with(seed, (paths, false), stopped)
+}
+
+fn check_with(
+    seed: u64,
+    (paths, has_costs): (PathMix, bool),
+    stopped: Option<Duration>,
+) -> Result<(), String> {
+    let limited = &random(seed, paths, has_costs);
     let by_rows = seed.is_multiple_of(3);
     let unit = if seed.is_multiple_of(5) { [1.0 / 3.0, 1e9 / 7.0][seed as usize % 2] } else { 1.0 };
     let mut constrained = match limited.build(by_rows, unit) {
@@ -291,8 +326,8 @@ fn check(seed: u64, paths: PathMix, stopped: Option<Duration>) -> Result<(), Str
     let everything = ((1 << limited.case.n_points()) - 1, shape.max_depth.unwrap());
     let trees = limited.all(&constrained.problem, &mut HashMap::new(), everything, &[]);
     let allowed = |t: &&Vec<i64>| shape.max_leaves.is_none_or(|most| t[0] <= i64::from(most));
-    let objective =
-        |t: &[i64]| t[1] as f64 / limited.total() as f64 + limited.input.leaf_penalty * t[0] as f64;
+    let total = (limited.total() * PARTS) as f64;
+    let objective = |t: &[i64]| t[1] as f64 / total + limited.input.leaf_penalty * t[0] as f64;
     let beyond: Vec<(f64, Vec<f64>)> = (trees.iter().filter(allowed))
         .map(|tree| (objective(tree), limited.violations(&tree[2..])))
         .collect();
@@ -353,14 +388,9 @@ fn says_how_much(text: &str, beyond: &[(f64, Vec<f64>)]) -> Result<(), String> {
     Ok(())
 }
 
-/// `CERTREE_CASES` is for long runs by hand.
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
-
 #[test]
 fn all_trees_and_labellings() {
-    for_all(0..cases(1_000), |seed| check(seed, PathMix::None, None));
+    for_all(0..cases(600), |seed| check(seed, PathMix::None, None));
 }
 
 #[test]
@@ -370,9 +400,20 @@ fn with_rules_for_paths() {
     });
 }
 
+/// Where columns cost something, alone and with rules for paths.
+#[test]
+fn with_feature_costs() {
+    for_all(900_000..900_000 + cases(300), |seed| {
+        let mix = PathMix::ALL[seed as usize % PathMix::ALL.len()];
+        let paths = if seed.is_multiple_of(3) { mix } else { PathMix::None };
+        let stopped = seed.is_multiple_of(11).then(|| Duration::from_micros(seed % 5 * 60));
+        check_with(seed, (paths, true), stopped)
+    });
+}
+
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(700_000..700_200, |seed| {
+    for_all(700_000..700_000 + cases(200), |seed| {
         check(seed, PathMix::None, Some(Duration::from_micros(seed % 5 * 60)))
     });
 }

@@ -317,7 +317,7 @@ fn check_rules(case: &Case) -> Result<(), String> {
 fn what_paths_may_ask() {
     use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
     for paths in [PathMix::Most, PathMix::After, PathMix::Together, PathMix::First, PathMix::Any] {
-        for_seeds(1_000, &Options { paths, ..Options::default() }, check_rules);
+        for_seeds(600, &Options { paths, ..Options::default() }, check_rules);
         for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
             let most =
                 Options { min_points: 20, max_points: 60, loss, paths, ..Options::default() };
@@ -332,7 +332,7 @@ fn what_paths_may_ask() {
 #[test]
 fn what_rows_pay() {
     use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
-    for_seeds(1_000, &Options { prices: true, ..Options::default() }, check_prices);
+    for_seeds(600, &Options { prices: true, ..Options::default() }, check_prices);
     for loss in [Accuracy, Weighted, CostMatrix, Rows] {
         let most =
             Options { min_points: 20, max_points: 60, loss, prices: true, ..Options::default() };
@@ -354,7 +354,7 @@ fn what_rows_pay() {
 
 #[test]
 fn few_points() {
-    for_seeds(2_000, &Options::default(), check);
+    for_seeds(1_000, &Options::default(), check);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use certree::search::intervals::{Options, solve};
 
 use crate::common::judge::ensure;
 use crate::common::large::noise;
-use crate::common::{Case, Loss, Random, exhaustive, for_all};
+use crate::common::{Case, Loss, Random, cases, exhaustive, for_all};
 
 /// 2 to 12 labels, of which some know the columns.
 fn many_labels(seed: u64) -> Case {
@@ -43,29 +43,30 @@ fn many_labels(seed: u64) -> Case {
     case
 }
 
+/// What the search finds with blocks of all sizes costs as much as the best of all trees, of as many
+/// levels as can be gone through.
+pub fn no_tree_is_better_than(mut case: Case, seed: u64) -> Result<(), String> {
+    let most = case.shape.max_depth.expect("a depth");
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let fits = |&depth: &u32| exhaustive::work(&problem, depth) < 3e5;
+    case.shape.max_depth = (1..=most).rev().find(fits).or(Some(1));
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let optimum = exhaustive::solve(&problem).upper;
+    let levels = Level::all();
+    for (at, blocks) in [None, Some(1), Some(2), Some(4)].into_iter().enumerate() {
+        let level = levels[(at + seed as usize) % levels.len()];
+        let options = Options { level, blocks, ..Options::default() };
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let found = solve(&problem, &run, &options).map_err(|e| e.to_string())?;
+        ensure((found.lower, found.upper) == (optimum, optimum), || {
+            let (lower, upper) = (found.lower, found.upper);
+            format!("{blocks:?} blocks: {lower} to {upper}, but the optimum is {optimum}")
+        })?;
+    }
+    Ok(())
+}
+
 #[test]
 fn no_tree_is_better() {
-    let cases =
-        std::env::var("CERTREE_CASES").map_or(600, |cases| cases.parse().expect("a number"));
-    for_all(0..cases, |seed| {
-        let mut case = many_labels(seed);
-        let most = case.shape.max_depth.expect("a depth");
-        let problem = case.problem().map_err(|e| e.to_string())?;
-        let fits = |&depth: &u32| exhaustive::work(&problem, depth) < 3e5;
-        case.shape.max_depth = (1..=most).rev().find(fits).or(Some(1));
-        let problem = case.problem().map_err(|e| e.to_string())?;
-        let optimum = exhaustive::solve(&problem).upper;
-        let levels = Level::all();
-        for (at, blocks) in [None, Some(1), Some(2), Some(4)].into_iter().enumerate() {
-            let level = levels[(at + seed as usize) % levels.len()];
-            let options = Options { level, blocks, ..Options::default() };
-            let run = Run::new(Limits::default(), problem.scale, None);
-            let found = solve(&problem, &run, &options).map_err(|e| e.to_string())?;
-            ensure((found.lower, found.upper) == (optimum, optimum), || {
-                let (lower, upper) = (found.lower, found.upper);
-                format!("{blocks:?} blocks: {lower} to {upper}, but the optimum is {optimum}")
-            })?;
-        }
-        Ok(())
-    });
+    for_all(0..cases(600), |seed| no_tree_is_better_than(many_labels(seed), seed));
 }

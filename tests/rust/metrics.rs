@@ -8,7 +8,7 @@ use crate::common::judge::ensure;
 use crate::common::metrics::{any, loss, ratio};
 use crate::common::paths::{PathMix, PathRule};
 use crate::common::problems::{ColumnMix, Options, ShapeMix, random_problem};
-use crate::common::{Case, Loss, Random, for_all};
+use crate::common::{Case, Loss, Random, cases, for_all};
 use certree::data::Points;
 use certree::metric::{Metric, MetricInput, Scored};
 use certree::problem::Problem;
@@ -200,24 +200,28 @@ const PENALTIES: [f64; 6] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25];
 
 #[test]
 fn ratios() {
-    for_all(0..6_000, |seed| check(&judged(seed, ratio, &[0.0]), unlimited(1)));
+    for_all(0..cases(1_500), |seed| check(&judged(seed, ratio, &[0.0]), unlimited(1)));
 }
 
 #[test]
 fn ratios_with_a_leaf_penalty() {
-    for_all(10_000..18_000, |seed| check(&judged(seed, ratio, &PENALTIES), unlimited(1)));
+    for_all(10_000..10_000 + cases(2_000), |seed| {
+        check(&judged(seed, ratio, &PENALTIES), unlimited(1))
+    });
 }
 
 #[test]
 fn matthews() {
     let matthews = |_: &mut Random| Metric::Matthews;
-    for_all(20_000..26_000, |seed| check(&judged(seed, matthews, &[0.0]), unlimited(1)));
+    for_all(20_000..20_000 + cases(1_500), |seed| {
+        check(&judged(seed, matthews, &[0.0]), unlimited(1))
+    });
 }
 
 #[test]
 fn matthews_by_chords() {
     let matthews = |_: &mut Random| Metric::Matthews;
-    for_all(60_000..63_000, |seed| {
+    for_all(60_000..60_000 + cases(1_000), |seed| {
         check_with(&judged(seed, matthews, &[0.0, 0.05]), unlimited(1), false)
     });
 }
@@ -225,12 +229,14 @@ fn matthews_by_chords() {
 #[test]
 fn matthews_with_a_leaf_penalty() {
     let matthews = |_: &mut Random| Metric::Matthews;
-    for_all(30_000..36_000, |seed| check(&judged(seed, matthews, &PENALTIES), unlimited(1)));
+    for_all(30_000..30_000 + cases(1_500), |seed| {
+        check(&judged(seed, matthews, &PENALTIES), unlimited(1))
+    });
 }
 
 #[test]
 fn any_number_of_threads() {
-    for_all(40_000..41_500, |seed| {
+    for_all(40_000..40_000 + cases(600), |seed| {
         let judged = judged(seed, any, &[0.0, 0.01, 0.05]);
         check(&judged, unlimited(2)).and_then(|()| check(&judged, unlimited(4)))
     });
@@ -238,7 +244,7 @@ fn any_number_of_threads() {
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(50_000..52_000, |seed| {
+    for_all(50_000..50_000 + cases(1_000), |seed| {
         let judged = judged(seed, any, &[0.0, 0.01, 0.05]);
         for micros in [0, 30, 200] {
             let time = Some(Duration::from_micros(micros));
@@ -254,10 +260,9 @@ fn stopped_searches_bound_the_optimum() {
 /// Rules for paths. `CERTREE_CASES` asks for more.
 #[test]
 fn with_rules_for_paths() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
     for (at, paths) in PathMix::ALL.into_iter().enumerate() {
         let first = 100_000 + 100_000 * at as u64;
-        for_all(first..first + cases.unwrap_or(500), |seed| {
+        for_all(first..first + cases(500), |seed| {
             let judged = judged_on(seed, any, &[0.0, 0.01, 0.05], paths);
             let unit = [1.0, 1.0, 1.0 / 3.0][seed as usize % 3];
             let unit = if matches!(judged.input.metric, Metric::Matthews) { 1.0 } else { unit };
@@ -270,8 +275,7 @@ fn with_rules_for_paths() {
 /// long runs by hand.
 #[test]
 fn ratios_of_long_decimals() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(70_000..70_000 + cases.unwrap_or(600), |seed| {
+    for_all(70_000..70_000 + cases(600), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
         let judged = judged(seed, ratio, &[0.0, 0.01, 0.05]);
         check_in(unit, &judged, unlimited(1), true)?;

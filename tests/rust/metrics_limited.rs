@@ -8,7 +8,7 @@ use crate::common::judge::ensure;
 use crate::common::limited::{Limited, Oracle, Shares, Sums, limited_of, violation};
 use crate::common::metrics::{any, loss, ratio};
 use crate::common::paths::{PathMix, keeps_rules};
-use crate::common::{Case, Random, for_all};
+use crate::common::{Case, Random, cases, for_all};
 use certree::data::Points;
 use certree::error::Error;
 use certree::metric::{Metric, MetricInput, Scored};
@@ -133,11 +133,6 @@ const NONE: PathMix = PathMix::None;
 
 fn unlimited(threads: usize) -> Limits {
     Limits { threads, time: Some(Duration::from_secs(20)), ..Limits::default() }
-}
-
-/// `CERTREE_CASES` is for long runs by hand.
-fn cases(least: u64) -> u64 {
-    std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(least)
 }
 
 #[test]

@@ -7,15 +7,11 @@ use std::collections::BTreeSet;
 
 use crate::common::judge::ensure;
 use crate::common::paths::random_path_rules;
-use crate::common::{Random, for_all};
+use crate::common::{Random, cases, for_all};
 use certree::data::{Column, ColumnKind};
 use certree::ids::ColumnId;
 use certree::posed::PathRule;
 use certree::posed::path_rules::context;
-
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
 
 fn columns(n: usize) -> Vec<Column> {
     let column = |c| Column { name: format!("c{c}"), kind: ColumnKind::Boolean, missing: false };

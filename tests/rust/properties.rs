@@ -13,80 +13,80 @@ fn agrees(case: &Case) -> Result<(), String> {
 
 #[test]
 fn anything_at_all() {
-    for_seeds(24_000, &Options::default(), agrees);
+    for_seeds(6_000, &Options::default(), agrees);
 }
 
 #[test]
 fn accuracy_on_boolean_columns() {
     let options =
         Options { loss: LossKind::Accuracy, columns: ColumnMix::Boolean, ..Options::default() };
-    for_seeds(12_000, &options, agrees);
+    for_seeds(3_000, &options, agrees);
 }
 
 #[test]
 fn weights_and_balanced_classes() {
     let options = Options { loss: LossKind::Weighted, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn cost_matrices() {
     let options = Options { loss: LossKind::CostMatrix, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn costs_by_row() {
     let options = Options { loss: LossKind::Rows, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn regression() {
     let options = Options { loss: LossKind::Squares, ..Options::default() };
-    for_seeds(12_000, &options, agrees);
+    for_seeds(3_000, &options, agrees);
 }
 
 #[test]
 fn ordered_columns() {
     let options = Options { columns: ColumnMix::Ordered, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn categories() {
     let options = Options { columns: ColumnMix::Category, ..Options::default() };
-    for_seeds(4_000, &options, agrees);
+    for_seeds(1_000, &options, agrees);
 }
 
 #[test]
 fn limited_leaves() {
     let options = Options { limits: ShapeMix::Leaves, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn minimum_rows_per_leaf() {
     let options = Options { limits: ShapeMix::MinRows, ..Options::default() };
-    for_seeds(8_000, &options, agrees);
+    for_seeds(2_000, &options, agrees);
 }
 
 #[test]
 fn nothing_limits_but_the_penalty() {
     let options = Options { min_points: 6, limits: ShapeMix::Unlimited, ..Options::default() };
-    for_seeds(4_000, &options, agrees);
+    for_seeds(1_000, &options, agrees);
 }
 
 #[test]
 fn any_number_of_threads() {
-    for_seeds(4_000, &Options::default(), |case| {
+    for_seeds(1_000, &Options::default(), |case| {
         agrees_with_oracle(case, 2).and_then(|()| agrees_with_oracle(case, 4))
     });
 }
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_seeds(4_000, &Options::default(), |case| {
+    for_seeds(1_000, &Options::default(), |case| {
         let none = Limits::default();
         for gap in [0.001, 0.03, 0.2] {
             keeps_limits(case, Limits { gap, ..none.clone() })?;

@@ -7,7 +7,7 @@ use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::ensure;
 use crate::common::paths::{PathMix, keeps_rules};
 use crate::common::problems::{Options, ShapeMix, random_problem};
-use crate::common::{Case, Random, for_all};
+use crate::common::{Case, Random, cases, for_all};
 use certree::data::Points;
 use certree::pareto::Roc;
 use certree::problem::Problem;
@@ -172,20 +172,21 @@ fn check_on(
 
 #[test]
 fn areas() {
-    for_all(0..5_000, |seed| check(seed, 1 + usize::from(seed.is_multiple_of(7)), true, None));
+    for_all(0..cases(1_250), |seed| {
+        check(seed, 1 + usize::from(seed.is_multiple_of(7)), true, None)
+    });
 }
 
 /// The front search alone, with a poor relaxation and no tree.
 #[test]
 fn without_the_game() {
-    for_all(10_000..15_000, |seed| check(seed, 1, false, None));
+    for_all(10_000..10_000 + cases(1_250), |seed| check(seed, 1, false, None));
 }
 
 /// `CERTREE_CASES` is for long runs by hand.
 #[test]
 fn long_decimals() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
-    for_all(30_000..30_000 + cases.unwrap_or(500), |seed| {
+    for_all(30_000..30_000 + cases(500), |seed| {
         let unit = [1.0 / 3.0, 0.123456789, 1e9 / 7.0][seed as usize % 3];
         let time = seed.is_multiple_of(8).then(|| Duration::from_micros(seed % 5 * 60));
         check_in(unit, seed, 1, !seed.is_multiple_of(3), time)
@@ -194,7 +195,7 @@ fn long_decimals() {
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_all(20_000..20_500, |seed| {
+    for_all(20_000..20_000 + cases(500), |seed| {
         check(seed, 1, true, Some(Duration::from_micros(seed % 5 * 60)))
     });
 }
@@ -208,10 +209,9 @@ fn leaves_that_weigh_nothing_are_no_part_of_a_curve() {
 /// Rules for paths. `CERTREE_CASES` asks for more.
 #[test]
 fn with_rules_for_paths() {
-    let cases = std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok());
     for (at, paths) in PathMix::ALL.into_iter().enumerate() {
         let first = 100_000 + 100_000 * at as u64;
-        for_all(first..first + cases.unwrap_or(500), |seed| {
+        for_all(first..first + cases(500), |seed| {
             let unit = [1.0, 1.0, 1.0 / 3.0][seed as usize % 3];
             check_on(paths, unit, seed, 1 + seed as usize % 2, !seed.is_multiple_of(4), None)
         });

@@ -60,7 +60,6 @@ fn every_route_is_met_and_shown() {
         (Route::Separation, of_cuts(5, 0.0, Shape::default())),
         (Route::OneSplit, of_cuts(5, 0.0, Shape { max_depth: Some(1), ..deep })),
         (Route::Intervals, of_cuts(300, 0.0, deep)),
-        (Route::RelaxationThenCuts, of_cuts(300, 0.0, Shape { min_leaf_rows: 9, ..deep })),
         (Route::CutByCut, of_cuts(5, 0.0, deep)),
     ] {
         assert_eq!(Route::of(&problem), route);
@@ -80,22 +79,24 @@ fn every_route_is_met_and_shown() {
     assert_eq!(roc.solve(&run(roc.scale())).unwrap().route, Route::Fronts);
 }
 
-/// Many cuts alone do not make a route: intervals know no contexts, and leaves without a penalty
-/// have no relaxation that says much.
+/// Many cuts alone do not make a route, because intervals know no contexts. They know limits of
+/// leaves and of their rows.
 #[test]
 fn problems_that_intervals_cannot_take_are_searched_cut_by_cut() {
     let deep = Shape { max_depth: Some(3), ..Shape::default() };
     let context = Arc::new(MostColumns::new(1, 2));
     let on_paths = of_cuts(300, 0.0, deep).with_context(context).unwrap();
-    let few_leaves = of_cuts(300, 0.0, Shape { max_leaves: Some(3), ..deep });
-    for problem in [on_paths, few_leaves] {
-        assert_eq!(Route::of(&problem), Route::CutByCut);
+    assert_eq!(Route::of(&on_paths), Route::CutByCut);
+    for shape in [
+        deep,
+        Shape { max_leaves: Some(3), ..deep },
+        Shape { max_leaves: Some(3), ..Shape::default() },
+        Shape { min_leaf_rows: 9, ..deep },
+    ] {
+        for penalty in [0.0, 0.01] {
+            assert_eq!(Route::of(&of_cuts(300, penalty, shape)), Route::Intervals);
+        }
     }
-    // As many leaves as its depth allows are no limit.
-    let no_limit = of_cuts(300, 0.0, Shape { max_leaves: Some(8), ..deep });
-    assert_eq!(Route::of(&no_limit), Route::Intervals);
-    let penalized = of_cuts(300, 0.01, Shape { max_leaves: Some(3), ..deep });
-    assert_eq!(Route::of(&penalized), Route::RelaxationThenCuts);
 }
 
 /// The route is that of the problem, and a search that goes on shows its own.

@@ -10,18 +10,11 @@ use crate::common::judge::ensure;
 use crate::common::large::noise;
 use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, Loss, Random, for_all, for_seeds, random_problem};
+use crate::common::{Case, Loss, Random, cases, for_all, for_seeds, random_problem};
 use certree::answer::{Answer, Incumbent, go_on, solve};
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
 use certree::serial::Kind;
-
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
 
 fn run(problem: &Problem, time: Option<Duration>) -> Run<'static> {
     Run::new(Limits { time, threads: 1, ..Limits::default() }, problem.scale, None)
@@ -68,7 +61,7 @@ fn goes_on(case: &Case, share: f64) -> Result<bool, String> {
 fn small_searches_go_on() {
     for (prices, paths) in [(false, PathMix::None), (true, PathMix::None), (false, PathMix::Any)] {
         let options = Options { prices, paths, ..Options::default() };
-        for_seeds(cases(60), &options, |case| goes_on(case, 0.5).map(|_| ()));
+        for_seeds(60, &options, |case| goes_on(case, 0.5).map(|_| ()));
     }
 }
 

@@ -4,33 +4,28 @@
 
 use std::sync::Arc;
 
+use crate::common::additive_inputs::any_additive_input;
 use crate::common::damage::{HEADER, damaged, sealed};
 use crate::common::judge::ensure;
 use crate::common::limited::limited;
 use crate::common::paths::{PathMix, keeps_path_rules, random_path_rules};
 use crate::common::problems::{LossKind, Options};
-use crate::common::{Case, Loss, Random, for_all, random_problem};
+use crate::common::{Case, Loss, Random, cases, for_all, random_problem};
 use certree::answer::Answer;
+use certree::confusion::{MatrixInput, MatrixMetric};
 use certree::data::Points;
 use certree::error::{Error, Result as Built};
 use certree::ids::FeatureId;
 use certree::metric::{Metric, MetricInput};
 use certree::pareto::LimitInput;
 use certree::posed::{
-    ClassShareInput, ConstraintInput, Counted, Goal, OwnGoal, PathRule, ProblemInput,
-    RankingAreaInput, RowCostInput, path_rules,
+    ConstraintInput, Counted, Goal, OwnGoal, PathRule, ProblemInput, RankingAreaInput,
+    RowCostInput, path_rules,
 };
 use certree::run::Limits;
 use certree::serial::{self, Kind, Writer};
-use certree::task::{ClassInput, Deviance, Impurity, RateInput, Scaled, TargetsInput};
+use certree::task::{ClassInput, Scaled};
 use certree::tree::Plan;
-
-fn cases(few: u64) -> u64 {
-    match std::env::var("CERTREE_CASES") {
-        Ok(count) => count.parse().expect("CERTREE_CASES is a number"),
-        Err(_) => few,
-    }
-}
 
 /// The columns and points of a case, with a goal.
 fn posed(case: &Case, goal: Goal) -> ProblemInput {
@@ -142,7 +137,15 @@ fn random_goal(seed: u64) -> ProblemInput {
             let constraints = Some(ConstraintInput { limits: vec![limit], counted });
             ProblemInput { constraints, ..posed(&case, goal) }
         }
-        4 | 5 => {
+        4 => {
+            shallow(&mut case);
+            let metrics = [MatrixMetric::MacroF1, MatrixMetric::WeightedF1, MatrixMetric::Matthews];
+            let metric = metrics[rng.below(3)].clone();
+            let k = rng.range(2, 3);
+            let classes = class_input(rng, n, k);
+            posed(&case, Goal::Matrix(Arc::new(MatrixInput { classes, metric })))
+        }
+        5 => {
             shallow(&mut case);
             let metric = rng.pick(&[Metric::FBeta(0.5), Metric::Jaccard, Metric::Matthews]);
             let classes = class_input(rng, n, 2);
@@ -159,36 +162,9 @@ fn random_goal(seed: u64) -> ProblemInput {
             };
             posed(&case, Goal::RankingArea(Arc::new(input)))
         }
-        7 => {
-            let k = rng.range(1, 3);
-            let mut input = class_input(rng, n, k);
-            let impurity = rng.pick(&[Some(Impurity::Gini), Some(Impurity::Entropy), None]);
-            if impurity.is_none() {
-                input.leaf_penalty = 0.0;
-            }
-            let n_cuts = rng.range(1, 30) as u64;
-            posed(&case, Goal::ClassShares(Arc::new(ClassShareInput { input, impurity, n_cuts })))
-        }
-        8 => {
-            let some = |rng: &mut Random| {
-                rng.chance(0.5).then(|| (0..2 * n).map(|_| 0.1 + rng.unit()).collect())
-            };
-            let input = RateInput {
-                deviance: rng.pick(&[Deviance::Poisson, Deviance::Gamma]),
-                targets: (0..2 * n).map(|_| 0.25 + 3.0 * rng.unit()).collect(),
-                exposures: some(rng),
-                weights: some(rng),
-                points: (0..2 * n as u32).map(|row| row / 2).collect(),
-                n_points: n,
-                leaf_penalty: 0.05,
-            };
-            posed(&case, Goal::Rates(Arc::new(input)))
-        }
         _ => {
-            let n_classes: Vec<usize> = (0..rng.range(1, 3)).map(|_| rng.range(1, 3)).collect();
-            let weights = weights(rng, n * n_classes.iter().sum::<usize>());
-            let input = TargetsInput { n_classes, weights, leaf_penalty: 0.05 };
-            posed(&case, Goal::Targets(Arc::new(input)))
+            let penalty = rng.pick(&[0.0, 0.01, 0.05]);
+            posed(&case, Goal::Additive(Arc::new(any_additive_input(rng, n, penalty))))
         }
     }
 }
@@ -350,5 +326,5 @@ fn other_bytes_are_told_apart() {
     says(&plan, "these bytes are a plan and not a problem");
     let mut newer = plan.clone();
     newer[4] += 1;
-    says(&newer, "version 4 of the format");
+    says(&newer, &format!("version {} of the format", newer[4]));
 }

@@ -206,14 +206,14 @@ fn means_are_true(squares: &Squares, points: &[u32], means: &[f64]) -> Result<()
 #[test]
 fn bounds_are_below_and_objectives_near_the_exact_loss() {
     let options = Options { loss: LossKind::Squares, ..Options::default() };
-    for_seeds(3_000, &options, check);
+    for_seeds(1_000, &options, check);
 }
 
 /// cost(A ∪ B) ≥ cost(A) + cost(B) ≥ 0, in integers.
 #[test]
 fn joining_leaves_never_saves() {
     let options = Options { loss: LossKind::Squares, ..Options::default() };
-    for_seeds(3_000, &options, |case| {
+    for_seeds(1_000, &options, |case| {
         let problem = case.problem().map_err(|e| e.to_string())?;
         let rng = &mut Random::new(case.n_points() as u64 + 1);
         for _ in 0..10 {

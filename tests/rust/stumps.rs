@@ -29,7 +29,7 @@ fn agrees(case: &Case) -> Result<(), String> {
 #[test]
 fn the_best_of_all_trees_of_depth_one() {
     for depth in [0, 1] {
-        for_seeds(1_500, &Options::default(), |case| {
+        for_seeds(600, &Options::default(), |case| {
             let mut case = case.clone();
             case.shape.max_depth = Some(depth);
             agrees(&case)
@@ -39,7 +39,7 @@ fn the_best_of_all_trees_of_depth_one() {
 
 #[test]
 fn the_best_of_all_trees_of_two_leaves() {
-    for_seeds(1_500, &Options::default(), |case| {
+    for_seeds(600, &Options::default(), |case| {
         let mut case = case.clone();
         (case.shape.max_depth, case.shape.max_leaves) = (None, Some(2));
         agrees(&case)

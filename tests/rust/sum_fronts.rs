@@ -7,7 +7,7 @@ use crate::common::exhaustive::{Path, splits};
 use crate::common::judge::ensure;
 use crate::common::limited::{Limited, limited};
 use crate::common::paths::PathMix;
-use crate::common::{Case, Random, for_all};
+use crate::common::{Case, Random, cases, for_all};
 use certree::check;
 use certree::cost::Scale;
 use certree::data::Points;
@@ -241,13 +241,9 @@ fn judge(limited: &Limited, axes: &[Axis], found: &SumFront, unit: f64) -> Resul
     ensure(values.is_sorted(), || format!("{values:?} is not sorted"))
 }
 
-fn cases(usual: u64) -> u64 {
-    std::env::var("CERTREE_CASES").map_or(usual, |n| n.parse().expect("a number of cases"))
-}
-
 #[test]
 fn fronts_are_complete_and_attained() {
-    for_all(0..cases(1500), |seed| {
+    for_all(0..cases(600), |seed| {
         let asked = Asked { threads: 1 + 2 * (seed as usize % 2), time: None, unit: 1.0 };
         check(seed, PathMix::None, &asked)
     });

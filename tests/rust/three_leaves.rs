@@ -63,6 +63,6 @@ fn check(case: &Case) -> Result<(), String> {
 #[test]
 fn no_tree_is_cheaper() {
     let options = Options { limits: ShapeMix::Unlimited, ..Options::default() };
-    for_seeds(2_000, &Options { loss: LossKind::Accuracy, ..options.clone() }, check);
+    for_seeds(1_000, &Options { loss: LossKind::Accuracy, ..options.clone() }, check);
     for_seeds(500, &options, check);
 }

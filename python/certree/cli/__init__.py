@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import polars as pl
 
 from certree import __version__, demo
-from certree.cli import export, fit, predict, report
+from certree.cli import export, fit, near, predict, proofs, report
 from certree.conditions import printable
 from certree.ingest import engine
 
@@ -96,6 +96,19 @@ def parser() -> argparse.ArgumentParser:
     report.add_diff(command("diff", report.diff, "Say which rows two trees answer otherwise."))
     report.add_drift(
         command("drift", report.drift, "Say how a table spreads over the leaves of a saved tree.")
+    )
+    proofs.add_export_instance(
+        command(
+            "export-instance",
+            proofs.export_instance,
+            "Write the problem that a saved tree was fitted to, for programs that check proofs.",
+        )
+    )
+    proofs.add_prove(
+        command("prove", proofs.prove, "Write why no tree is better than a saved one.")
+    )
+    near.add_near(
+        command("near", near.near, "Count and show the trees nearly as good as a saved one.")
     )
     command("demo", demo_, "Find the best tree for a small data set that comes with scikit-learn.")
     return top

@@ -107,8 +107,8 @@ def add_options(fit: argparse.ArgumentParser) -> None:
     )
     search.add_argument(
         "--objective",
-        help="of labels accuracy (the default), balanced_accuracy, f1, mcc, auc or another one of "
-        "OptimalTreeClassifier; of regression one of OptimalTreeRegressor",
+        help="of labels accuracy (the default), balanced_accuracy, f1, f1_macro, mcc, auc or "
+        "another one of OptimalTreeClassifier; of regression one of OptimalTreeRegressor",
     )
     search.add_argument(
         "--start",
@@ -249,16 +249,20 @@ def run(options: argparse.Namespace) -> int:
     interrupt = _fit(model, kept, asked, start)
     if model.verbose and sys.stderr.isatty():
         print(end="\r\033[K", file=sys.stderr)
-    _write(model, given, asked, held_out)
+    if "model" in given:
+        save(model, given["model"], asked)
     print(model.tree_.to_text())
     print(printable(str(model.certificate_)), flush=True)
+    try:
+        if "proof" in given and interrupt is None:
+            files = {"instance": given["instance"], "proof": given["proof"]}
+            written = prove(model, kept, asked.goal, asked.weight, **files)
+            print(printable(f"Proof: {written.how_to_check()} (lemmas: {written.lemmas})"))
+    finally:
+        # After the proof, because they say where it is.
+        _write(model, given, asked, held_out)
     if interrupt is not None:
         raise interrupt
-    if "proof" in given:
-        written = prove(
-            model, kept, asked.goal, asked.weight, instance=given["instance"], proof=given["proof"]
-        )
-        print(printable(f"Proof: {written.how_to_check()} (lemmas: {written.lemmas})"))
     stopped = "require_proof" in given and model.status_ != "optimal"
     return NOT_PROVED if stopped else 0
 
@@ -358,8 +362,6 @@ def _held_out(given: dict[str, Any], asked: Asked) -> pl.DataFrame | None:
 def _write(
     model: Any, given: dict[str, Any], asked: Asked, held_out: pl.DataFrame | None
 ) -> None:
-    if "model" in given:
-        save(model, given["model"])
     if "certificate_json" in given:
         given["certificate_json"].write_text(model.certificate_.to_json(), encoding="utf-8")
     if "report" in given:
@@ -370,12 +372,34 @@ def _write(
         report(model, held_out, truth, path=given["report"])
 
 
-def save(model: Any, path: Path) -> None:
+def save(model: Any, path: Path, asked: Asked) -> None:
+    """Write the tree with what was proved of it, and with what it was fitted to, if that can be
+    posed again from a table alone: `certree prove` does."""
     certificate = model.certificate_
-    about = {
-        "status": certificate.status,
-        "objective": certificate.objective,
-        "lower_bound": certificate.lower_bound,
-        "statement": certificate.statement(),
+    more: dict[str, Any] = {
+        "certificate": {
+            "status": certificate.status,
+            "objective": certificate.objective,
+            "lower_bound": certificate.lower_bound,
+            "statement": certificate.statement(),
+        }
     }
-    path.write_text(to_json(model.tree_, certificate=about), encoding="utf-8")
+    if not (_has_guesses_or_constraints(model)):
+        run = ("verbose", "callback")
+        parameters = {name: value for name, value in model.get_params().items() if name not in run}
+        more["fit"] = {
+            "task": asked.task,
+            "goal": asked.named,
+            "weight": asked.weight,
+            "columns": asked.kept,
+            "digest": model._fitted.digest,
+            "parameters": parameters,
+        }
+    path.write_text(to_json(model.tree_, **more), encoding="utf-8")
+
+
+def _has_guesses_or_constraints(model: Any) -> bool:
+    """Whether a model guesses or has constraints, which a saved file does not hold, so that no
+    proof can be made from it."""
+    guesses = model._is_to_guess() or getattr(model, "reference", None) is not None
+    return bool(guesses or getattr(model, "constraints", None))

@@ -20,7 +20,8 @@ from certree.export.variances import variances
 from certree.schema import NUMBERS, Task
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 #: How many labels have a colour of their own; the others share the one after the last.
 COLOURS = 7

@@ -46,9 +46,10 @@ def text(model: Any, posed: Posed, adds_up: bool) -> str:
         f"{model.objective_:.6g}, no tree is below {model.lower_bound_:.6g} (gap {model.gap_:.3g})"
     )
     found = [
-        *_identifiers(posed),
+        # Of a table that was not read nobody knows the cuts.
+        *([] if posed.cut_short else _identifiers(posed)),
         *_limits(model, adds_up),
-        *_cuts(model, posed),
+        *([] if posed.cut_short else _cuts(model, posed)),
         *_guesses(model, posed, adds_up),
         *_depth(model),
         *_threads(model),

@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cache
+from inspect import signature
+from os import PathLike
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +23,10 @@ from certree.certificate import Certificate
 from certree.constraints import NO_TREE
 from certree.estimators import (
     _advice,
+    _certified,
     _groups,
-    _notes,
     _own_branch,
-    _searched,
+    _proof,
     _start,
     _why_not,
     parameters,
@@ -68,6 +71,15 @@ class TreeEstimator(BaseEstimator, ABC):
     }
     #: Whether a search that came to its proof is kept, for smaller trees.
     _keeps_search = False
+    #: Whether there are proofs of its trees for others to check.
+    _has_proofs = False
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # To inspect the signature takes longer than a small search, and it is asked at every fit.
+        names: list[str] = super()._get_param_names()
+        return names
 
     @abstractmethod
     def _pose(self, data: Any, known: Any = None) -> Posed:
@@ -77,10 +89,14 @@ class TreeEstimator(BaseEstimator, ABC):
     def _shape(self, points: ingest.Points) -> _core.Shape:
         """The limits on the tree. No tree of n points is deeper than n − 1, and some searches go
         from depth to depth, so a larger limit is taken as that one."""
-        deepest = min(MOST, max(points.n_points - 1, 0))
-        depth = None if self.max_depth is None else min(int(self.max_depth), deepest)
-        leaves = None if self.max_leaf_nodes is None else min(int(self.max_leaf_nodes), MOST)
-        return _core.Shape(depth, leaves, min(int(self.min_samples_leaf), 2**63 - 1))
+        given = {core: getattr(self, name) for name, core in parameters.LIMITS.items()}
+        limits = {
+            core: None if value is None else min(int(value), 2**63 - 1)
+            for core, value in given.items()
+        }
+        if limits["max_depth"] is not None:
+            limits["max_depth"] = min(limits["max_depth"], max(points.n_points - 1, 0))
+        return _core.Shape(**limits)
 
     def _problem(
         self, cuts: Sequence[ingest.Cuts], points: ingest.Points, goal: Any, **parts: Any
@@ -122,7 +138,8 @@ class TreeEstimator(BaseEstimator, ABC):
         memory = None if self.memory_limit is None else min(int(self.memory_limit), 2**63 - 1)
         threads = parameters.threads(self.n_jobs)
         gap = float(self.gap_limit)
-        return _core.Limits(left.seconds_left(), memory, gap, threads, left.bytes_held())
+        held = left.bytes_held()
+        return _core.Limits(left.seconds_left(), memory, gap, threads, held, self._keeps_search)
 
     def _is_to_guess(self) -> bool:
         """True if the cuts are to be guessed from the training rows."""
@@ -192,6 +209,8 @@ class TreeEstimator(BaseEstimator, ABC):
         """A ValueError where values are missing that may not be."""
         if self.missing == "refuse" and any(each.missing for each in posed.training.columns):
             features = [each.name for each in posed.training.columns]
+            if isinstance(posed.training, ingest.Merged):
+                posed.training.refuse_missing()
             ingest.refuse_missing(posed.training.source, features)
 
     def _search(
@@ -221,10 +240,12 @@ class TreeEstimator(BaseEstimator, ABC):
         data: Any,
         before: Certificate | None = None,
         shown: progress.Shown | None = None,
+        larger: Certificate | None = None,
     ) -> None:
         """Take over what the search found, all at once, after checking that prediction routes as it
         did. ``before``: of the search that this one goes on from. ``shown``: its line of progress.
-        What a signal raised meanwhile is raised at the end."""
+        ``larger``: of the same problem with more leaves. What a signal raised meanwhile is raised
+        at the end."""
         columns = [each.column for each in posed.cuts]
         try:
             tree = self._finished_tree(
@@ -235,9 +256,7 @@ class TreeEstimator(BaseEstimator, ABC):
             again = self._pose_in_order(data, posed.thresholds)
             fitted.check_data(again.problem.digest, False)
             raise
-        certificate = self._certificate(answer, posed, fitted, tree)
-        if posed.cut_short:
-            certificate = _of_a_leaf(certificate, posed)
+        certificate = _certified.certificate(self, answer, posed, fitted, tree, larger)
         if before is not None:
             certificate = certificate.after(before)
         stays_open = (
@@ -281,77 +300,45 @@ class TreeEstimator(BaseEstimator, ABC):
                 raise answer.interrupt
 
     def _finished_tree(
-        self, core: _core.Tree, posed: Posed, missing: str, missing_unseen: str, unseen: Any
+        self,
+        core: _core.Tree,
+        posed: Posed,
+        missing: str,
+        missing_unseen: str,
+        unseen: Any,
+        is_checked: bool = True,
     ) -> Tree:
         """The user's tree, after checking that prediction routes as the search did."""
         if missing == "own_branch":
             core = _own_branch.to_user(core, posed.cuts)
         core = _groups.to_user(core, posed.cuts)
         tree = Tree(core, [each.column for each in posed.cuts], posed.labels)
-        check_routing(tree, posed.training)
+        training = posed.training
+        if isinstance(training, ingest.Merged):
+            if is_checked:
+                check_routing(tree, list(training.count_leaves(tree)))
+        elif is_checked or posed.show_by_row is not None:
+            leaves = tree._route(training.source, None)
+            if is_checked:
+                check_routing(tree, _core.count_rows(leaves, len(tree.nodes), training.kept))
+            if posed.show_by_row is not None:
+                kept = leaves if training.kept is None else leaves[training.kept]
+                tree = posed.show_by_row(tree, kept)
         if posed.show is not None:
             tree = posed.show(tree)
         # After the check, because rows that weigh nothing may miss what no other row does.
         missing_unseen = "refuse" if missing == "refuse" else missing_unseen
         return tree._with(missing_unseen=missing_unseen, unseen=unseen)
 
-    def _certificate(
-        self, answer: _core.Answer, posed: Posed, fitted: Fitted, tree: Tree
-    ) -> Certificate:
-        """A certificate is made of what was fitted; of the estimator only the limits of this run
-        are read."""
-        reference = posed.reference
-        return Certificate(
-            status=answer.status,
-            route=answer.route,
-            objective=answer.objective,
-            lower_bound=answer.lower_bound,
-            n_leaves=tree.n_leaves,
-            loss=posed.loss,
-            leaf_penalty=(
-                fitted.leaf_penalty if posed.leaf_penalty is None else posed.leaf_penalty
-            ),
-            max_depth=fitted.max_depth,
-            max_leaf_nodes=fitted.max_leaf_nodes,
-            min_samples_leaf=fitted.min_samples_leaf,
-            thresholds=thresholds_in_words(posed.thresholds),
-            cuts={each.column.name: n_splits(each, fitted.missing) for each in posed.cuts},
-            missing=[each.column.name for each in posed.cuts if each.missing],
-            own_branch=fitted.missing == "own_branch",
-            sets=[each.column.name for each in posed.cuts if each.way.sets],
-            n_rows=posed.points.n_rows,
-            n_points=posed.points.n_points,
-            time_limit=self.time_limit,
-            memory_limit=self.memory_limit,
-            gap_limit=float(self.gap_limit),
-            seconds=answer.seconds,
-            nodes=answer.nodes,
-            kernel_calls=answer.kernel_calls,
-            peak_bytes=answer.peak_bytes,
-            bounds=answer.bounds,
-            threads=parameters.threads(self.n_jobs),
-            # The search rounds its bounds down; the last moment is what was certified.
-            curve=[
-                *answer.curve[:-1],
-                (answer.seconds, answer.objective, answer.lower_bound),
-            ],
-            constraints=posed.met(answer.attained) if posed.met else [],
-            path_rules=posed.problem.path_rules,
-            notes=_notes.of(posed),
-            reference=reference,
-            # The guess says something of this tree only once the search with it is complete.
-            guessed=(
-                self._guessed[posed.problem.guessed_by].format(reference)
-                if answer.status == "optimal_given_guess" and posed.problem.guessed_by
-                else None
-            ),
-            guessed_by=posed.problem.guessed_by,
-            reference_loss=posed.reference_loss,
-            cuts_reference=posed.cuts_reference,
-            searched=_searched.searched(posed.cuts, posed.thresholds, posed.losses),
-        )
-
-    def certify(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+    def certify(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        instance: str | PathLike[str] | None = None,
+        proof: str | PathLike[str] | None = None,
+    ) -> Self:
         """Search on, without a guess, until the tree is proved to be the best or a better one that
         is takes its place.
 
@@ -375,6 +362,9 @@ class TreeEstimator(BaseEstimator, ABC):
             starts again from the tree and the lower bound. Without them, the data are those
             that ``fit`` was given, which are read again. Either way a digest tells whether they are
             still the same; if not, it is an error.
+        instance, proof : path, default=None
+            Files to write, for others to check: the problem, and why no tree of it is better than
+            this one, as :func:`certree.prove` does. They belong together.
 
         Returns
         -------
@@ -389,7 +379,19 @@ class TreeEstimator(BaseEstimator, ABC):
         >>> model.fit(X, y).status_, model.certify().status_
         ('optimal_given_guess', 'optimal')
         """
-        return self._go_on(None if X is None else (X, y, sample_weight))
+        if (instance is None) != (proof is None):
+            raise ValueError("instance= and proof= belong together: the one speaks of the other")
+        data = None if X is None else (X, y, sample_weight)
+        kept = getattr(self, "_open", None) or (None, None, None)
+        certified = self._go_on(data)
+        if instance is not None and proof is not None:
+            data = kept[2] if data is None else data
+            if data is None:
+                raise ValueError(
+                    "proof= needs the data of the fit: pass them, as they were given to fit"
+                )
+            _proof.write(self, data, instance, proof)
+        return certified
 
     def _go_on(self, data: Any) -> Self:
         """Certify; ``data`` are as ``_solve`` takes them, or None for those of the fit."""
@@ -440,6 +442,14 @@ class TreeEstimator(BaseEstimator, ABC):
             self._keep(answer, posed, fitted, data, before, shown)
         return self
 
+    def _data_again(self, *given: Any, **named: Any) -> Any:
+        """The data of the fit, given again as ``certify`` takes them, as ``_solve`` takes them."""
+        bound = signature(self.certify).bind(*given, **named)
+        bound.apply_defaults()
+        # These are files to write, which only ``certify`` has, and no data.
+        files = {"instance", "proof"}
+        return tuple(given for name, given in bound.arguments.items() if name not in files)
+
     def _with_most_leaves(self, most: int) -> Self | None:
         """A model of the same rows with at most so many leaves, fewer than this one was allowed:
         what was proved of nodes is handed over to it. ``None`` where the search had no nodes that
@@ -447,14 +457,17 @@ class TreeEstimator(BaseEstimator, ABC):
         answer, posed, data = getattr(self, "_open", None) or (None, None, None)
         if answer is None:
             return None
-        smaller = copy(self).set_params(max_leaf_nodes=most)
+        smaller = copy(self)
+        # Not by set_params, which looks up the names of all parameters first.
+        smaller.max_leaf_nodes = most
         with Held() as held, smaller._budget(monotonic()) as left:
             held.search()
             shown = smaller._progress(left)
             pulse = progress.pulse(self.callback, shown, held)
             answer = answer.with_most_leaves(most, smaller._limits(left), pulse)
             fitted = self._fitted.with_most_leaves(most)
-            smaller._keep(answer, posed, fitted, data, shown=shown)
+            larger = self.certificate_
+            smaller._keep(answer, posed, fitted, data, shown=shown, larger=larger)
         return smaller
 
     def __getstate__(self) -> dict[str, Any]:
@@ -591,32 +604,15 @@ class TreeEstimator(BaseEstimator, ABC):
         return tags
 
 
-def n_splits(cuts: ingest.Cuts, missing: str) -> int:
-    """How many different splits a column offers."""
-    if missing == "own_branch" and cuts.missing:
-        return cuts.n_known + 1
-    return cuts.count
-
-
 def room_for_goal(n_numbers: int, copies: int) -> None:
     """A ValueError unless there is room for a goal of so many numbers, and for the copies of them
     that are there at once: as they were given, in whole units, and as the search needs them."""
     budget.require(8 * n_numbers * copies, f"a goal of {n_numbers} numbers")
 
 
-def _of_a_leaf(certificate: Certificate, posed: Posed) -> Certificate:
-    """The certificate of the best single leaf, where the time was over before the columns were
-    read: of all other trees only that they cannot lose less than nothing at all."""
-    bound = min(posed.least_loss + certificate.leaf_penalty, certificate.objective)
-    last = (certificate.seconds, certificate.objective, bound)
-    return replace(certificate, status="time_limit", lower_bound=bound, curve=[last])
-
-
-def check_routing(tree: Tree, training: ingest.Training) -> None:
+def check_routing(tree: Tree, found: list[int]) -> None:
     """The finished tree must send the training rows where the search did: if it does not, what is
-    certified is not what predicts."""
-    leaves = tree._route(training.source, None)
-    found = _core.count_rows(leaves, len(tree.nodes), training.kept)
+    certified is not what predicts. ``found``: by node, the rows that prediction sends there."""
     wanted = [node.rows if node.is_leaf else 0 for node in tree.nodes]
     if found != wanted:
         raise RuntimeError(
@@ -624,20 +620,3 @@ def check_routing(tree: Tree, training: ingest.Training) -> None:
             f"{wanted} rows but hold {found}; this is a defect in certree, please report it "
             "with the data"
         )
-
-
-def thresholds_in_words(thresholds: Any) -> str:
-    """Where the cuts came from, for the certificate."""
-    if isinstance(thresholds, str):
-        which = "midpoints" if thresholds == "midpoints" else "cuts"
-        return f"all {which} between neighbouring values"
-    if isinstance(thresholds, Mapping):
-        return "thresholds given by the user where named, else all cuts"
-    if parameters.is_guesser(thresholds):
-        return (
-            f"guessed from a {type(thresholds.reference_).__name__}: the proof speaks of these "
-            "cuts only"
-        )
-    if hasattr(thresholds, "thresholds_"):
-        return "the thresholds of a fitted binarizer"
-    return f"at most {thresholds} quantiles for each column of numbers or dates"

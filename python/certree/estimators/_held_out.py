@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_curve
 
 from certree import ingest
-from certree.estimators import _impurity, _metrics, _ranking
+from certree.estimators import _impurity, _matrix, _metrics, _ranking
 from certree.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -23,16 +23,30 @@ Codes = NDArray[np.intp]
 LEAST_SHARE = float(np.finfo(np.float64).eps)
 
 
-def loss(model: Any, X: Any, y: Any, weights: Floats | None) -> float:
-    """The loss without the costs of leaves; ``weights`` by row."""
+def loss(
+    model: Any, rows: tuple[Any, Any, Floats | None], leaves: NDArray[np.uint32]
+) -> float:
+    """The loss without the costs of leaves. ``rows``: features, labels and weights. ``leaves``:
+    where the tree sends each row."""
+    X, y, weights = rows
     tree: Tree = model.tree_
     if tree.task == "targets":
         return _of_targets(tree, X, y, weights)
     labels = tree.labels.tolist()
-    leaves = tree.apply(X)
     actual = _numbers(X, y, labels, len(leaves), _counts_unknown(model))
     weights = np.ones(len(leaves)) if weights is None else weights
     weights = weights * _factors(model, tree, actual, weights)
+    paid = model._feature_costs_of(leaves)
+    return _loss(model, tree, actual, leaves, weights) + float(np.average(paid, weights=weights))
+
+
+def _loss(model: Any, tree: Tree, actual: Codes, leaves: Any, weights: Floats) -> float:
+    """The loss of what rows are answered."""
+    labels = tree.labels.tolist()
+    if _matrix.is_matrix(model, len(labels)):
+        answers = _answers(tree, labels)[leaves]
+        matrix = _matrix.matrix_of(actual, answers, weights, len(labels))
+        return _matrix.loss_of_matrix(model, matrix)
     if model.objective in _metrics.NAMES:
         return _metric(model, labels, actual, _answers(tree, labels)[leaves], weights)
     if model.objective in _ranking.LOSSES:
@@ -40,13 +54,13 @@ def loss(model: Any, X: Any, y: Any, weights: Floats | None) -> float:
     if model.objective in _impurity.LOSSES:
         return _of_shares(model, tree, actual, leaves, weights)
     costs = _costs(model, tree, actual, _answers(tree, labels)[leaves])
-    return float(np.average(costs + model.feature_costs_paid(X), weights=weights))
+    return float(np.average(costs, weights=weights))
 
 
 def _counts_unknown(model: Any) -> bool:
     """True if a label that the fit did not have is an error as any other: where errors are counted,
     and nothing else is known of classes."""
-    counted = model.objective in ("accuracy", "balanced_accuracy")
+    counted = model.objective in ("accuracy", "balanced_accuracy", _matrix.MICRO)
     return counted and model.cost_matrix is None
 
 

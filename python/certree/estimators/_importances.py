@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.estimators import _impurity, _metrics
+from certree.estimators import _impurity, _matrix, _metrics
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.tree import Tree
 
@@ -166,18 +166,38 @@ def _loss(model: Any, tree: Tree) -> Loss:
     if tree.task != "classification":
         sign = -1.0 if tree.task == "rewards" else 1.0
         return lambda found: sign * float(found[np.arange(len(answers)), answers].sum())
+    if _matrix.is_matrix(model, len(known)):
+        return _of_matrix(model, tree, answers)
     if model.objective in _metrics.NAMES:
         return _metric(model, known, answers)
     if model.objective in ("auc", "partial_auc"):
         return _area(model, tree, known)
 
     costs = np.array(cost_list(model.cost_matrix, tree.labels)).reshape(len(known), -1)
+    factors = _factors(model, tree)
+    of_label = (costs * factors[:, None])[:, answers].T
+    return lambda found: float((found * of_label).sum())
+
+
+def _factors(model: Any, tree: Tree) -> Floats:
+    """The factor of each class."""
     factors = np.array(class_factors(model.class_weight, tree.labels))
     if model._is_balanced():
         totals = np.array(tree.nodes[0].value)
         factors = factors / np.where(totals > 0, totals, 1.0)
-    of_label = (costs * factors[:, None])[:, answers].T
-    return lambda found: float((found * of_label).sum())
+    return factors
+
+
+def _of_matrix(model: Any, tree: Tree, answers: NDArray[np.int64]) -> Loss:
+    """The loss of the confusion matrix of the answers."""
+    factors = _factors(model, tree)
+
+    def loss(found: Floats) -> float:
+        matrix = np.zeros((len(factors), len(factors)))
+        np.add.at(matrix.T, answers, found * factors)
+        return _matrix.loss_of_matrix(model, matrix)
+
+    return loss
 
 
 def _metric(model: Any, known: list[Any], answers: NDArray[np.int64]) -> Loss:

@@ -31,7 +31,7 @@ def check(model: Any) -> None:
     if model.objective not in LOSSES:
         return
     objective = f"objective={model.objective!r}"
-    combinations.check(model, "ClassShares", objective)
+    combinations.check(model, "Additive", objective)
     if model.objective == "mdl" and model.leaf_penalty not in _UNSET:
         raise ValueError(
             f"leaf_penalty={shown(model.leaf_penalty)} cannot be combined with {objective}, where "
@@ -41,13 +41,18 @@ def check(model: Any) -> None:
 
 def goal(
     model: Any, weights: NDArray[np.float64], factors: Sequence[float], n_cuts: int
-) -> _core.ClassShares:
+) -> _core.Additive:
     """The goal of the search."""
-    penalty = 0.0 if model.objective == "mdl" else float(model.leaf_penalty)
-    balanced = model.class_weight == "balanced"
-    return _core.ClassShares(
-        _NAMES[model.objective], weights, list(factors), balanced, n_cuts, penalty
-    )
+    is_mdl = model.objective == "mdl"
+    columns = {
+        "weights": weights,
+        "class_weights": np.array(factors, dtype=np.float64),
+        "balanced": float(model.class_weight == "balanced"),
+        "n_cuts": float(n_cuts) if is_mdl else None,
+    }
+    penalty = 0.0 if is_mdl else float(model.leaf_penalty)
+    n_points = len(weights) // len(factors)
+    return _core.Additive(_NAMES[model.objective], columns, n_points, penalty)
 
 
 def description(

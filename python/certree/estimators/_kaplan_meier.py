@@ -22,14 +22,25 @@ class AtRisk:
 
     @classmethod
     def of(cls, time: Floats, event: NDArray[np.bool_], weights: Floats | None) -> AtRisk:
-        weights = np.ones(len(time)) if weights is None else weights
-        distinct, place = np.unique(time, return_inverse=True)
-        leaving = np.bincount(place, weights=weights, minlength=len(distinct))
-        events = np.bincount(place, weights=weights * event, minlength=len(distinct))
+        order = np.argsort(time, kind="stable")
+        return cls.in_order(time[order], event[order], None if weights is None else weights[order])
+
+    @classmethod
+    def in_order(cls, time: Floats, event: NDArray[np.bool_], weights: Floats | None) -> AtRisk:
+        """As above, of rows that are sorted by time."""
+        if not len(time):
+            return cls(time, time, time)
+        is_new = np.empty(len(time), dtype=bool)
+        is_new[0] = True
+        np.not_equal(time[1:], time[:-1], out=is_new[1:])
+        place = is_new.cumsum() - 1
+        leaving = np.bincount(place, weights)
+        events = np.bincount(place, event if weights is None else weights * event)
         # Summed from the last time, so that the last row at risk weighs exactly what it does.
-        at_risk = np.cumsum(leaving[::-1])[::-1]
-        some = np.bincount(place, weights=event, minlength=len(distinct)) > 0
-        return cls(distinct[some], events[some], at_risk[some])
+        at_risk = leaving[::-1].cumsum()[::-1]
+        # All rows weigh something.
+        some = events > 0
+        return cls(time[is_new][some], events[some], at_risk[some].astype(np.float64))
 
     def cumulative_hazard(self, times: Floats) -> Floats:
         """Σ of events / at risk up to each time (Nelson–Aalen)."""
@@ -42,6 +53,24 @@ class AtRisk:
 
     def _at(self, times: Floats, values: Floats, before: float) -> Floats:
         return np.concatenate([[before], values])[np.searchsorted(self.times, times, side="right")]
+
+
+def by_leaf(
+    leaves: NDArray[np.uint32], time: Floats, event: NDArray[np.bool_], weights: Floats | None
+) -> dict[int, AtRisk]:
+    """The rows at risk of each leaf."""
+    # Sorted once, because each leaf's rows then are.
+    order = np.lexsort((time, leaves))
+    at = leaves[order]
+    starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
+    time, event = time[order], event[order]
+    weights = None if weights is None else weights[order]
+    return {
+        int(at[start]): AtRisk.in_order(
+            time[start:end], event[start:end], None if weights is None else weights[start:end]
+        )
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(at)])
+    }
 
 
 def concordance(

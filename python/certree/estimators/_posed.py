@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
@@ -35,6 +36,8 @@ class Posed:
     cuts_reference: CutsReference | None = None
     #: Gives the tree whose nodes hold what the user is to see.
     show: Callable[[Tree], Tree] | None = None
+    #: As above, from the leaf of each training row that weighs something.
+    show_by_row: Callable[[Tree, NDArray[np.uint32]], Tree] | None = None
     #: Makes the constraints, their limits and values of what the core says that they attain.
     met: Callable[[list[float]], list[Met]] | None = None
     #: Attributes of the fitted estimator beside its tree.

@@ -47,21 +47,20 @@ def check_targets(objective: str, targets: NDArray[np.float64]) -> None:
 
 
 def goal(
+    task: str,
     model: Any,
     located: ingest.Located,
     targets: NDArray[np.float64],
     exposure: NDArray[np.float64] | None,
-) -> _core.Rates:
-    """The goal of the search."""
-    return _core.Rates(
-        model.objective,
-        np.ascontiguousarray(targets),
-        exposure,
-        located.weights,
-        located.point_of,
-        located.points.n_points,
-        float(model.leaf_penalty),
-    )
+) -> _core.Additive:
+    """The goal of the search, for the core's task of this name."""
+    columns = {
+        "targets": np.ascontiguousarray(targets),
+        "exposures": exposure,
+        "weights": located.weights,
+    }
+    n_points, penalty = located.points.n_points, float(model.leaf_penalty)
+    return _core.Additive(task, columns, n_points, penalty, located.point_of)
 
 
 def deviance(

@@ -104,8 +104,7 @@ class RowTreeEstimator(TreeEstimator):
             regrets=found.regrets,
         )
 
-        def show(tree: Tree) -> Tree:
-            leaves = leaf_of_rows(tree, training)
+        def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
             # A copy of what was given, which may change while the search goes on.
             return with_means(tree, leaves, rows.sign * costs, weights, rows.task)
 
@@ -117,7 +116,7 @@ class RowTreeEstimator(TreeEstimator):
             labels,
             rows.loss,
             thresholds,
-            show=show,
+            show_by_row=show,
             met=met,
             attributes={"labels_": labels, **rows.attributes},
             least_loss=_least_mean(costs, weights, size / normalizer) if points.cut_short else 0.0,
@@ -170,12 +169,6 @@ def open_rows(
     training = ingest.read_rows(X, sample_weight, others)
     check_same_length(training.source.height, n_rows, role)
     return training
-
-
-def leaf_of_rows(tree: Tree, training: ingest.InMemory) -> NDArray[np.uint32]:
-    """The leaf that each training row ends in; rows that weigh nothing are left out."""
-    leaves = tree.apply(training.source)
-    return leaves if training.kept is None else leaves[training.kept]
 
 
 def with_means(

@@ -19,6 +19,9 @@ WEIGHTS = Losses(
 CLASS_WEIGHTS = Losses(
     "class weights or balanced accuracy divide by the shares of classes in these rows"
 )
+#: Of nearly all columns, of which there may be 100,000: all cuts between values, and if some are
+#: missing.
+KNOWN, MISSING = Questions(0, 1), Questions(1, 2)
 COLUMN_COSTS = Losses("feature_costs are no loss of a row, but a price of what is asked")
 
 
@@ -43,14 +46,24 @@ def of_costs(training: ingest.Training, costs: NDArray[np.float64], labels: Any)
     return Losses(None, len(labels), None, "all costs that a row can have", seen)
 
 
-def of_squares(training: ingest.Training, targets: NDArray[np.float64]) -> Losses:
-    """Of squared errors, as a share of those of a single leaf."""
+def of_squares(
+    training: ingest.Training,
+    targets: NDArray[np.float64],
+    counts: NDArray[np.float64] | None = None,
+) -> Losses:
+    """Of squared errors, as a share of those of a single leaf. ``counts``: how many rows have each
+    of the targets; None: one."""
     if training.unit is not None:
         return WEIGHTS
     if targets.shape[1] > 1:
         return Losses("there are several targets: fit a tree to each of them")
     seen = float(targets.min()), float(targets.max())
-    return Losses(None, None, None, "the targets", seen, float(targets.var()))
+    if counts is None:
+        variance = float(targets.var())
+    else:
+        mean = np.average(targets[:, 0], weights=counts)
+        variance = float(np.average((targets[:, 0] - mean) ** 2, weights=counts))
+    return Losses(None, None, None, "the targets", seen, variance)
 
 
 def searched(cuts: Sequence[ingest.Cuts], thresholds: Any, losses: Losses) -> Searched:
@@ -78,4 +91,4 @@ def _questions(cuts: ingest.Cuts, wish: Wish, fitted: bool) -> Questions:
         return Questions(ways * max(n_values - 1, 0) + more)
     if not fitted and not isinstance(wish.cuts, (str, int, np.integer)):
         return Questions(ways * len(wish.cuts) + more)
-    return Questions(more, ways)
+    return MISSING if more else KNOWN

@@ -10,7 +10,8 @@ from certree.conditions import Test, plain
 from certree.estimators import _own_branch
 from certree.export.function import tested
 from certree.schema import TIMED, Column, Sets, Side, is_threshold
-from certree.tree import Split, Tree
+from certree.nodes import Split
+from certree.tree import Tree
 from certree.unseen import listed
 from certree.warned import warn
 

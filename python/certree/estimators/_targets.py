@@ -72,7 +72,9 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     located = ingest.locate(training, thresholds, model._categories())
     sizes = [len(labels) for labels in targets.labels]
     counts = _counted(training, located, [codes[kept] for codes in targets.codes], sizes)
-    goal = _core.Targets(sizes, counts, float(model.leaf_penalty))
+    columns = {"n_classes": np.array(sizes, dtype=np.float64), "weights": counts}
+    n_points = located.points.n_points
+    goal = _core.Additive("targets", columns, n_points, float(model.leaf_penalty))
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
@@ -130,7 +132,12 @@ def check(model: Any) -> None:
             f"objective={model.objective!r} is for one target, but y has several columns: take "
             "'accuracy', the mean over them, or fit one tree for each"
         )
-    combinations.check(model, "Targets", "several targets")
+    combinations.check(model, "Additive", "several targets")
+    if model.class_weight is not None:
+        raise ValueError(
+            "class_weight cannot be combined with several targets, which have classes of their "
+            "own: leave one of them out, or take sample_weight"
+        )
     given = model.thresholds
     if (isinstance(given, str) and given == "guess") or (
         is_guesser(given) and not hasattr(given, "thresholds_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import inf
 from time import monotonic
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _core, combinations, feature_costs, ingest, progress
+from certree import _core, combinations, ingest, progress
 from certree.estimators import (
     _balanced,
     _constrained,
     _feature_costs,
     _held_out,
     _impurity,
+    _matrix,
     _metrics,
     _ranking,
     _reference,
@@ -24,7 +25,8 @@ from certree.estimators import (
     _targets,
     parameters,
 )
-from certree.estimators._base import n_splits, room_for_goal
+from certree.estimators._base import room_for_goal
+from certree.estimators._certified import n_splits
 from certree.estimators._posed import Posed
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
@@ -38,6 +40,7 @@ from certree.tree import Tree
 LOSSES = {
     "accuracy": "error rate",
     "balanced_accuracy": "mean error rate of the classes",
+    _matrix.MICRO: "1 minus the F1 of all classes together, which is the error rate",
     **_ranking.LOSSES,
     **_impurity.LOSSES,
 }
@@ -51,18 +54,21 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
     Parameters
     ----------
-    objective : str, default="accuracy"
+    objective : str or callable, default="accuracy"
         The loss. "accuracy" is the share of row weight that is misclassified, "balanced_accuracy"
-        the mean over the classes of that share. For two classes also 1 minus a metric: "f1",
-        "fbeta" or "jaccard" (all of ``positive_label``), "mcc", Matthews' correlation coefficient,
-        which is 0 for a tree that gives all rows one label, "auc", the area under the ROC curve of
-        rows ranked by ``predict_proba``, or "partial_auc", its part up to ``max_fpr``. Or how good
-        the class shares of the leaves are, for any number of classes: "gini", the mean of their
-        squared error (the Gini impurity), "log_loss", the mean of their log loss (the entropy), or
-        "mdl", the bits per row that it takes to describe the tree and then the classes: a leaf
-        takes 1 bit and (K − 1) / 2 · log2(n) for the shares of K classes among n rows (by weight),
-        a split 1 bit and log2 of the number of cuts, so that there is nothing to choose; the search
-        takes what a leaf adds from there instead of ``leaf_penalty``.
+        the mean over the classes of that share. For any number of classes also 1 minus a metric:
+        "f1_macro", the mean F1 of the classes, "f1_weighted", each by its weight, "f1_micro", which
+        is the accuracy, and "mcc", Matthews' correlation coefficient, which is 0 for a tree that
+        gives all rows one label. Or a function of your own of the confusion matrix (see the notes).
+        For two classes also 1 minus a metric: "f1", "fbeta" or "jaccard" (all of
+        ``positive_label``), "auc", the area under the ROC curve of rows ranked by
+        ``predict_proba``, or "partial_auc", its part up to ``max_fpr``. Or how good the class
+        shares of the leaves are, for any number of classes: "gini", the mean of their squared error
+        (the Gini impurity), "log_loss", the mean of their log loss (the entropy), or "mdl", the
+        bits per row that it takes to describe the tree and then the classes: a leaf takes 1 bit and
+        (K − 1) / 2 · log2(n) for the shares of K classes among n rows (by weight), a split 1 bit
+        and log2 of the number of cuts, so that there is nothing to choose; the search takes what a
+        leaf adds from there instead of ``leaf_penalty``.
     leaf_penalty : float, default=0.01
         What each leaf adds to the objective: a split has to reduce the loss by more than this.
     max_depth : int or None, default=4
@@ -211,9 +217,17 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     ``scoring=certree.scorers.objective``; the accuracy alone would choose another tree. On the
     training rows ``1 - (objective_ - leaf_penalty * get_n_leaves())`` is the metric.
 
+    A function as ``objective`` is given the confusion matrix of a tree on the training rows: an
+    array of weights, times class weights, with a row for each class and a column for each label, in
+    the order of ``classes_``. It returns a finite number, of which less is better, and which must
+    not rise where weight moves from a wrong label to the right one of its class; that is tried on a
+    hundred matrices before the search, and an error shows two that break it. Nothing else is known
+    of it, so that it suits few cuts, two or three classes and trees of depth two or three: at most
+    six classes are searched.
+
     Metrics count weights exactly where they are short decimals. Others are rounded first, and what
-    that can do is made up for by a second search in the weights as they are; "mcc", and metrics
-    under constraints, refuse them.
+    that can do is made up for by a second search in the weights as they are; "mcc", metrics under
+    constraints, "f1_macro", "f1_weighted" and functions of your own refuse them.
 
     A fitted binarizer among the parameters is cloned unfitted by cross-validation and searches over
     parameters; there, give its ``thresholds_``.
@@ -234,8 +248,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     (0.02, 'optimal')
     """
 
+    _has_proofs = True
     _rules = {
-        "objective": parameters.one_of(*LOSSES, *_metrics.NAMES),
+        "objective": _matrix.rule(*LOSSES, *_metrics.NAMES, *_matrix.NAMES),
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
         "reference": _reference.RULE,
@@ -264,7 +279,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
     def __init__(
         self,
-        objective: ClassifierObjective = "accuracy",
+        objective: ClassifierObjective | Callable[[NDArray[Any]], float] = "accuracy",
         *,
         leaf_penalty: float = 0.01,
         max_depth: int | None = 4,
@@ -352,15 +367,18 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         parameters.check(self, self._rules)
         _ranking.check(self)
         _impurity.check(self)
-        combinations.check(self, self._goal(), f"objective={self.objective!r}")
+        _matrix.check(self)
+        combinations.check(self, self._goal(), _matrix.named(self))
         return self._solve((X, y, sample_weight), started, columns_named({"y": y}, {}), start)
 
     def _goal(self) -> str:
         """The name of the core's goal."""
+        if callable(self.objective) or self.objective in _matrix.NAMES:
+            return "Matrix"
         if self.objective in _metrics.NAMES:
             return "Metric"
         if self.objective in _impurity.LOSSES:
-            return "ClassShares"
+            return "Additive"
         return "RankingArea" if self.objective in _ranking.LOSSES else "Classes"
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
@@ -383,7 +401,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         training = ingest.with_classes(training, self.classes)
         cuts, points = ingest.cut_and_group(training, thresholds, self._categories())
         labels = training.labels
-        found, column_costs, show, penalty = _reference.References(), None, None, None
+        found, show, penalty = _reference.References(), None, None
         least_loss = 0.0
         losses = REFUSED
         loss = self._loss_in_words(labels)
@@ -404,6 +422,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             def show(tree: Tree) -> Tree:
                 return _impurity.labelled(tree, factors, balanced)
 
+        elif _matrix.is_matrix(self, len(labels)):
+            factors = class_factors(self.class_weight, labels)
+            balanced = self._is_balanced()
+            goal = _matrix.goal(self, labels, points.weights, factors, balanced)
+            least_loss = -inf if callable(self.objective) else 0.0
         elif self.objective in _metrics.NAMES:
             factors = class_factors(self.class_weight, labels)
             balanced = self.class_weight == "balanced"
@@ -425,11 +448,10 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
                     _reference.of_classes,
                     (self, features, training, thresholds, costs, factors, balanced),
                 )
-            column_costs = feature_costs.read(self.feature_costs, [each.column for each in cuts])
             weighted = balanced or bool(self.class_weight)
             losses = _searched.of_labels(training, costs, weighted, labels)
-            losses = losses if column_costs is None else _searched.COLUMN_COSTS
-        core_costs = None if column_costs is None else column_costs.core(self._core_places(cuts))
+        column_costs, core_costs = self._column_costs(cuts)
+        losses = losses if column_costs is None else _searched.COLUMN_COSTS
         problem = self._problem(
             cuts, points, goal, feature_costs=core_costs, regrets=found.regrets
         )
@@ -466,21 +488,25 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         room_for_goal(points.weights.size + counted.all_sums.size, 6)
         goal = _constrained.goal(self, read, counted, costs, factors)
         constraints, met = _constrained.core(self, read, counted)
+        column_costs, core_costs = self._column_costs(cuts)
         losses = REFUSED
         if self.objective in ("accuracy", "balanced_accuracy"):
             weighted = self._is_balanced() or bool(self.class_weight)
             losses = _searched.of_labels(read.training, costs, weighted, labels)
-        problem = self._problem(cuts, points, goal, constraints=constraints)
+            losses = losses if column_costs is None else _searched.COLUMN_COSTS
+        problem = self._problem(
+            cuts, points, goal, constraints=constraints, feature_costs=core_costs
+        )
         return Posed(
             problem,
             read.training,
             cuts,
             points,
             labels,
-            self._loss_in_words(labels),
+            _feature_costs.in_words(self._loss_in_words(labels), column_costs),
             thresholds,
             met=met,
-            attributes=self._attributes(labels, None),
+            attributes=self._attributes(labels, column_costs),
             least_loss=0.0 if min(costs) >= 0 else -inf,
             losses=losses,
         )
@@ -525,8 +551,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
 
     def _held_out_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         y = self._recalled(y=y)["y"]
-        n_rows = len(self.apply(X))
-        return _held_out.loss(self, X, y, row_weights(sample_weight, X, n_rows))
+        leaves = self.apply(X)
+        return _held_out.loss(self, (X, y, row_weights(sample_weight, X, len(leaves))), leaves)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -543,6 +569,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         return self._fitted_tree(X).predict_proba(X)
 
     def _loss_in_words(self, labels: NDArray[Any]) -> str:
+        if _matrix.is_matrix(self, len(labels)):
+            return _matrix.in_words(self)
         if self.objective in _metrics.NAMES:
             return _metrics.in_words(self, labels)
         if self.cost_matrix is not None:
@@ -551,4 +579,5 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         if self.objective == "partial_auc":
             most = float(self.max_fpr)
             return f"{LOSSES[self.objective]} up to a false positive rate of {most:g}"
-        return LOSSES[self.objective] + (", class weights applied" if self.class_weight else "")
+        weighted = ", class weights applied" if self.class_weight else ""
+        return LOSSES[str(self.objective)] + weighted

@@ -128,6 +128,7 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     (3.853333, 'optimal')
     """
 
+    _has_proofs = True
     _rules = {
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,

@@ -18,7 +18,7 @@ from certree.estimators import parameters
 from certree.estimators._base import TreeEstimator, room_for_goal
 from certree.estimators._posed import Posed
 from certree.estimators._pointers import address_of
-from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
+from certree.estimators._rows import open_rows, row_weights
 from certree.estimators.parameters import Rule
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
@@ -239,8 +239,7 @@ class OptimalTree(TreeEstimator):
             float(self.leaf_penalty),
         )
 
-        def show(tree: Tree) -> Tree:
-            leaves = leaf_of_rows(tree, training)
+        def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(
@@ -251,7 +250,7 @@ class OptimalTree(TreeEstimator):
             np.array(["answer"]),
             f"the leaf costs of {type(self.task).__name__}, divided by row weight,",
             thresholds,
-            show=show,
+            show_by_row=show,
             attributes={"statistic_names_": read.names},
             least_loss=-inf if hasattr(self.task, "least") else 0.0,
         )

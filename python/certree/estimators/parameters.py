@@ -127,6 +127,13 @@ RANDOM_STATE = Rule(
 #: Far above any loss, and small enough that its products with losses are finite.
 MOST_PENALTY = 1e200
 
+#: The limits on trees among the parameters, and what the core calls them.
+LIMITS = {
+    "max_depth": "max_depth",
+    "max_leaf_nodes": "max_leaves",
+    "min_samples_leaf": "min_leaf_rows",
+}
+
 #: Parameters that every kind of tree has.
 COMMON = {
     "leaf_penalty": Rule(

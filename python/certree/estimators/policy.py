@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from certree import combinations, ingest, progress, seeds
-from certree.estimators import _constrained_rows, _reference, parameters, teachers
+from certree import combinations, feature_costs, ingest, progress, seeds
+from certree.estimators import (
+    _constrained_rows,
+    _feature_costs,
+    _reference,
+    parameters,
+    teachers,
+)
 from certree.estimators._posed import Posed
 from certree.estimators._rows import (
     Rows,
@@ -138,7 +144,7 @@ class Scored:
     others: tuple[str, ...]
 
 
-class OptimalPolicyTree(RowTreeEstimator):
+class OptimalPolicyTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
     """A decision tree that gives each row a treatment, with the best estimated mean outcome of all
     such trees.
 
@@ -178,6 +184,10 @@ class OptimalPolicyTree(RowTreeEstimator):
     max_depth, max_leaf_nodes, min_samples_leaf, path_rules, thresholds, missing, missing_unseen,
     orders, categories, max_categories, unseen, reference
         As for :class:`certree.OptimalCostTree`; the labels of a reference are treatments.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column, as for :class:`certree.OptimalCostTree`, in the
+        unit of the outcome: what rows pay on average is taken off the mean score (added to it,
+        where smaller outcomes are better).
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
         of the row weight is given a treatment), ``SumLimit`` (what the treatments of all rows cost
@@ -214,7 +224,8 @@ class OptimalPolicyTree(RowTreeEstimator):
 
     ``score`` is the mean score of the tree's treatments; where smaller outcomes are better, minus
     that. It is what was optimised, so parameters can be chosen by it, and
-    ``certree.scorers.objective`` is the same. ``cross_val_score`` and ``GridSearchCV`` pass X and y
+    ``certree.scorers.objective`` is the same, but for what rows pay for columns, which that counts.
+    ``cross_val_score`` and ``GridSearchCV`` pass X and y
     alone to a score: give y as a table (see ``fit``), or let the arguments of ``fit`` name columns
     of X: ``cross_val_score(model, frame, params={"treatment": "given", "outcome": "came"})``.
 
@@ -248,6 +259,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         "n_folds": parameters.integer(2),
         "random_state": parameters.RANDOM_STATE,
         "clip": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
+        "feature_costs": parameters.FEATURE_COSTS,
         "constraints": _constrained_rows.OF_REWARDS,
         **parameters.COMMON,
         "thresholds": parameters.GUESSES,
@@ -269,6 +281,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         path_rules: Any = (),
+        feature_costs: Any = None,
         constraints: Any = (),
         thresholds: GuessedThresholds = "all",
         missing: Missing = "route",
@@ -297,6 +310,7 @@ class OptimalPolicyTree(RowTreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
+        self.feature_costs = feature_costs
         self.constraints = constraints
         self.thresholds = thresholds
         self.missing = missing
@@ -394,6 +408,10 @@ class OptimalPolicyTree(RowTreeEstimator):
         given = Outcomes(treatment, outcome, propensity, predicted, rewards)
         return self._go_on(self._scored(X, given, sample_weight))
 
+    def _data_again(self, *given: Any, **named: Any) -> Any:
+        X, *outcomes, rewards, sample_weight = super()._data_again(*given, **named)
+        return self._scored(X, Outcomes(*outcomes, rewards), sample_weight)
+
     def _scored(self, X: Any, given: Outcomes, sample_weight: Any) -> Scored:
         """The score of each row and treatment, by the teacher or as given."""
         treatment, outcome, propensity, predicted, rewards = given.unpacked()
@@ -421,7 +439,18 @@ class OptimalPolicyTree(RowTreeEstimator):
         left, hidden = self._hidden(data.X, [*data.others, data.sample_weight])
         others = [*data.others, *hidden]
         training = open_rows(left, len(data.values), data.role, data.sample_weight, others)
-        rows = Rows(data.X, training, data.values, data.labels, sign, "rewards", words)
+        column_costs = feature_costs.read(self.feature_costs, training.columns)
+        rows = Rows(
+            data.X,
+            training,
+            data.values,
+            data.labels,
+            sign,
+            "rewards",
+            _feature_costs.in_words(words, column_costs),
+            column_costs,
+            attributes={"_feature_costs": column_costs},
+        )
         return self._pose_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
@@ -528,7 +557,9 @@ class OptimalPolicyTree(RowTreeEstimator):
         return found.value if self.maximize else -found.value
 
     def _held_out_loss(self, X: Any, *data: Any, **more: Any) -> float:
-        return -self.score(X, *data, **more)
+        paid = self.feature_costs_paid(X)
+        weights = row_weights(more.get("sample_weight"), X, len(paid))
+        return float(np.average(paid, weights=weights)) - self.score(X, *data, **more)
 
     def _scores(
         self, X: Any, seen: Seen, propensity: Any, predicted: Any, training: ingest.InMemory

@@ -250,7 +250,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         if self.objective == "squared_error":
             combinations.check(self, "Squares", named)
         else:
-            combinations.check(self, "Rates", named)
+            combinations.check(self, "Additive", named)
             if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
                 y = column_or_1d(y, warn=True)
         columns = columns_named({"exposure": exposure}, {"y": y})
@@ -321,9 +321,37 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         losses = _searched.of_squares(training, kept)
         return found.beside(replace(posed, losses=losses))
 
+    def _pose_sums(self, merged: ingest.Merged, known: Any) -> Posed:
+        """The problem of squared errors of rows that lie in partitions: rows that are alike are
+        one, which weighs as much as all of them."""
+        assert merged.points is not None
+        located = ingest.Located(merged.cuts, merged.points, merged.point_of, merged.weights)
+        room_for_goal(merged.targets.size, 8)
+        unit = merged.unit
+        squares = _core.Squares(
+            merged.targets,
+            merged.point_of,
+            merged.points.n_points,
+            merged.units,
+            float(self.leaf_penalty),
+            merged.weights if unit is not None and unit.shift is not None else None,
+        )
+        names = label_array(merged.target_names)
+
+        def show(tree: Tree) -> Tree:
+            return tree._with(labels=names, task="regression")
+
+        thresholds = self.thresholds if known is None else known
+        words = loss_in_words(len(names))
+        posed = self._posed(
+            merged, located, thresholds, merged.target_names, squares, names, words, show
+        )
+        losses = _searched.of_squares(merged, merged.targets, merged.weights)
+        return replace(posed, losses=losses)
+
     def _posed(
         self,
-        training: ingest.InMemory,
+        training: ingest.Training,
         located: ingest.Located,
         thresholds: Any,
         target_names: list[str],
@@ -375,7 +403,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         """The goal, the core's labels, the loss in words, what shows the tree, and levels if there
         are any."""
         if self.objective in _rates.LOSSES:
-            goal = _rates.goal(self, located, targets, exposure)
+            goal = _rates.goal(self.objective, self, located, targets, exposure)
 
             def show(tree: Tree) -> Tree:
                 return tree._with(labels=names, task="rates")

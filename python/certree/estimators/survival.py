@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _core, ingest, progress
+from certree import ingest, progress
 from certree.estimators import _rates, parameters
 from certree.estimators._base import TreeEstimator
 from certree.estimators._posed import Posed
-from certree.estimators._kaplan_meier import AtRisk, concordance
-from certree.estimators._rows import leaf_of_rows, open_rows, row_weights
+from certree.estimators._kaplan_meier import AtRisk, by_leaf, concordance
+from certree.estimators._rows import open_rows, row_weights
 from certree.fitted import columns_named
 from certree.ingest.checks import check_same_length
 from certree.options import Categories, Missing, Thresholds
@@ -206,26 +206,17 @@ class OptimalSurvivalTree(TreeEstimator):
         weights = located.weights
         n = len(times) if weights is None else float(weights.sum())
         hazard = AtRisk.of(times, events, weights), n
-        goal = _core.Rates(
-            "poisson",
-            events.astype(np.float64),
-            exposure_of(hazard, times),
-            weights,
-            located.point_of,
-            located.points.n_points,
-            float(self.leaf_penalty),
-        )
+        exposure = exposure_of(hazard, times)
+        goal = _rates.goal("poisson", self, located, events.astype(np.float64), exposure)
         names = np.array(["hazard ratio"])
 
-        def show(tree: Tree) -> Tree:
-            leaves = leaf_of_rows(tree, training)
-            self._curves = {
-                leaf: AtRisk.of(times[own], events[own], None if weights is None else weights[own])
-                for leaf in np.unique(leaves).tolist()
-                for own in [leaves == leaf]
-            }
-            at = np.unique(times[events])
-            curves = {leaf: (at, own.survival(at)) for leaf, own in self._curves.items()}
+        at = hazard[0].times
+        attributes: dict[str, Any] = {"event_times_": at, "_hazard": hazard}
+
+        def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
+            # Of the tree that is kept, because that is shown last.
+            attributes["_curves"] = own = by_leaf(leaves, times, events, weights)
+            curves = {leaf: (at, curve.survival(at)) for leaf, curve in own.items()}
             return tree._with(labels=names, task="survival", curves=curves)
 
         return Posed(
@@ -236,8 +227,8 @@ class OptimalSurvivalTree(TreeEstimator):
             names,
             "deviance of proportional hazards as a share of that of a single leaf",
             thresholds,
-            show=show,
-            attributes={"event_times_": np.unique(times[events]), "_hazard": hazard},
+            show_by_row=show,
+            attributes=attributes,
         )
 
     def certify(

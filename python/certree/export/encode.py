@@ -25,7 +25,8 @@ from certree.ingest.midpoints import n_below_all, rounded_down
 from certree.schema import TIMED, Column, is_threshold
 
 if TYPE_CHECKING:
-    from certree.tree import Split, Tree
+    from certree.nodes import Split
+    from certree.tree import Tree
 
 Floats = NDArray[np.float32]
 

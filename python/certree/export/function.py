@@ -16,10 +16,12 @@ from certree.conditions import Test, levels_apart
 from certree.export.walk import Output, answers, shares, walk
 from certree.ingest.midpoints import EXACT
 from certree.moments import time_unit, time_zone
+from certree.scalars import shown
 from certree.schema import TIMED, Column, Sets, Side, is_threshold
 
 if TYPE_CHECKING:
-    from certree.tree import Split, Tree
+    from certree.nodes import Split
+    from certree.tree import Tree
 
 
 # ---- columns
@@ -283,7 +285,7 @@ def check_name(language: str, name: str, reserved: Collection[str]) -> None:
 
 def check_integer(value: int) -> None:
     if not -(2**63) <= value < 2**63:
-        raise ValueError(f"the label {value} is beyond 64-bit integers")
+        raise ValueError(f"the label {shown(value)} is beyond 64-bit integers")
 
 
 def utf8(text: str) -> bytes:

@@ -8,7 +8,8 @@ from certree.conditions import plain
 from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 MOST_CLASSES = 4
 """How many class shares a line shows; the smallest are summed up as "other"."""

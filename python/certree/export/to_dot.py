@@ -10,7 +10,8 @@ from certree.export.node_words import answer_text, rows_text, value_texts
 from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 # Light enough for black text, and told apart by people who see colours differently.
 COLOURS = ("#cfe2f3", "#fce5cd", "#d9ead3", "#ead1dc", "#fff2cc", "#d9d2e9", "#d0e0e3", "#e6e6e6")

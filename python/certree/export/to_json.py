@@ -31,7 +31,8 @@ from certree.schema import (
 )
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Split, Tree
+    from certree.nodes import Node, Split
+    from certree.tree import Tree
 
 FORMAT = "certree.tree"
 VERSION = 3

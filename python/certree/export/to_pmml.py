@@ -20,7 +20,8 @@ from certree.moments import TICKS, clock_text, time_unit
 from certree.schema import NUMBERS, Column, Sets, Side
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Split, Tree
+    from certree.nodes import Node, Split
+    from certree.tree import Tree
 
 TYPES = {str: "string", int: "integer", float: "double", bool: "boolean"}
 

@@ -22,7 +22,8 @@ from certree.scalars import shown
 from certree.schema import NUMBERS, TIMED, Column, Sets, Side
 
 if TYPE_CHECKING:
-    from certree.tree import Split, Tree
+    from certree.nodes import Split
+    from certree.tree import Tree
 
 EXACT_FLOAT = 2**53
 """Integers up to this size are 64-bit floats."""
@@ -107,7 +108,11 @@ def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
             f"labels of the types {', '.join(types)} cannot be one column of a frame: score with "
             "predict, or fit with labels of one type"
         )
-    dtype = pl.Series(known).dtype if labels.dtype == object else pl.Series(labels).dtype
+    try:
+        dtype = pl.Series(known).dtype if labels.dtype == object else pl.Series(labels).dtype
+    except OverflowError:
+        beyond = max((label for label in known if type(label) is int), key=abs)
+        raise ValueError(f"polars has no integer as large as the label {shown(beyond)}") from None
     by_label = {label: pl.lit(label, dtype=dtype) for label in known}
     return [by_label[label] for label in chosen]
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from certree.conditions import float_at_most, levels_apart
 from certree.export.walk import Output, answers, shares, walk
 from certree.moments import TICKS, time_unit, time_zone
+from certree.scalars import shown
 from certree.schema import Column, Sets
 
 if TYPE_CHECKING:
-    from certree.tree import Split, Tree
+    from certree.nodes import Split
+    from certree.tree import Tree
 
 Dialect = Literal["duckdb", "postgres", "sqlite", "snowflake", "bigquery", "spark"]
 
@@ -183,7 +185,7 @@ class Writer:
 
     def integer(self, value: int) -> str:
         if abs(value) > self.words.largest:
-            raise ValueError(f"{self.dialect} has no integer as large as {value}")
+            raise ValueError(f"{self.dialect} has no integer as large as {shown(value)}")
         return str(value)
 
     def double(self, value: float) -> str:

@@ -9,7 +9,8 @@ from certree.export.node_words import answer_text, mean_texts, rows_text, value_
 from certree.schema import NUMBERS
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 Row = tuple[str, ...]
 

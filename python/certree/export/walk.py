@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from certree.tree import Node, Tree
+    from certree.nodes import Node
+    from certree.tree import Tree
 
 #: What an export answers for each row.
 Output = Literal["label", "leaf", "proba"]

@@ -32,6 +32,7 @@ from certree.ingest.groups import (
 )
 from certree.ingest.in_memory import InMemory, Located, locate
 from certree.ingest.design import design_matrix
+from certree.ingest.merged import Merged
 from certree.ingest.matrices import Matrix, read_column, read_matrix, read_vector
 from certree.ingest.numbers import Targets, read_targets
 from certree.ingest.orders import with_orders
@@ -60,6 +61,7 @@ __all__ = [
     "InUnits",
     "Located",
     "Matrix",
+    "Merged",
     "Points",
     "Sides",
     "Slot",
@@ -107,6 +109,8 @@ __all__ = [
 
 def read_training(X: Any, y: Any, sample_weight: Any = None) -> Training:
     """Open features, target and weights. The latter two may be names of columns of X."""
+    if isinstance(X, Merged):
+        return X
     source = sources.read(X)
     roles = assign(source, y, sample_weight)
     return in_memory.read(roles) if in_memory.fits(source) else read_streamed(roles)
@@ -135,6 +139,8 @@ def cut_and_group(
     training: Training, thresholds: Any, categories: Categories = VALUES
 ) -> tuple[list[Cuts], Points]:
     """Cut the columns, and group the rows by what the cuts tell apart."""
+    if isinstance(training, Merged):
+        return training.cut_and_group()
     if isinstance(training, in_memory.InMemory):
         return in_memory.cut_and_group(training, thresholds, categories)
     assert isinstance(training, Streamed)

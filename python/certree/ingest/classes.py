@@ -10,6 +10,7 @@ import polars as pl
 
 from certree.ingest import engine, target, vectors
 from certree.ingest.in_memory import InMemory
+from certree.ingest.merged import Merged
 from certree.ingest.training import Streamed, Training
 
 
@@ -36,6 +37,8 @@ def with_classes(training: Training, given: Any) -> Training:
         return training
     classes = read_classes(given)
     places = places_of(training.labels, classes)
+    if isinstance(training, Merged):
+        return replace(training, labels=classes, classes=places[training.classes])
     if isinstance(training, InMemory):
         assert training.classes is not None
         return replace(training, labels=classes, classes=places[training.classes])

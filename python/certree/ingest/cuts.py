@@ -357,6 +357,6 @@ def _distribution(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values in order, and the weight of each."""
     amount = engine.column(weight).sum() if weight else pl.len()
-    amounts = frame.group_by(value).agg(amount.cast(pl.Float64).alias("amount"))
+    amounts = frame.group_by(value).agg(amount.cast(pl.Int64).alias("amount"))
     found = engine.collect(amounts.drop_nulls("value").sort("value"))
     return midpoints.unsigned_zero(found["value"].to_numpy()), found["amount"].to_numpy()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -43,6 +43,13 @@ PER_SECOND = 200_000_000
 #: in the core.
 PER_COLUMN = 800
 
+#: Seconds that a column takes once reading is over: its cuts, its place in the problem, and what
+#: the certificate says of it.
+SECONDS_PER_COLUMN = 6e-6
+
+#: So many values are cut before anyone looks at the clock again, which takes as long as a few.
+VALUES_PER_LOOK = 5_000
+
 #: Bytes that a distinct value takes: a threshold here, one in the core and one in its problem.
 PER_VALUE = 64
 
@@ -74,6 +81,24 @@ class InMemory(Training):
     finer: list[np.ndarray]
 
 
+class Ranked(Protocol):
+    """Columns whose distinct values are known."""
+
+    @property
+    def columns(self) -> list[Column]: ...
+
+    @property
+    def values(self) -> dict[int, np.ndarray]:
+        """Those of numbers and dates by column, as they are compared."""
+
+    @property
+    def table(self) -> Any:
+        """Says by its ``amounts`` what each value of a column weighs."""
+
+    @property
+    def weights(self) -> np.ndarray | None: ...
+
+
 @dataclass(frozen=True)
 class Located:
     """Points, and the rows that belong to them."""
@@ -94,24 +119,24 @@ def fits(source: sources.Source) -> bool:
 
 def read(roles: Roles) -> InMemory:
     """Rank the features; read the target, if there is one, and the weights."""
-    columns, parts = _parts(roles)
-    ranked, table, values = _rank(columns, parts)
+    columns, parts = parts_of(roles)
+    ranked, table, values = rank(columns, parts)
     for role, series in roles.values.items():
         check_same_length(roles.source.height or 0, len(series), role)
     labels, classes = np.empty(0), None
     if "y" in roles.named or "y" in roles.values:
-        labels, classes = target.classes_of(_series(roles, "y"), roles.shown("y"), roles.y)
+        labels, classes = target.classes_of(series_of(roles, "y"), roles.shown("y"), roles.y)
     unit = kept = amounts = None
     finer: list[np.ndarray] = []
     if "sample_weight" in roles.named or "sample_weight" in roles.values:
         shown = roles.shown("sample_weight")
-        unit, given = weights.measure_series(_series(roles, "sample_weight"), shown)
+        unit, given = weights.measure_series(series_of(roles, "sample_weight"), shown)
         amounts, *finer = (unit.whole_of(given, part) for part in range(unit.n_parts))
         kept = given > 0
         if kept.all():
             kept = None
         else:
-            ranked, table, values = _rank(columns, [_filtered(part, kept) for part in parts])
+            ranked, table, values = rank(columns, [filtered(part, kept) for part in parts])
             classes = None if classes is None else classes[kept]
             amounts, finer = amounts[kept], [part[kept] for part in finer]
     source = roles.source
@@ -120,13 +145,13 @@ def read(roles: Roles) -> InMemory:
     )
 
 
-def _series(roles: Roles, role: str) -> pl.Series:
+def series_of(roles: Roles, role: str) -> pl.Series:
     if role in roles.values:
         return roles.values[role]
     return roles.source.frame([roles.source.names.index(roles.named[role])]).to_series()
 
 
-def _filtered(part: Part, kept: np.ndarray) -> Part:
+def filtered(part: Part, kept: np.ndarray) -> Part:
     values, missing = part
     if isinstance(values, pl.Series):
         return Part(values.filter(pl.Series(kept)))
@@ -137,7 +162,7 @@ def _filtered(part: Part, kept: np.ndarray) -> Part:
     return Part(values[kept], missing if missing is not None and missing.any() else None)
 
 
-def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
+def parts_of(roles: Roles) -> tuple[list[Column], list[Part]]:
     """The feature columns."""
     source = roles.source
     if source.height == 0:
@@ -165,12 +190,13 @@ def _parts(roles: Roles) -> tuple[list[Column], list[Part]]:
 
 
 def _columns(names: Sequence[str], dtypes: Sequence[pl.DataType]) -> list[Column]:
-    known: dict[pl.DataType, Column] = {}
-    columns = []
+    columns: list[Column] = []
+    like = last = None
     for name, dtype in zip(names, dtypes):
-        if dtype not in known:
-            known[dtype] = described(name, dtype)
-        columns.append(replace(known[dtype], name=name))
+        # Often one object for all of 100,000 columns, and slow to compare.
+        if like is None or (dtype is not last and dtype != last):
+            like, last = described(name, dtype), dtype
+        columns.append(Column(name, like.kind, like.dtype, like.values, like.missing))
     return columns
 
 
@@ -189,7 +215,7 @@ def _part(column: Column, series: pl.Series) -> Part:
     return Part(values_of(column, filled_in(series, missing)), missing)
 
 
-def _rank(
+def rank(
     columns: list[Column], parts: Sequence[Part]
 ) -> tuple[list[Column], _core.Table, dict[int, np.ndarray]]:
     """The columns with their values if they are categories, and all of them by rank."""
@@ -211,7 +237,7 @@ def _rank(
         arrays.append(part)
         gaps.append(missing)
     # Columns that are not read in time have one value, and cannot be split.
-    table = _core.Table(arrays, budget.bytes_left(), budget.reading_left(), gaps)
+    table = _core.Table(arrays, budget.bytes_left(), _reading_left(len(columns)), gaps)
     ordered = ("number", *TIMED, "ordered")
     columns = [
         replace(column, missing=True) if table.has_missing(index) else column
@@ -233,7 +259,7 @@ def cut_and_group(
     k, grouped = len(training.labels), None
     if not is_cut_short(training):
         of = (codes, [each.n_codes for each in cuts], training.classes, k)
-        left = (budget.bytes_left(), budget.reading_left())
+        left = (budget.bytes_left(), _reading_left(len(cuts)))
         grouped = training.table.group(*of, training.weights, *left)
         if grouped is not None and _takes_too_long(grouped[1]):
             grouped = None
@@ -265,21 +291,30 @@ def _in_any_time(found: Grouping | None) -> Grouping:
 
 def is_cut_short(training: InMemory) -> bool:
     """True if the time of the fit was over before all columns were read, or is now."""
-    return training.table.n_ranked < len(training.columns) or budget.is_over()
+    n_columns = len(training.columns)
+    return training.table.n_ranked < n_columns or _reading_left(n_columns) == 0.0
+
+
+def _reading_left(n_columns: int) -> float | None:
+    """How many seconds ranking, cutting and grouping so many columns may still take."""
+    left = budget.reading_left()
+    return None if left is None else max(left - SECONDS_PER_COLUMN * n_columns, 0.0)
 
 
 def _no_cuts(training: InMemory) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """Columns that cannot be split, and one code for all their ranks."""
     found = [Cuts(column, [], 1) for column in training.columns]
-    return found, [np.zeros(n + 1, dtype=np.uint32) for n in _n_values(training)]
+    n_values = _n_values(training)
+    zeros = np.zeros(max(n_values, default=0) + 1, dtype=np.uint32)
+    return found, [zeros[: n + 1] for n in n_values]
 
 
-def _n_values(training: InMemory) -> list[int]:
+def _n_values(training: Ranked) -> list[int]:
     """By column: how many ranks of known values it has."""
     return [_n_ranks(training, index) for index in range(len(training.columns))]
 
 
-def _n_ranks(training: InMemory, index: int) -> int:
+def _n_ranks(training: Ranked, index: int) -> int:
     if index in training.values:
         return len(training.values[index])
     column = training.columns[index]
@@ -291,7 +326,7 @@ def locate(training: InMemory, thresholds: Any, categories: Categories = VALUES)
     cuts, codes = _cut_in_time(training, thresholds, categories)
     located = None
     if not is_cut_short(training):
-        left = (budget.bytes_left(), budget.reading_left())
+        left = (budget.bytes_left(), _reading_left(len(cuts)))
         located = training.table.locate(codes, [each.n_codes for each in cuts], *left)
     cut_short = located is None
     if located is None:
@@ -317,7 +352,7 @@ def _cut_in_time(
     n_bytes = PER_VALUE * n_values + sum(_bytes_of_strings(column) for column in training.columns)
     budget.require(n_bytes, f"{n_values} distinct values and the cuts between them")
     try:
-        return _cut(training, thresholds, categories)
+        return cut(training, thresholds, categories)
     except _TimeIsOver:
         return [], []
 
@@ -334,8 +369,8 @@ class _TimeIsOver(Exception):
     """Columns were still to be cut."""
 
 
-def _cut(
-    training: InMemory, thresholds: Any, categories: Categories
+def cut(
+    training: Ranked, thresholds: Any, categories: Categories
 ) -> tuple[list[Cuts], list[np.ndarray | None]]:
     """The cuts of each column, and the code of each rank where it is another."""
     columns = training.columns
@@ -349,17 +384,17 @@ def _cut(
     ways = ways_of(columns, places, wishes, thresholds, categories, amounts)
     cuts, codes = [], []
     for index, column in enumerate(columns):
-        cut, code = found.get(index, (None, None))
+        place, code = found.get(index, (None, None))
         way = ways[index] if ways else Way()
         if way.groups is not None:
             code = codes_of_groups(column, way.groups)
-        made = Cuts.of(column, cut, wishes[index], way)
+        made = Cuts.of(column, place, wishes[index], way)
         cuts.append(made)
-        codes.append(_with_missing(code, made, _n_ranks(training, index)))
+        codes.append(with_missing(code, made, _n_ranks(training, index)))
     return cuts, codes
 
 
-def _with_missing(code: np.ndarray | None, cuts: Cuts, n_ranks: int) -> np.ndarray | None:
+def with_missing(code: np.ndarray | None, cuts: Cuts, n_ranks: int) -> np.ndarray | None:
     """The code of each rank, that of missing values behind the others; None where ranks are the
     codes."""
     if not cuts.column.missing:
@@ -386,14 +421,18 @@ def _requested(
                 yield index, (found, np.zeros(2, dtype=np.uint32))
 
 
-def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Thresholds]:
+def _thresholds(training: Ranked, wishes: Sequence[Any]) -> dict[int, Thresholds]:
     """The thresholds of numbers and dates, and the code of each rank where it is another."""
     columns, values = training.columns, training.values
     found: dict[int, Thresholds] = dict(_requested(columns, wishes))
     together: dict[tuple[str, bool], list[int]] = {}
+    n_cut = VALUES_PER_LOOK
     for index, own in values.items():
-        if budget.is_over():
-            raise _TimeIsOver
+        if n_cut >= VALUES_PER_LOOK:
+            n_cut = 0
+            if _reading_left(len(columns)) == 0.0:
+                raise _TimeIsOver
+        n_cut += len(own)
         column, wish = columns[index], wishes[index].cuts
         every = isinstance(wish, str)
         if every and column.kind == "number" and not midpoints.whole(own, column):
@@ -401,7 +440,7 @@ def _thresholds(training: InMemory, wishes: Sequence[Any]) -> dict[int, Threshol
             continue
 
         def amounts(index: int = index) -> np.ndarray:
-            return training.table.amounts(index, training.weights).astype(np.float64)
+            return training.table.amounts(index, training.weights)
 
         cut = choose(column, wish, own, amounts)
         if every:

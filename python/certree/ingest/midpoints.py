@@ -130,7 +130,8 @@ def quantiles(weights: np.ndarray, k: int) -> np.ndarray:
     """Places after which about 1/(k+1), 2/(k+1), ... of the weight has passed; each once."""
     if len(weights) < 2:
         return np.empty(0, dtype=np.int64)
-    passed = np.cumsum(weights)
+    # Whole numbers are added without rounding, whatever was added before.
+    passed = np.cumsum(weights).astype(np.float64)
     if k > MOST_GOALS:
         # Too many to be written down: a value is the end of a quantile if one lies in its own
         # share.

@@ -35,6 +35,11 @@ class Training:
     source: Any
     kept: np.ndarray | None
 
+    @property
+    def n_partitions(self) -> int | None:
+        """Of rows that lie in partitions, else None."""
+        return None
+
 
 @dataclass(frozen=True)
 class Streamed(Training):

@@ -45,6 +45,9 @@ def series(values: Any, role: str) -> pl.Series:
 
 def _checked(array: np.ndarray) -> np.ndarray:
     """The values in one dimension, with scikit-learn's warning for a column."""
+    if type(array) is np.ndarray and array.ndim == 1 and array.dtype.kind in "biuf":
+        # It is one already, and to be told so takes longer than a small search.
+        return array
     # Loaded here, because a tree that predicts reads no targets.
     from sklearn.utils import column_or_1d
 

@@ -3,8 +3,9 @@ rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,13 @@ def measure(frame: pl.LazyFrame, name: str) -> Unit:
 def measure_series(series: pl.Series, name: str) -> tuple[Unit, np.ndarray]:
     """``measure`` of weights in memory, and the weights as floats: by numpy, since a small problem
     is solved in less time than polars' engine takes, and a forked process has no engine."""
+    found, weights = look(series, name)
+    return _unit(found, name), weights
+
+
+def look(series: pl.Series, name: str) -> tuple[dict[str, Any], np.ndarray]:
+    """What decides on the unit of these weights, or with ``unit_of`` on that of several such lots,
+    and the weights as floats."""
     _check_type(series.dtype, name)
     weights = engine.unnamed(series).cast(pl.Float64).to_numpy()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -131,7 +139,18 @@ def measure_series(series: pl.Series, name: str) -> tuple[Unit, np.ndarray]:
             "smallest": weights[weights > 0].min(initial=np.inf),
             "digits": int(_digits(weights).max(initial=0)),
         }
-    return _unit(found, name), weights
+    return found, weights
+
+
+#: How two lots of weights make one, by what ``look`` says of each.
+_TOGETHER = {"least": min, "smallest": min, "digits": max, "total": fsum}
+
+
+def unit_of(found: Sequence[Mapping[str, Any]], name: str) -> Unit:
+    """The unit of lots of weights, such as those of the partitions of a table."""
+    keys = found[0]
+    whole = {key: _TOGETHER.get(key, sum)([each[key] for each in found]) for key in keys}
+    return _unit(whole, name)
 
 
 def _check_type(dtype: pl.DataType, name: str) -> None:

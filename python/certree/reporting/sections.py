@@ -22,7 +22,8 @@ from certree.schema import NUMBERS, Column
 
 if TYPE_CHECKING:
     from certree.certificate import Certificate
-    from certree.tree import Node, Rule, Tree
+    from certree.nodes import Node, Rule
+    from certree.tree import Tree
 
 MOST_VALUES = 12
 """Of a category that are named."""

@@ -2,6 +2,7 @@
 
 use super::lanes::Blocks;
 use crate::bits::Level;
+use crate::cost::Cost;
 use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
 use crate::view::{Bans, BitView, Offer, View};
 
@@ -38,6 +39,23 @@ pub trait BitKernel {
 
     /// Fill in what the columns and their pairs tell.
     fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished>;
+
+    /// The costs of both sides of every column as the best trees of `levels` − 1 levels, where a
+    /// kernel finds them for less than it takes to look at each side. `seen` is the look at the
+    /// same view.
+    fn both_sides(
+        &mut self,
+        _look: &Look,
+        _levels: usize,
+        _seen: &Lookahead,
+    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+        Ok(None)
+    }
+
+    /// How many bytes that takes, of so many columns.
+    fn bytes_for_both_sides(&self, _columns: usize, _levels: usize) -> Option<usize> {
+        None
+    }
 
     /// The part of `look` that sums the rows of every pair, alone, for benches.
     fn sum_pairs(&mut self, look: &Look);

@@ -94,6 +94,21 @@ impl Cells {
         }
     }
 
+    /// Every cell pays this, too. Those that are not allowed stay so.
+    #[inline(always)]
+    pub fn penalize(&mut self, leaf_cost: Cost) {
+        for cost in &mut self.costs {
+            *cost = (*cost + leaf_cost).min(INFINITE);
+        }
+    }
+
+    /// The costs of one of the cells 00, 01, 10 and 11 of all lanes at a place.
+    #[inline(always)]
+    pub fn costs_of(&self, place: usize, cell: usize) -> &[Cost] {
+        let Place { start, lanes } = &self.places[place];
+        &self.costs[start + cell * lanes.len()..][..lanes.len()]
+    }
+
     /// The costs of the cells 00, 01, 10 and 11 of each lane at a place.
     fn costs(&self, place: usize) -> impl Iterator<Item = (usize, [Cost; 4])> {
         let Place { start, lanes } = self.places[place].clone();
@@ -127,7 +142,9 @@ fn split(
     let (e00, rest) = cells.split_at_mut(n);
     let (e01, rest) = rest.split_at_mut(n);
     let (e10, e11) = rest.split_at_mut(n);
-    let (with_j, both) = (&with_j[place.lanes.clone()], &both[place.lanes.clone()]);
+    // All of one length, so that no place has to be checked.
+    let (e00, e01, e10, e11) = (&mut e00[..n], &mut e01[..n], &mut e10[..n], &mut e11[..n]);
+    let (with_j, both) = (&with_j[place.lanes.clone()][..n], &both[place.lanes.clone()][..n]);
     for l in 0..n {
         let j_alone = with_j[l] - both[l];
         e00[l] = without_i - j_alone;

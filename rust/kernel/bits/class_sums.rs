@@ -3,11 +3,15 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::cells::{Cells, Row, Stumps};
+use super::column_sets::ColumnSets;
+use super::lanes::Blocks;
+use super::pair_tables::{PairTable, SumsPairs};
 use super::tally::{ClassTally, Tile};
 use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
+use crate::view::View;
 
 /// The kernel of tasks that cost counts: impurities, errors of several targets, histograms.
 pub struct ClassSums<'a> {
@@ -21,6 +25,9 @@ pub struct ClassSums<'a> {
     singles: Vec<i64>,
     costs: Vec<Cost>,
     best: Stumps,
+    sets: ColumnSets,
+    /// The lanes of some rows of a view.
+    blocks: Blocks,
 }
 
 impl<'a> ClassSums<'a> {
@@ -34,6 +41,8 @@ impl<'a> ClassSums<'a> {
             singles: Vec::new(),
             costs: Vec::new(),
             best: Stumps::default(),
+            sets: ColumnSets::default(),
+            blocks: Blocks::default(),
         }
     }
 
@@ -199,6 +208,25 @@ impl BitKernel for ClassSums<'_> {
         }
     }
 
+    fn both_sides(
+        &mut self,
+        look: &Look,
+        levels: usize,
+        seen: &Lookahead,
+    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+        let ClassSums { task, tile, blocks, sets, .. } = self;
+        let mut sums = Tables { n_stats: task.width(), min_rows: look.ask.min_rows, tile, blocks };
+        let found = sets.best(look, *task, &mut sums, levels, seen)?;
+        match task.failure() {
+            None => Ok(Some(found)),
+            Some(_) => Err(Unfinished::TaskFailed),
+        }
+    }
+
+    fn bytes_for_both_sides(&self, columns: usize, levels: usize) -> Option<usize> {
+        Some(ColumnSets::bytes_for(columns, levels, self.task.width() + 1))
+    }
+
     fn sum_pairs(&mut self, look: &Look) {
         let tally = ClassTally::new(look, self.task.width());
         self.tile.clear();
@@ -220,5 +248,69 @@ impl BitKernel for ClassSums<'_> {
             + vec_bytes(&self.singles)
             + vec_bytes(&self.costs)
             + self.best.bytes()
+            + self.sets.bytes()
+            + self.blocks.bytes()
+    }
+}
+
+/// The sums of pairs for sets of columns.
+struct Tables<'s> {
+    n_stats: usize,
+    min_rows: i64,
+    tile: &'s mut Vec<Tile>,
+    blocks: &'s mut Blocks,
+}
+
+impl SumsPairs for Tables<'_> {
+    fn width(&self) -> usize {
+        self.n_stats + usize::from(self.min_rows > 1)
+    }
+
+    fn begin(&mut self, _look: &Look) {}
+
+    fn side(&self, _column: usize) -> usize {
+        1
+    }
+
+    fn sum(
+        &mut self,
+        look: &Look,
+        view: &View,
+        limit: usize,
+        table: &mut PairTable,
+    ) -> Result<(), Unfinished> {
+        self.blocks.fill(view, look.level)?;
+        let tally = ClassTally::new(&Look { view, blocks: self.blocks, ..*look }, self.n_stats);
+        let width = self.width();
+        table.clear(limit, width);
+        let mut totals = vec![0; tally.width()];
+        tally.totals(&mut totals);
+        table.totals.copy_from_slice(&totals[..width]);
+        let mut ones = vec![[0; LANES]; tally.width()];
+        for block in 0..limit.div_ceil(LANES) {
+            ones.fill([0; LANES]);
+            tally.singles(block, &mut ones);
+            table.of_block(block).copy_from_slice(&ones[..width]);
+        }
+        let tile = &mut *self.tile;
+        tile.clear();
+        tile.resize(tally.width(), [[0; LANES]; 4]);
+        look.level.run(
+            #[inline(always)]
+            || {
+                for first in (0..limit).step_by(4) {
+                    for block in 0..=first / LANES {
+                        tally.pairs(first, block, tile);
+                        for column in first..limit.min(first + 4) {
+                            let both = table.both(column, block);
+                            for s in 0..width {
+                                both[s] = tile[s][column - first];
+                            }
+                        }
+                    }
+                }
+            },
+        );
+        Ok(())
     }
 }

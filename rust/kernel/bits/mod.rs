@@ -10,11 +10,13 @@ mod bit_kernel;
 mod cells;
 mod class_costs;
 mod class_sums;
+mod column_sets;
 mod counts;
 mod fingerprints;
 mod glance;
 mod lanes;
 mod pair_sums;
+mod pair_tables;
 mod priced;
 mod row_costs;
 mod squares;
@@ -26,6 +28,7 @@ mod uniform;
 pub use counts::Counts;
 
 use crate::bits::Level;
+use crate::cost::Cost;
 use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
 use crate::task::{Structure, Task};
 use crate::view::{BitView, Fingerprint, Offer, View};
@@ -129,6 +132,32 @@ impl<'a> Kernel<'a> {
             blocks.fill(view, level)?;
         }
         kernel.look(&Look { bits, view, blocks, level, ask, offer, halt }, out)
+    }
+
+    /// How many bytes `both_sides` takes for a view; none where it has nothing to say.
+    pub fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
+        let [kernel] = &self.candidates[..] else { return None };
+        let n = view.columns.len();
+        let fits = self.bits.context.is_none() && levels <= column_sets::most_levels(n);
+        let bytes = kernel.bytes_for_both_sides(n, levels).filter(|_| fits)?;
+        // The rows with one column and with two, and the lanes of some of them.
+        Some(bytes + 2 * view.bytes() + Kernel::bytes_for(view))
+    }
+
+    /// The costs of both sides of every column as the best trees of `levels` − 1 levels, leaf
+    /// penalties and all, if the kernel knows a faster way to them than to look at each side. `seen`
+    /// is the look at the same view.
+    pub fn both_sides(
+        &mut self,
+        view: &View,
+        ask: Ask,
+        levels: usize,
+        halt: Halt,
+        seen: &Lookahead,
+    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+        let Kernel { bits, level, candidates, blocks, .. } = self;
+        let look = Look { bits, view, blocks, level: *level, ask, offer: None, halt };
+        chosen(candidates, &look).both_sides(&look, levels, seen)
     }
 
     /// The first part of `look` alone: turn rows into lanes, if they are to be counted so.

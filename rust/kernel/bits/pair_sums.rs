@@ -21,7 +21,7 @@ use crate::view::{Nesting, View};
 pub type Row = [i64; LANES];
 
 /// Rows between two questions whether to stop.
-const ROWS: usize = 1 << 15;
+pub(super) const ROWS: usize = 1 << 15;
 
 /// Rows that tell which columns to turn.
 const SAMPLE: usize = 32;
@@ -32,12 +32,12 @@ pub struct Scratch {
     /// By block: the columns that are turned.
     pub turned: Vec<u32>,
     /// By block: the chains of its columns, turned or not.
-    chains: Vec<Chains>,
+    pub(super) chains: Vec<Chains>,
     /// By block and statistic: sums over the rows with each column, turned or not.
     pub ones: Vec<Row>,
     /// By group of statistics, column of a tile, and column of the other one: sums over the rows
     /// with both, turned or not.
-    cells: Vec<i64>,
+    pub(super) cells: Vec<i64>,
     /// By statistic: the cells of one column with a block.
     pub both: Vec<Row>,
 }
@@ -55,24 +55,24 @@ impl Scratch {
 
 /// Which of 32 columns continue a chain.
 #[derive(Debug, Clone, Copy, Default)]
-struct Chains {
+pub(super) struct Chains {
     /// Columns whose rows all have the column right before them.
-    within: u32,
+    pub within: u32,
     /// Columns that all rows of the column right before them have. Nothing is within a column and
     /// around another at once, nor between two that are not chained themselves.
-    around: u32,
+    pub around: u32,
 }
 
 impl Chains {
     /// Of the columns that a row has, those that have no other one within them.
     #[inline(always)]
-    fn innermost(self, bits: u32) -> u32 {
+    pub fn innermost(self, bits: u32) -> u32 {
         bits & !((bits & self.within) >> 1) & !((bits << 1) & self.around)
     }
 }
 
 #[inline(always)]
-fn add<const W: usize>(sums: &mut [i64; W], more: &[i64; W]) {
+pub(super) fn add<const W: usize>(sums: &mut [i64; W], more: &[i64; W]) {
     for s in 0..W {
         sums[s] += more[s];
     }
@@ -146,13 +146,13 @@ impl Inner {
 
 /// The bits of a block's columns.
 #[inline(always)]
-fn word(words: &[u64], block: usize) -> u32 {
+pub(super) fn word(words: &[u64], block: usize) -> u32 {
     (words[block / 2] >> (block % 2 * LANES)) as u32
 }
 
 /// The sums of one view, whose entries have `width` statistics.
 pub struct PairSums<'a> {
-    nesting: &'a Nesting,
+    pub(super) nesting: &'a Nesting,
     pub view: &'a View,
     pub width: usize,
     pub scratch: &'a mut Scratch,
@@ -307,7 +307,7 @@ impl<'a> PairSums<'a> {
     /// `W` statistics of a row. Beyond the last are those of the next row: they are summed, and
     /// never read.
     #[inline(always)]
-    fn statistics<const W: usize>(&self, row: usize, from: usize) -> [i64; W] {
+    pub(super) fn statistics<const W: usize>(&self, row: usize, from: usize) -> [i64; W] {
         let costs = &self.view.costs[row * self.width + from..];
         match costs.first_chunk() {
             Some(&costs) => costs,
@@ -381,11 +381,11 @@ pub fn blocks((i, j): (Tile, Tile)) -> impl Iterator<Item = (usize, usize)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Columns of which some run up or down with the one before, as cuts do, and some are free.
-    fn random_rows(n_rows: usize, n: usize, state: &mut u64) -> Vec<Vec<bool>> {
+    pub fn random_rows(n_rows: usize, n: usize, state: &mut u64) -> Vec<Vec<bool>> {
         let mut next = || {
             *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             *state >> 40
@@ -409,7 +409,7 @@ mod tests {
     }
 
     /// Columns as the sums see them: those that most rows have stand for the others.
-    fn has(sums: &PairSums, row: &[bool], column: usize) -> bool {
+    pub fn has(sums: &PairSums, row: &[bool], column: usize) -> bool {
         row[column] ^ (sums.turned(column) == 1)
     }
 

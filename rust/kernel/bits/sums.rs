@@ -2,11 +2,14 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::cells::{Cells, Stumps};
+use super::column_sets::ColumnSets;
 use super::pair_sums::{self, PairSums, Tile};
+use super::pair_tables::{PairTable, SumsPairs};
 use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::look::{Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
+use crate::view::View;
 
 /// The kernel of tasks of which nothing is known but what leaves cost.
 pub struct NumberSums<'a> {
@@ -18,6 +21,7 @@ pub struct NumberSums<'a> {
     costs: Vec<Cost>,
     /// On the 0 sides and on the 1 sides of columns, turned or not.
     best: Stumps,
+    sets: ColumnSets,
 }
 
 impl<'a> NumberSums<'a> {
@@ -29,6 +33,7 @@ impl<'a> NumberSums<'a> {
             singles: Vec::new(),
             costs: Vec::new(),
             best: Stumps::default(),
+            sets: ColumnSets::default(),
         }
     }
 
@@ -191,6 +196,27 @@ impl BitKernel for NumberSums<'_> {
         }
     }
 
+    fn both_sides(
+        &mut self,
+        look: &Look,
+        levels: usize,
+        seen: &Lookahead,
+    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+        let n_stats = look.bits.n_stats;
+        let rows = (look.ask.min_rows > 1).then_some(n_stats + 2);
+        let kept = (0..n_stats).chain(rows).collect();
+        let mut sums = Tables { sums: &mut self.sums, kept };
+        let found = self.sets.best(look, self.task, &mut sums, levels, seen)?;
+        match self.task.failure() {
+            None => Ok(Some(found)),
+            Some(_) => Err(Unfinished::TaskFailed),
+        }
+    }
+
+    fn bytes_for_both_sides(&self, columns: usize, levels: usize) -> Option<usize> {
+        Some(ColumnSets::bytes_for(columns, levels, self.task.width() + 1))
+    }
+
     fn sum_pairs(&mut self, look: &Look) {
         let summed = self.summed(look);
         let mut sums = PairSums::new(look, &mut self.sums);
@@ -208,5 +234,45 @@ impl BitKernel for NumberSums<'_> {
             + vec_bytes(&self.singles)
             + vec_bytes(&self.costs)
             + self.best.bytes()
+            + self.sets.bytes()
+    }
+}
+
+/// The sums of pairs for sets of columns.
+struct Tables<'s> {
+    sums: &'s mut pair_sums::Scratch,
+    /// Which numbers of an entry are summed.
+    kept: Vec<usize>,
+}
+
+impl SumsPairs for Tables<'_> {
+    fn width(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn begin(&mut self, look: &Look) {
+        PairSums::new(look, self.sums).turn();
+    }
+
+    fn side(&self, column: usize) -> usize {
+        1 ^ (self.sums.turned[column / LANES] >> (column % LANES) & 1) as usize
+    }
+
+    fn sum(
+        &mut self,
+        look: &Look,
+        view: &View,
+        limit: usize,
+        table: &mut PairTable,
+    ) -> Result<(), Unfinished> {
+        let mut sums = PairSums::new(&Look { view, ..*look }, self.sums);
+        look.level.run(
+            #[inline(always)]
+            || match self.kept.len() {
+                ..=2 => sums.tabulate::<2>(limit, &self.kept, table, look.halt),
+                3..=4 => sums.tabulate::<4>(limit, &self.kept, table, look.halt),
+                _ => sums.tabulate::<8>(limit, &self.kept, table, look.halt),
+            },
+        )
     }
 }

@@ -7,7 +7,7 @@ use super::sums::SumsKernel;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::task::{Labelled, Structure, Task};
 
 /// What is done with the kernel of a problem.
@@ -50,13 +50,18 @@ pub fn with_kernel<W: WithKernel>(
         return work.run(rows, &SumsKernel::new(task, leaf_cost, blocks));
     }
     let labelled: &dyn Labelled = problem.labelled().expect("a task that has a kernel");
-    let labels = LabelRows::of(labelled);
+    let Shape { max_depth: _, max_leaves, min_leaf_rows } = problem.shape;
+    let limits_leaves = min_leaf_rows > 1 || max_leaves.is_some();
+    let labels = LabelRows::of(labelled, min_leaf_rows > 1);
     let rows = labels.as_rows();
     work.prepare(&rows)?;
     if labels.fits::<i16>() {
         work.run(rows, &LabelKernel::<i16>::new(&labels, leaf_cost, blocks, level))
     } else if labels.fits::<i32>() {
         work.run(rows, &LabelKernel::<i32>::new(&labels, leaf_cost, blocks, level))
+    } else if let Some(unit) = labels.narrow_unit().filter(|_| !limits_leaves) {
+        // Only questions of depth two are settled exactly, and limits ask for smaller ones, too.
+        work.run(rows, &LabelKernel::narrowed((&labels, unit), leaf_cost, blocks, level))
     } else {
         work.run(rows, &LabelKernel::<i64>::new(&labels, leaf_cost, blocks, level))
     }

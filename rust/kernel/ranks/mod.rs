@@ -11,8 +11,10 @@ mod labels;
 mod open_cuts;
 mod rank_kernel;
 mod squares;
+mod stumps;
 mod sums;
 
 pub use choice::{WithKernel, takes, with_kernel};
 pub use interval_bound::Item;
-pub use rank_kernel::{RankKernel, RankRows};
+pub use rank_kernel::{RankKernel, RankRows, stump_plan};
+pub use stumps::{Stump, stumps};

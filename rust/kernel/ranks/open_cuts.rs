@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::blocks::Grid;
 use super::interval_bound::{Between, Edge, Item, between};
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::tree::Plan;
 use crate::view::Axis;
@@ -30,6 +31,8 @@ pub struct OpenCuts {
     kept: Vec<Cost>,
     /// All cuts that may still be below `upper`.
     open: BinaryHeap<Item<Cuts>>,
+    /// What dropped the others.
+    decided: Decisions,
 }
 
 /// One cut whose sides are not known exactly, or the cuts between two.
@@ -37,6 +40,16 @@ pub struct OpenCuts {
 pub enum Cuts {
     One(Known),
     Between(Known, Known),
+}
+
+impl Cuts {
+    /// What bounds them: the cuts beside them, or blocks along other axes.
+    fn bound(&self) -> Bound {
+        match self {
+            Cuts::One(_) => Bound::Blocks,
+            Cuts::Between(..) => Bound::NeighbouringCuts,
+        }
+    }
 }
 
 /// A cut with bounds on both sides, and where those by axis are kept.
@@ -77,6 +90,14 @@ impl OpenCuts {
         self.lower = lower.min(upper);
         self.open.clear();
         self.kept.clear();
+        self.decided = Decisions::default();
+    }
+
+    /// How often each bound dropped a cut, or the cuts between two, or left them aside up to now.
+    pub fn decided(&self) -> Decisions {
+        let mut decided = self.decided;
+        self.open.iter().for_each(|item| decided.count(item.what.bound()));
+        decided
     }
 
     /// Forget what was known beside boundaries.
@@ -153,8 +174,9 @@ impl OpenCuts {
             Cuts::Between(a, b) => between(&a.edge, &b.edge, INFINITE),
         };
         let bound = bound.max(least);
-        if bound < self.upper {
-            self.open.push(Item { bound, axis, what });
+        match bound < self.upper {
+            true => self.open.push(Item { bound, axis, what }),
+            false => self.decided.count(what.bound()),
         }
     }
 

@@ -1,5 +1,8 @@
 //! What a kernel on ranks must do.
 
+use std::ops::Range;
+
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::ids::FeatureId;
 use crate::kernel::look::Halt;
@@ -52,6 +55,11 @@ pub trait RankKernel: Sync {
     /// The best tree of depth one, exactly.
     fn stump(&self, node: &RankNode, grid: &Self::Grid) -> (Cost, Plan);
 
+    /// The cheapest split of rows of the view, in the order of an axis, and the cheapest of those
+    /// whose boundary is in `enough`; costs are of both leaves, with their penalties. `ends`: how
+    /// many rows are before each boundary. Of equal splits the first.
+    fn cheapest(&self, rows: &[u32], ends: &[u32], enough: Range<usize>) -> [Cheapest; 2];
+
     fn grid(&self, node: &RankNode) -> Self::Grid;
     fn grid_bytes(&self, grid: &Self::Grid) -> usize;
 
@@ -59,13 +67,20 @@ pub trait RankKernel: Sync {
     /// leave out what cannot raise the lower bound up to `target`.
     fn begin(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, target: Cost, halt: Halt);
 
-    /// Raise the lower bound to `target` or to the optimum, unless halted.
+    /// Raise the lower bound to `target`, or until it is spent, unless halted.
     fn raise(&self, part: Part, grid: &Self::Grid, two: &mut Self::Two, target: Cost, halt: Halt);
 
-    /// Axes that were never counted, because what two leaves lose at least was enough.
-    fn spared(&self, _two: &Self::Two) -> u64 {
-        0
+    /// Whether `raise` cannot tighten the bounds any more. A kernel that rounds may leave a gap.
+    fn is_spent(&self, two: &Self::Two) -> bool {
+        self.lower(two) >= self.upper(two)
     }
+
+    /// Make the bounds meet, unless halted: what `raise` leaves open where a kernel rounds.
+    fn settle(&self, _part: Part, _grid: &Self::Grid, _two: &mut Self::Two, _halt: Halt) {}
+
+    /// How often each bound decided in a subproblem since it was begun: what dropped a cut, or the
+    /// cuts between two, and what left them aside to the end.
+    fn decided(&self, two: &Self::Two) -> Decisions;
 
     fn lower(&self, two: &Self::Two) -> Cost;
     fn upper(&self, two: &Self::Two) -> Cost;
@@ -89,6 +104,9 @@ pub fn share_by_gaps(short: Cost, [own, other]: [Cost; 2], raises: usize) -> Cos
         _ => short,
     }
 }
+
+/// The cheapest split of an axis: its cost, and which of the boundaries it is at.
+pub type Cheapest = Option<(Cost, usize)>;
 
 /// A cut of a feature, as plans name it.
 pub type Cut = (FeatureId, u32);

@@ -217,6 +217,9 @@ impl<N: Bounded> Alternatives<N> {
         };
         rules
             .splits(look, budget)
+            .filter(move |&(column, _)| {
+                frame.part.is_none_or(|part| part.has(frame.view.columns[column]))
+            })
             .filter(move |&(column, _)| !frame.repeats(column) && supports(column))
             .map(move |(column, left_leaves)| {
                 let [a, b] = rules.children(look, column, left_leaves, budget);

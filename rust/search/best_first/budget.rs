@@ -16,11 +16,10 @@ pub const UNLIMITED: u32 = u32::MAX;
 
 impl Budget {
     pub fn of(shape: &Shape) -> Budget {
-        Budget {
-            depth: shape.max_depth.unwrap_or(UNLIMITED),
-            leaves: shape.max_leaves.unwrap_or(UNLIMITED),
-        }
-        .tight()
+        // Kernels refuse small leaves (`Ask::min_rows`).
+        let Shape { max_depth, max_leaves, min_leaf_rows: _ } = *shape;
+        let [depth, leaves] = [max_depth, max_leaves].map(|most| most.unwrap_or(UNLIMITED));
+        Budget { depth, leaves }.tight()
     }
 
     /// These trees in the fewest words: a depth allows 2^depth leaves, k leaves a depth of k −

@@ -9,13 +9,14 @@ use std::sync::atomic::AtomicBool;
 
 use super::alternatives::{Next, Pick};
 use super::budget::{NodeKey, UNLIMITED};
-use super::frame::Frame;
+use super::frame::{Frame, Part};
 use super::learned::Hints;
 use super::look::Rules;
+use super::news::News;
 use super::node::Node;
 use super::table::{Entry, Table};
 use crate::bits::Level;
-use crate::bounds::{Bound, Decisions};
+use crate::bounds::{Bound, Decisions, told};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Kernel, Unfinished};
 use crate::run::{Account, Held, Run};
@@ -37,6 +38,10 @@ pub struct Shared<'a, 'run> {
     pub cut_short: AtomicBool,
     /// What earlier searches proved of the same rows.
     pub hints: Hints<'a>,
+    /// What other processes proved of nodes.
+    pub told: Option<&'a News>,
+    /// The questions that trees may begin with, if not all.
+    pub part: Option<Part>,
 }
 
 impl Shared<'_, '_> {
@@ -92,7 +97,8 @@ impl<'a, 'run> Worker<'a, 'run> {
             decided: Decisions::default(),
         };
         let state = shared.bits.context.as_ref().map_or_else(Default::default, |c| c.start());
-        let mut frame = Frame { view: Cow::Borrowed(&shared.bits.root), state, ..Frame::default() };
+        let view = Cow::Borrowed(&shared.bits.root);
+        let mut frame = Frame { view, state, part: shared.part, ..Frame::default() };
         worker.count(&mut frame);
         worker.frames.push(frame);
         worker
@@ -115,6 +121,8 @@ impl<'a, 'run> Worker<'a, 'run> {
         frame.siblings.clear();
         frame.sibling_bytes = 0;
         node.arrive(self.shared.run.clock());
+        // Unless it came to its end, nothing is known from it.
+        let _ = self.bound_both_sides(&mut frame, node);
         while self.goes_on() {
             match self.pick(&frame, node, target) {
                 Next::Work(pick) => {
@@ -170,10 +178,23 @@ impl<'a, 'run> Worker<'a, 'run> {
             None => {
                 let rows = self.fingerprints(frame, column)[pick.side];
                 let key = NodeKey { rows, budget: pick.budget };
+                let told = || self.shared.told.and_then(|told| told.lower(&key));
                 match self.shared.table.get(&key) {
                     Some(Entry::Solved(value)) => return Ok((value, value, None)),
-                    Some(Entry::Open(child)) => child,
+                    Some(Entry::Open(child)) => {
+                        let lower = told::at_least(child.lower(), told());
+                        if lower > child.lower() && lower >= pick.target {
+                            self.decided.count(Bound::Told);
+                        }
+                        child.raise(lower);
+                        child
+                    }
                     None => {
+                        let lower = told::at_least(pick.lower, told());
+                        if lower > pick.lower && lower >= pick.target {
+                            self.decided.count(Bound::Told);
+                            return Ok((lower, INFINITE, None));
+                        }
                         let hint = self.shared.hints.lower(&key);
                         if hint > pick.lower && hint >= pick.target {
                             self.decided.count(Bound::OtherCosts);
@@ -184,7 +205,8 @@ impl<'a, 'run> Worker<'a, 'run> {
                             self.decided.count(Bound::FewerLimits);
                             return Ok((of_larger, INFINITE, None));
                         }
-                        return self.first_visit(at, frame, side, key, pick, of_larger);
+                        let known = lower.max(of_larger);
+                        return self.first_visit(at, frame, side, key, pick, known);
                     }
                 }
             }
@@ -203,10 +225,9 @@ impl<'a, 'run> Worker<'a, 'run> {
 
     /// What is known of the same rows with more leaves, by `bounds::fewer_limits`.
     fn of_larger_trees(&self, key: &NodeKey) -> Cost {
-        let of = |budget| match self.shared.table.get(&NodeKey { rows: key.rows, budget }) {
-            Some(Entry::Solved(value)) => value,
-            Some(Entry::Open(node)) => node.lower(),
-            None => 0,
+        let of = |budget| {
+            let known = self.shared.table.get(&NodeKey { rows: key.rows, budget });
+            known.map_or(0, |entry| entry.lower())
         };
         key.budget.larger().map(of).max().unwrap_or(0)
     }

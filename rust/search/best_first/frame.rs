@@ -36,10 +36,26 @@ pub struct Frame<'a> {
     pub(super) sibling_bytes: usize,
     /// Bytes that the run knows of.
     pub(super) counted: usize,
+    /// Of the root alone: the questions that trees may begin with, if not all.
+    pub(super) part: Option<Part>,
+}
+
+/// Some of all questions: those whose number leaves this rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub rest: u32,
+    /// More than `rest`.
+    pub of: u32,
+}
+
+impl Part {
+    pub fn has(self, question: u32) -> bool {
+        question % self.of == self.rest
+    }
 }
 
 /// No more is kept of the siblings of one node.
-const SIBLING_BYTES: usize = 32 << 20;
+pub(super) const SIBLING_BYTES: usize = 32 << 20;
 
 impl Frame<'_> {
     /// The column of a question that is not constant here, nor a repeat of an earlier one.

@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use super::budget::NodeKey;
-use super::table::{Entry, Fingerprints, Table};
+use super::table::{Fingerprints, Table};
 use crate::bounds::other_costs::{Combination, Costs};
 use crate::cost::Cost;
 
@@ -21,11 +21,7 @@ impl Learned {
     pub fn from(error_costs: ErrorCosts, table: &Table) -> Learned {
         let mut lower = HashMap::with_hasher(Fingerprints);
         table.each(|key, entry| {
-            let bound = match entry {
-                Entry::Solved(value) => *value,
-                Entry::Open(node) => node.lower(),
-            };
-            lower.insert(*key, bound);
+            lower.insert(*key, entry.lower());
         });
         Learned { error_costs, lower }
     }

@@ -158,11 +158,15 @@ impl Rules {
     }
 }
 
-/// The ways to share a budget's leaves: only limited budgets have more than one.
+/// How many leaves the 0 side may have: only limited budgets have several ways to share them. No side
+/// is given more than its depth can use, because the other side can then have the rest as well.
 fn shares(budget: Budget) -> std::ops::Range<u32> {
     match budget.leaves {
-        u32::MAX => u32::MAX - 1..u32::MAX,
-        leaves => 1..leaves,
+        UNLIMITED => UNLIMITED - 1..UNLIMITED,
+        leaves => {
+            let side = budget.child(UNLIMITED).most_leaves();
+            leaves.saturating_sub(side).max(1)..side.min(leaves - 1) + 1
+        }
     }
 }
 

@@ -30,6 +30,8 @@ pub struct State {
     pub choice: Option<Choice>,
     /// Whether `upper` was ever lowered by what lies deeper than the look-ahead sees.
     pub deep: bool,
+    /// Whether a worker takes the bounds of all alternatives from sets of columns, or did.
+    pub summed: bool,
 }
 
 impl Node {

@@ -76,7 +76,7 @@ impl Table {
     }
 }
 
-fn write_key(key: NodeKey, out: &mut Writer) {
+pub(super) fn write_key(key: NodeKey, out: &mut Writer) {
     let NodeKey { rows, budget: Budget { depth, leaves } } = key;
     out.random(rows);
     // `UNLIMITED` becomes 0, which is the shortest.
@@ -84,7 +84,7 @@ fn write_key(key: NodeKey, out: &mut Writer) {
     out.short(leaves.wrapping_add(1));
 }
 
-fn read_key(from: &mut Reader) -> Result<NodeKey> {
+pub(super) fn read_key(from: &mut Reader) -> Result<NodeKey> {
     let rows = from.random()?;
     let depth = from.short()?.wrapping_sub(1);
     let budget = Budget { depth, leaves: from.short()?.wrapping_sub(1) };
@@ -122,7 +122,7 @@ fn read_choice(from: &mut Reader, n_questions: usize) -> Result<Choice> {
 }
 
 fn write_node(node: &Node, out: &mut Writer) {
-    let State { alternatives: _, expanded, choice, deep } = &*lock(&node.state);
+    let State { alternatives: _, expanded, choice, deep, summed: _ } = &*lock(&node.state);
     write_key(node.key, out);
     write_bounds([node.lower(), node.upper()], out);
     out.flag(*expanded);
@@ -136,7 +136,7 @@ fn read_node(from: &mut Reader, n_questions: usize) -> Result<Node> {
     let node = Node::new(key, lower, upper);
     let (expanded, deep) = (from.flag()?, from.flag()?);
     let choice = from.option(|from| read_choice(from, n_questions))?;
-    *lock(&node.state) = State { alternatives: None, expanded, choice, deep };
+    *lock(&node.state) = State { alternatives: None, expanded, choice, deep, summed: false };
     Ok(node)
 }
 

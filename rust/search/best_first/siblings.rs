@@ -9,7 +9,7 @@ use crate::cost::Cost;
 use crate::search::common::sync::lock;
 
 /// How many siblings a new node learns from.
-const SIBLINGS: usize = 8;
+pub(super) const SIBLINGS: usize = 8;
 
 impl Worker<'_, '_> {
     /// Start a new node from what its most similar siblings have proved of their alternatives.

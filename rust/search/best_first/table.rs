@@ -23,6 +23,16 @@ pub enum Entry {
     Open(Arc<Node>),
 }
 
+impl Entry {
+    /// No tree of the rows and the budget costs less.
+    pub fn lower(&self) -> Cost {
+        match self {
+            Entry::Solved(value) => *value,
+            Entry::Open(node) => node.lower(),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Shard {
     entries: HashMap<NodeKey, Entry, Fingerprints>,
@@ -97,6 +107,14 @@ impl Table {
     pub fn open(&self, key: NodeKey, account: &Account) -> Entry {
         let make = || Entry::Open(Arc::new(Node::unknown(key)));
         self.entry(key, account, make, |entry| entry.clone())
+    }
+
+    /// Nothing is known of a node any more. No run counts the table now.
+    pub(super) fn forget(&self, key: &NodeKey) {
+        let mut shard = self.shards.of(key.rows);
+        if let Some(Entry::Open(_)) = shard.entries.remove(key) {
+            shard.open -= 1;
+        }
     }
 
     /// A table that no run knows of yet takes an entry; `false` if it has the key already.

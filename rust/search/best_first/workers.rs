@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use super::budget::Budget;
 use super::descend::{Shared, Worker};
 use super::extract::root_key;
+use super::frame::Part;
 use super::learned::{ErrorCosts, Hints, Learned};
 use super::look::Rules;
+use super::news::News;
 use super::table::{Entry, Table};
 use crate::bits::Level;
 use crate::bounds::{Bound, floors};
@@ -34,6 +36,9 @@ pub struct Options {
     pub k_means: bool,
     /// Not a switch: trees that cost this or more are of no use.
     pub cutoff: Cost,
+    /// Not a switch either: only trees that begin with a question of this part are searched, and
+    /// the lower bound is of these alone.
+    pub part: Option<Part>,
 }
 
 impl Default for Options {
@@ -46,6 +51,7 @@ impl Default for Options {
             three_leaves: true,
             k_means: true,
             cutoff: INFINITE,
+            part: None,
         }
     }
 }
@@ -62,7 +68,20 @@ pub fn go_on(
     options: &Options,
     table: Table,
 ) -> Result<(Found, Option<Table>)> {
-    let (found, table, _) = search(problem, run, options, table, Hints::default(), None)?;
+    let (found, table, _) = search(problem, run, options, table, Earlier::default())?;
+    Ok((found, table))
+}
+
+/// [`go_on`] with what other processes proved of the same nodes.
+pub fn go_on_told(
+    problem: &Problem,
+    run: &Run,
+    options: &Options,
+    table: Table,
+    told: &News,
+) -> Result<(Found, Option<Table>)> {
+    let earlier = Earlier { told: Some(told), ..Earlier::default() };
+    let (found, table, _) = search(problem, run, options, table, earlier)?;
     Ok((found, table))
 }
 
@@ -75,8 +94,17 @@ pub fn solve_with(
     hints: Hints<'_>,
     error_costs: Option<ErrorCosts>,
 ) -> Result<(Found, Option<Learned>)> {
-    let (found, _, learned) = search(problem, run, options, Table::new(), hints, error_costs)?;
+    let earlier = Earlier { hints, error_costs, told: None };
+    let (found, _, learned) = search(problem, run, options, Table::new(), earlier)?;
     Ok((found, learned))
+}
+
+/// What other searches of the same rows proved, and whether this one learns for others, too.
+#[derive(Default)]
+struct Earlier<'a> {
+    hints: Hints<'a>,
+    error_costs: Option<ErrorCosts>,
+    told: Option<&'a News>,
 }
 
 fn search(
@@ -84,8 +112,7 @@ fn search(
     run: &Run,
     options: &Options,
     table: Table,
-    hints: Hints<'_>,
-    error_costs: Option<ErrorCosts>,
+    Earlier { hints, error_costs, told }: Earlier<'_>,
 ) -> Result<(Found, Option<Table>, Option<Learned>)> {
     let leaf = problem.as_one_leaf();
     let halt = || run.report(problem.leaf_cost, leaf).is_some();
@@ -99,6 +126,10 @@ fn search(
     // The unavoidable cost is left out of costs, which are then not linear in those of errors.
     let (hints, error_costs) =
         if bits.unavoidable_cost == 0 { (hints, error_costs) } else { (Hints::default(), None) };
+    if options.part.is_some() {
+        // Another part, or all trees, had another bound. What is known of nodes below holds for all.
+        table.forget(&root_key(&bits.root, Budget::of(&problem.shape)));
+    }
     let mut shared = share(problem, &bits, run, options, threads, table);
     let hint = hints.lower(&shared.root.key).min(shared.root.upper());
     if hint > shared.root.lower() && hint >= shared.root.upper() {
@@ -106,6 +137,7 @@ fn search(
     }
     shared.root.raise(hint);
     shared.hints = hints;
+    shared.told = told;
     let make = |extracts| {
         let kernel = Kernel::new(shared.bits, problem.task.as_ref(), options.level);
         Worker::new(&shared, kernel, options.level, extracts)
@@ -119,6 +151,9 @@ fn search(
         );
     };
     keep_time_to_write_down(&bits, Budget::of(&problem.shape), run, || make(true));
+    if run.limits().all_sizes && threads == 1 {
+        workers::work(run, 1, || make(false).bound_all_sizes(), report)?;
+    }
     workers::work(run, threads, || make(false).work(), report)?;
     if !shared.root.solved() {
         // Unless something else stopped them, all workers have retired.
@@ -135,7 +170,8 @@ fn search(
     let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
-    if lower < upper {
+    // The next part comes soon.
+    if lower < upper && options.part.is_none() {
         shared.table.rest(&shared.account);
     }
     let learned = error_costs.map(|costs| Learned::from(costs, &shared.table));
@@ -202,8 +238,8 @@ pub fn share<'a, 'run>(
     root.raise(problem.leaf_cost);
     root.lower_to(problem.as_one_leaf().min(options.cutoff) - bits.unavoidable_cost);
     let (workers, cut_short) = (AtomicU32::new(threads as u32), AtomicBool::new(false));
-    let hints = Hints::default();
-    Shared { bits, table, rules, run, account, root, workers, cut_short, hints }
+    let (hints, told, part) = (Hints::default(), None, options.part);
+    Shared { bits, table, rules, run, account, root, workers, cut_short, hints, told, part }
 }
 
 /// How long extraction may look again at what the search has seen, once something ended the search.

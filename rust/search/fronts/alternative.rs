@@ -14,11 +14,13 @@ pub struct Alternative {
     pub sides: [Side; 2],
     /// The least that each side costs in the relaxation.
     pub lower: [Cost; 2],
+    /// What both sides pay for the question.
+    pub price: Cost,
 }
 
 impl Work for Alternative {
     fn bound(&self) -> Cost {
-        self.lower[0] + self.lower[1]
+        self.lower[0] + self.lower[1] + self.price
     }
 }
 
@@ -49,8 +51,9 @@ impl PartialEq for Alternative {
 
 impl Eq for Alternative {}
 
-/// The least that a side costs in the relaxation, with so many levels below it.
-pub fn lower(side: &Side, stump: Cost, depth: u32, leaf_cost: Cost) -> Cost {
+/// The least that a side costs in the relaxation, with so many levels below it. Its next question
+/// costs at least `next`.
+pub fn lower(side: &Side, stump: Cost, next: Cost, depth: u32, leaf_cost: Cost) -> Cost {
     let mut known = leaf::at_most(side.leaf, leaf_cost);
     if depth == 0 {
         return known;
@@ -61,5 +64,5 @@ pub fn lower(side: &Side, stump: Cost, depth: u32, leaf_cost: Cost) -> Cost {
     if depth == 1 {
         return known;
     }
-    look_ahead::at_least(known, side.least, look_ahead::BEYOND_DEPTH_ONE, leaf_cost)
+    look_ahead::at_least(known, side.least + next, look_ahead::BEYOND_DEPTH_ONE, leaf_cost)
 }

@@ -3,11 +3,12 @@
 use super::front::{Candidate, Front};
 use super::node_front::NodeFront;
 use super::place_by_key::PlaceByKey;
-use super::shared::{Shared, Stopped};
+use super::shared::Shared;
+use super::stopped::Stopped;
 use super::subtree::SubtreeSketch;
 use crate::bounds::{Bound, Decisions};
 use crate::cost::Cost;
-use crate::run::{Held, Status};
+use crate::run::{Held, Pace, Status};
 
 /// The list of candidates, with what must be known to drop the needless ones.
 pub struct Candidates<'w, 'a, 'run, F: Front> {
@@ -119,7 +120,8 @@ impl<'w, 'a, 'run, F: Front> Candidates<'w, 'a, 'run, F> {
         if self.over {
             return false;
         }
-        self.shared.front.drop_needless(&self.sums, &mut self.list, &mut self.decided);
+        let pace = &mut Pace::new(self.shared.run);
+        self.shared.front.drop_needless(&self.sums, &mut self.list, &mut self.decided, pace);
         self.value_bytes = self.list.iter().map(|c| self.shared.front.value_bytes(&c.value)).sum();
         self.told = self.value_bytes;
         self.held.set(self.bytes());

@@ -4,14 +4,15 @@ use super::subtree::SubtreeSketch;
 use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::error::Error;
+use crate::run::Pace;
 
 /// A task with partly ordered values, as the search takes it. Users write a
 /// [`FrontTask`](crate::task::FrontTask), which [`pareto`](crate::pareto) turns into one of these.
 ///
 /// This must hold for values a and b of the same rows and any value c of the other rows: if
 /// `drop_needless` drops b because of a, and the tree b ∪ c is allowed, then a ∪ c is allowed and
-/// costs no more. Bounds add up over leaves, and a leaf's bound is at least the cost of the
-/// relaxation's best answer there.
+/// costs no more. Bounds add up over leaves and prices, and a leaf's bound is at least the cost of
+/// the relaxation's best answer there.
 ///
 /// Sums are those of the relaxation's statistics: weights by class, counts, losses by label, or any
 /// other numbers.
@@ -30,6 +31,12 @@ pub trait Front: Sync {
     /// The value of two subtrees side by side.
     fn join(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
 
+    /// The value of a subtree whose root's question costs so much in the relaxation, which is not
+    /// 0. Only fronts of problems with feature costs are asked.
+    fn pay(&self, _value: Self::Value, _price: Cost) -> Self::Value {
+        unreachable!("values of problems with feature costs are paid for")
+    }
+
     /// A key and a cost, if of all values of a node with an equal key only one that costs least is
     /// needed.
     fn interchangeable(&self, _value: &Self::Value, _leaves: u32) -> Option<(i64, Cost)> {
@@ -37,12 +44,14 @@ pub trait Front: Sync {
     }
 
     /// Drop all values that no whole tree needs, and count why. All candidates are values of the same
-    /// rows, which have these sums.
+    /// rows, which have these sums. Comparing many takes long: when `pace` is over, those that were
+    /// not compared stay, because a value too many is no mistake.
     fn drop_needless(
         &self,
         sums: &[i64],
         list: &mut Vec<Candidate<Self::Value>>,
         decided: &mut Decisions,
+        pace: &mut Pace,
     );
 
     /// The cost of a whole tree; `None` if it is not allowed.
@@ -85,7 +94,7 @@ pub trait Front: Sync {
 /// A value that may belong to a node's front.
 #[derive(Debug, Clone)]
 pub struct Candidate<V> {
-    /// Its cost in the relaxation, leaf penalties included.
+    /// Its cost in the relaxation, leaf penalties and prices included.
     pub bound: Cost,
     pub leaves: u32,
     pub value: V,

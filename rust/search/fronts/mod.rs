@@ -25,6 +25,7 @@ mod place_by_key;
 mod shared;
 mod solve;
 mod statistics;
+mod stopped;
 mod subtree;
 mod worker;
 

@@ -1,9 +1,10 @@
 //! The front of one node, once it is done.
 
 use super::front::{Candidate, Front};
+use super::stopped::Stopped;
 use super::subtree::Subtree;
 use crate::cost::Cost;
-use crate::run::{Held, Run};
+use crate::run::{Held, Pace, Run};
 
 /// A value of a front with its subtree.
 #[derive(Debug)]
@@ -55,12 +56,49 @@ impl<'a, 'run, V> NodeFront<'a, 'run, V> {
 
     /// Call `each` with every pair of entries, one of either side, that is within the budget
     /// together.
-    pub fn pairs(&self, right: &Self, budget: Cost, mut each: impl FnMut(&Entry<V>, &Entry<V>)) {
-        let Some(least) = right.entries.first() else { return };
+    pub fn pairs(
+        &self,
+        right: &Self,
+        budget: Cost,
+        pace: &mut Pace,
+        mut each: impl FnMut(&Entry<V>, &Entry<V>),
+    ) -> Result<(), Stopped> {
+        let Some(least) = right.entries.first() else { return Ok(()) };
         for a in self.entries.iter().take_while(|a| a.bound + least.bound <= budget) {
             for b in right.entries.iter().take_while(|b| a.bound + b.bound <= budget) {
+                if pace.is_over(1) {
+                    return Err(Stopped);
+                }
                 each(a, b);
             }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::cost::Scale;
+    use crate::run::Limits;
+
+    #[test]
+    fn the_clock_ends_very_many_pairs() {
+        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        for (time, most) in [(Some(Duration::ZERO), 2_000), (None, 4_000_000)] {
+            let run = Run::new(Limits { time, ..Limits::default() }, scale, None);
+            let entry = |bound| Entry { bound, leaves: 1, value: (), tree: Subtree::Leaf(0) };
+            let front = NodeFront {
+                budget: 4_000,
+                entries: (0..2_000).map(entry).collect(),
+                _held: Held::new(&run),
+            };
+            let (mut pairs, mut pace) = (0, Pace::new(&run));
+            let done = front.pairs(&front, 4_000, &mut pace, |_, _| pairs += 1);
+            assert_eq!(done.is_ok(), time.is_none());
+            assert!(if time.is_none() { pairs == most } else { pairs < most }, "{pairs}");
         }
     }
 }

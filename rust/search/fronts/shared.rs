@@ -5,20 +5,19 @@ use std::sync::OnceLock;
 use super::alternative::Alternative;
 use super::front::Front;
 use super::known_fronts::KnownFronts;
+use super::node_front::Entry;
 use super::statistics::n_statistics;
+use super::stopped::Stopped;
 use super::subtree::Subtree;
 use crate::bounds::affordable_leaves;
 use crate::cost::{Cost, INFINITE};
 use crate::error::Error;
 use crate::kernel::Unfinished;
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::{Run, Status};
 use crate::search::common::open_work::OpenWork;
 use crate::search::common::sync::{AtomicI64, Mutex, Ordering, lock};
 use crate::view::BitView;
-
-/// The run was stopped, so that nothing is known of what was being worked on.
-pub struct Stopped;
 
 /// The bounds that are known before the search.
 #[derive(Debug, Clone, Copy)]
@@ -73,17 +72,18 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         start: Start,
         run: &'a Run<'run>,
     ) -> Self {
+        let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
         Shared {
             problem,
             front,
             bits,
             run,
             known: KnownFronts::new(run),
-            min_rows: problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64,
+            min_rows: min_leaf_rows.min(i64::MAX as u64) as i64,
             count_rows: counts_rows(problem, front),
-            max_leaves: problem.shape.max_leaves.unwrap_or(u32::MAX),
+            max_leaves: max_leaves.unwrap_or(u32::MAX),
             n_statistics: n_statistics(problem, bits),
-            depth: problem.shape.max_depth.unwrap_or(u32::MAX),
+            depth: max_depth.unwrap_or(u32::MAX),
             root: Mutex::new(Root::default()),
             start,
             budget: AtomicI64::new(front.budget(start.upper)),
@@ -113,6 +113,22 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
             self.known.clear();
         }
         self.run.fits(0)
+    }
+
+    /// What rows with these sums pay for a unit of what questions cost.
+    pub fn mass(&self, sums: &[i64]) -> Cost {
+        let of_class = self.bits.context.as_ref().map_or(&[][..], |context| &context.of_class);
+        of_class.iter().zip(sums).map(|(mass, sum)| mass * sum).sum()
+    }
+
+    /// The value of a split of this price.
+    pub fn join(&self, a: &Entry<F::Value>, b: &Entry<F::Value>, price: Cost) -> F::Value {
+        self.paid(self.front.join(&a.value, &b.value), price)
+    }
+
+    /// A value, with what the question at its root costs.
+    pub fn paid(&self, value: F::Value, price: Cost) -> F::Value {
+        if price == 0 { value } else { self.front.pay(value, price) }
     }
 
     pub fn budget(&self) -> Cost {

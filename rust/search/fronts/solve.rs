@@ -3,14 +3,15 @@
 use super::candidates::Candidates;
 use super::front::Front;
 use super::node_front::{Entry, NodeFront};
-use super::shared::{Shared, Start, Stopped, counts_rows};
+use super::shared::{Shared, Start, counts_rows};
+use super::stopped::Stopped;
 use super::subtree::{Subtree, SubtreeSketch};
 use super::worker::{Worker, joined};
 use crate::bounds::{Bound, Decisions, completion};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::run::{Run, Status};
+use crate::run::{Pace, Run, Status};
 use crate::search::common::open_work::{OpenWork, Work};
 use crate::search::common::set_up::{SetUp, set_up_counting};
 use crate::search::common::sync::lock;
@@ -25,6 +26,13 @@ pub struct BestTree {
     pub plan: Plan,
     /// The labels of its leaves, from left to right.
     pub labels: Vec<u32>,
+}
+
+/// A question of the root, and what all rows pay for it.
+#[derive(Clone, Copy)]
+struct Question {
+    at: u32,
+    price: Cost,
 }
 
 impl<F: Front> Worker<'_, '_, '_, F> {
@@ -58,23 +66,24 @@ impl<F: Front> Worker<'_, '_, '_, F> {
     /// subtrees that is within the budget.
     fn take_splits(
         &mut self,
-        mut each: impl FnMut(u32, &Entry<F::Value>, &Entry<F::Value>),
+        mut each: impl FnMut(Question, &Entry<F::Value>, &Entry<F::Value>),
     ) -> std::result::Result<(), Stopped> {
         let shared = self.shared;
+        let pace = &mut Pace::new(shared.run);
         loop {
             let Some(split) = lock(&shared.root).splits.take(Cost::MAX) else { return Ok(()) };
             let budget = shared.budget();
             if !completion::is_within(split.bound(), budget) {
                 self.decided.count(Bound::Completion);
             } else {
-                let question = self.question(split.column);
+                let question = Question { at: self.question(split.column), price: split.price };
                 let children = self.children(0, &split, shared.depth - 1, budget)?;
                 if let Some([left, right]) = children {
-                    left.pairs(&right, budget, |a, b| {
+                    left.pairs(&right, budget - split.price, pace, |a, b| {
                         if a.leaves + b.leaves <= shared.max_leaves {
                             each(question, a, b);
                         }
-                    });
+                    })?;
                 }
             }
             lock(&shared.root).splits.done(split.bound());
@@ -90,12 +99,12 @@ impl<F: Front> Worker<'_, '_, '_, F> {
             }
         })?;
         self.take_splits(|question, a, b| {
-            if a.bound + b.bound > shared.budget() {
+            if a.bound + b.bound + question.price > shared.budget() {
                 return;
             }
-            let value = shared.front.join(&a.value, &b.value);
+            let value = shared.join(a, b, question.price);
             if let Some(cost) = shared.front.cost(&value, a.leaves + b.leaves) {
-                shared.offer(cost, || joined(question, a, b).grow());
+                shared.offer(cost, || joined(question.at, a, b).grow());
             }
         })
     }
@@ -112,9 +121,9 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         });
         if looked.is_ok() {
             let _ = self.take_splits(|question, a, b| {
-                let value = shared.front.join(&a.value, &b.value);
-                let leaves = a.leaves + b.leaves;
-                candidates.push(a.bound + b.bound, leaves, value, || joined(question, a, b));
+                let value = shared.join(a, b, question.price);
+                let (leaves, bound) = (a.leaves + b.leaves, a.bound + b.bound + question.price);
+                candidates.push(bound, leaves, value, || joined(question.at, a, b));
             });
         }
         candidates.done(INFINITE, &mut self.decided)

@@ -4,15 +4,16 @@ use super::alternative::{Alternative, lower};
 use super::candidates::Candidates;
 use super::front::Front;
 use super::node_front::{Entry, NodeFront};
-use super::shared::{Shared, Stopped};
+use super::shared::Shared;
 use super::statistics::{ColumnSums, sums_of};
+use super::stopped::Stopped;
 use super::subtree::{Split, SubtreeSketch};
 use crate::bits::Level;
 use crate::bounds::{Bound, Decisions, completion};
 use crate::context::State;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::{Ask, Kernel, Lookahead, Side};
-use crate::run::Held;
+use crate::run::{Held, Pace};
 use crate::search::common::open_work::Work;
 use crate::search::common::sync::Arc;
 use crate::view::{Fingerprint, Offer, View};
@@ -92,14 +93,17 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         }
         let leaf_cost = shared.problem.leaf_cost;
         let mut found = Vec::new();
-        for (column, (sides, stumps)) in frame.look.sides.iter().zip(&frame.look.stumps).enumerate()
-        {
+        let look = &frame.look;
+        for (column, (sides, stumps)) in look.sides.iter().zip(&look.stumps).enumerate() {
             let is_small = |side: &Side| shared.min_rows > 1 && side.rows < shared.min_rows;
-            if frame.look.is_forbidden(column) || sides.iter().any(is_small) {
+            if look.is_forbidden(column) || sides.iter().any(is_small) {
                 continue;
             }
-            let lower = [0, 1].map(|s| lower(&sides[s], stumps[s], depth - 1, leaf_cost));
-            let alternative = Alternative { column, sides: *sides, lower };
+            let prices = [0, 1].map(|side| look.price(column, side));
+            let lower =
+                [0, 1].map(|s| lower(&sides[s], stumps[s], prices[s].next, depth - 1, leaf_cost));
+            let price = prices[0].this + prices[1].this;
+            let alternative = Alternative { column, sides: *sides, lower, price };
             if completion::is_within(alternative.bound(), budget) {
                 found.push(alternative);
             } else {
@@ -112,7 +116,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     }
 
     /// Both fronts of a split of the node in frame `at`, complete for trees of at most `budget`
-    /// together. `depth`: of the children. `None` if there is no such tree.
+    /// together, its price included. `depth`: of the children. `None` if there is no such tree.
     pub fn children(
         &mut self,
         at: usize,
@@ -123,6 +127,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         // The smaller side is cheaper to refute.
         let first = usize::from(split.sides[1].worst < split.sides[0].worst);
         let second = 1 - first;
+        let budget = budget - split.price;
         let within = completion::left_for_part(budget, split.lower[second]);
         let a = self.child(at, split, first, depth, within)?;
         let Some(least) = a.least(within) else {
@@ -225,20 +230,21 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             0 => {}
             1 => self.stumps(at, &sums, budget, &mut candidates)?,
             levels => {
+                let pace = &mut Pace::new(shared.run);
                 let splits = self.alternatives(at, levels, budget)?;
                 shared.check_bound(least_bound, self.frames[at].look.whole.leaf)?;
                 for split in splits {
                     let children = self.children(at, &split, depth - 1, budget)?;
                     let Some([left, right]) = children else { continue };
                     let question = self.frames[at].view.columns[split.column];
-                    left.pairs(&right, budget, |a, b| {
+                    left.pairs(&right, budget - split.price, pace, |a, b| {
                         let leaves = a.leaves + b.leaves;
                         if leaves < shared.max_leaves {
-                            let value = shared.front.join(&a.value, &b.value);
+                            let value = shared.join(a, b, split.price);
                             let sketch = || joined(question, a, b);
-                            candidates.push(a.bound + b.bound, leaves, value, sketch);
+                            candidates.push(a.bound + b.bound + split.price, leaves, value, sketch);
                         }
-                    });
+                    })?;
                 }
             }
         }
@@ -255,8 +261,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     ) -> Result<(), Stopped> {
         let shared = self.shared;
         let (front, n) = (shared.front, sums.len());
-        let penalties = 2 * shared.problem.leaf_cost;
-        let within = budget - penalties;
+        let (penalties, mass) = (2 * shared.problem.leaf_cost, shared.mass(sums));
         let Frame { view, state, .. } = &self.frames[at];
         let context = shared.bits.context.as_ref();
         let filled = self.column_sums.fill(shared.bits, n, shared.count_rows, view, self.level);
@@ -265,6 +270,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
         let whole = self.column_sums.whole();
         let mut zero = vec![0; n];
         let mut lefts = Vec::new();
+        let pace = &mut Pace::new(shared.run);
         for (column, &question) in view.columns.iter().enumerate() {
             if context.is_some_and(|context| !context.allows(state, question)) {
                 continue;
@@ -276,10 +282,16 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             for (zero, (all, one)) in zero.iter_mut().zip(whole.iter().zip(one)) {
                 *zero = all - one;
             }
+            let price = mass * context.map_or(0, |context| context.price(state, question));
+            let beside = penalties + price;
+            let within = budget - beside;
             let right_bound = front.leaf_bound(one);
             if !completion::is_within(front.leaf_bound(&zero) + right_bound, within) {
                 self.decided.count(Bound::Completion);
                 continue;
+            }
+            if pace.is_over(1 + lefts.len() * lefts.len()) {
+                return Err(Stopped);
             }
             lefts.clear();
             front.leaf(&zero, &mut |label, bound, value| {
@@ -291,8 +303,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
                 for (left, left_bound, left_value) in &lefts {
                     if left_bound + bound <= within {
                         let labels = [*left, label];
-                        let bound = left_bound + bound + penalties;
-                        let value = front.join(left_value, &value);
+                        let bound = left_bound + bound + beside;
+                        let value = shared.paid(front.join(left_value, &value), price);
                         let sketch = || SubtreeSketch::Stump { question, labels };
                         candidates.push(bound, 2, value, sketch);
                     }

@@ -1,12 +1,14 @@
 //! The search itself: a node's best tree, or the proof that every tree costs at least a target.
 
-use super::memo::Memo;
-use super::open_intervals::{OpenIntervals, Try};
-use crate::bounds::neighbouring_cuts::Edge;
-use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, scope};
+use std::ops::Range;
+
+use super::budget::Budget;
+use super::kept::kept;
+use super::memo::{self, Memo};
+use super::open_intervals::OpenIntervals;
+use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, fewer_limits};
 use crate::cost::Cost;
-use crate::ids::Side;
-use crate::kernel::ranks::RankKernel;
+use crate::kernel::ranks::{RankKernel, Stump, stump_plan, stumps};
 use crate::run::{Counted, Held, Run, Status};
 use crate::search::common::Found;
 use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, lock};
@@ -33,28 +35,61 @@ pub struct Shared<'a, 'run, K> {
 }
 
 pub struct Worker<'w, 'a, 'run, K: RankKernel> {
-    shared: &'w Shared<'a, 'run, K>,
-    twos: [K::Two; 2],
+    pub shared: &'w Shared<'a, 'run, K>,
+    pub twos: [K::Two; 2],
     /// The bytes of `twos`.
     held: Held<'a, 'run>,
     /// How often each bound decided here.
-    decided: Decisions,
+    pub decided: Decisions,
 }
 
-/// What came of looking at a cut.
-struct Tried {
-    edge: Edge,
-    settled: bool,
-    found: Option<(Cost, Plan)>,
+/// How far the search of a node has come. It can be raised further at any time.
+pub struct Begun<'a, 'run, K: RankKernel> {
+    /// As one leaf, and at least.
+    leaf: Cost,
+    floor: Cost,
+    grid: Option<K::Grid>,
+    open_intervals: Option<Counted<'a, 'run, OpenIntervals>>,
+    pub found: Found,
+    held: Held<'a, 'run>,
 }
 
-impl Tried {
-    /// Take this in as what came of the cut.
-    fn give(self, open: &mut OpenIntervals, node: &RankNode, tried: &Try) {
-        if let Some((cost, plan)) = self.found {
-            open.offer(cost, plan);
+/// A node whose cuts are looked at, and what its tree may be.
+pub struct Frame<'n, K: RankKernel> {
+    pub node: &'n RankNode,
+    /// None where no kernel is asked: of depth two with three leaves.
+    pub grid: Option<&'n K::Grid>,
+    pub budget: Budget,
+    /// What every tree of the node costs beside penalties.
+    pub floor: Cost,
+    /// Rows that each leaf must hold.
+    pub least_rows: u64,
+}
+
+impl<K: RankKernel> Begun<'_, '_, K> {
+    /// Something more is known of the node.
+    fn tell(&mut self, Found { lower, upper, plan }: Found) {
+        if upper < self.found.upper {
+            (self.found.upper, self.found.plan) = (upper, plan);
         }
-        open.give(node, tried, self.edge, self.settled);
+        self.found.lower = self.found.lower.max(lower).min(self.found.upper);
+    }
+}
+
+impl<K: RankKernel> Frame<'_, K> {
+    /// The levels of a tree that costs less than `target`.
+    pub fn reach(&self, leaf_cost: Cost, target: Cost) -> u32 {
+        affordable_leaves::levels(self.budget.depth, leaf_cost, target - self.floor)
+    }
+
+    /// What the kernel set up for the node.
+    pub fn blocks(&self) -> &K::Grid {
+        self.grid.expect("kernels are asked about nodes that have blocks")
+    }
+
+    /// Whether depth is all that limits the tree.
+    pub fn is_plain(&self) -> bool {
+        self.budget.is_full() && self.least_rows <= 1
     }
 }
 
@@ -64,23 +99,59 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         Worker { shared, twos: Default::default(), held, decided }
     }
 
-    fn stopped(&self) -> bool {
+    pub fn stopped(&self) -> bool {
         self.shared.run.check_time().is_some()
     }
 
-    /// The best tree of at most this depth, or a lower bound of at least `target`.
-    pub fn solve(&mut self, node: &RankNode, depth: u32, target: Cost) -> Found {
+    /// The best tree within a budget, or a lower bound of at least `target`. Where leaves must hold
+    /// enough rows, the node has no cut that leaves too few on a side.
+    pub fn solve(
+        &mut self,
+        node: &RankNode,
+        budget: Budget,
+        target: Cost,
+        least_rows: u64,
+    ) -> Found {
+        let mut begun = self.begin(node);
+        self.raise(node, &mut begun, (budget, least_rows), target);
+        begun.found
+    }
+
+    /// The search of a node before anything is known.
+    pub fn begin(&self, node: &RankNode) -> Begun<'a, 'run, K> {
         let kernel = self.shared.kernel;
-        let leaf_cost = kernel.leaf_cost();
         let (leaf, floor) = (kernel.leaf(&node.rows), kernel.floor(Part::all(node)));
         self.shared.run.add_nodes(1);
+        let found = Found { lower: kernel.leaf_cost(), upper: leaf, plan: Plan::Leaf };
+        let held = Held::new(self.shared.run);
+        Begun { leaf, floor, grid: None, open_intervals: None, found, held }
+    }
+
+    /// Raise the lower bound of a node's best tree to `target`, or find that tree.
+    pub fn raise(
+        &mut self,
+        node: &RankNode,
+        begun: &mut Begun<'a, 'run, K>,
+        (budget, least_rows): (Budget, u64),
+        target: Cost,
+    ) {
+        let depth = budget.depth;
+        let kernel = self.shared.kernel;
+        let leaf_cost = kernel.leaf_cost();
+        let (leaf, floor) = (begun.leaf, begun.floor);
+        if begun.found.lower >= target.min(begun.found.upper) {
+            return;
+        }
         // Deeper trees than these cost as much as `cap`.
         let cap = target.min(leaf);
         let useful = affordable_leaves::levels(depth, leaf_cost, cap - floor);
-        let capped = |lower: Cost| if useful < depth { lower.min(cap) } else { lower };
+        // They have this many leaves.
+        let deeper = floor + (Cost::from(useful) + 2) * leaf_cost;
+        let capped = |lower: Cost| if useful < depth { lower.min(cap.max(deeper)) } else { lower };
         self.decided.add_if(leaf == leaf_cost, Some(Bound::Leaf));
         if node.axes.is_empty() || leaf == leaf_cost {
-            return solved(leaf, Plan::Leaf);
+            begun.found.lower = leaf;
+            return;
         }
         if useful < depth {
             let floorless = affordable_leaves::levels(depth, leaf_cost, cap);
@@ -89,95 +160,155 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             self.decided.count(why);
         }
         if useful == 0 {
-            return Found { lower: capped(leaf), upper: leaf, plan: Plan::Leaf };
+            return begun.tell(Found { lower: capped(leaf), upper: leaf, plan: Plan::Leaf });
         }
-        if !self.shared.run.fits(kernel.bytes_for(node)[0] as u64) {
-            self.shared.run.stop(Status::MemoryLimit);
-            return Found { lower: leaf_cost, upper: leaf, plan: Plan::Leaf };
+        let budget = match useful {
+            // What is known of cuts holds for any target, so that it can be raised further.
+            3.. => budget.within(affordable_leaves::levels(depth, leaf_cost, leaf - floor)),
+            _ => budget.within(useful),
+        };
+        let needs_grid = budget.depth != 2 || budget.is_full() || least_rows > 1;
+        if needs_grid && begun.grid.is_none() {
+            if !self.shared.run.fits(kernel.bytes_for(node)[0] as u64) {
+                self.shared.run.stop(Status::MemoryLimit);
+                return;
+            }
+            let grid = kernel.grid(node);
+            begun.held.set(kernel.grid_bytes(&grid));
+            begun.grid = Some(grid);
         }
-        let grid = kernel.grid(node);
-        let _held = Held::of(self.shared.run, kernel.grid_bytes(&grid));
-        let known = match useful {
+        let Begun { grid, open_intervals, .. } = begun;
+        let grid = grid.as_ref().filter(|_| needs_grid);
+        let frame = Frame { node, grid, budget, floor, least_rows };
+        let mut known = match budget.depth {
             1 => {
-                let (cost, plan) = kernel.stump(node, &grid);
+                let (cost, plan) = kernel.stump(node, frame.blocks());
                 self.shared.run.add_kernel_calls(1);
                 solved(cost, plan)
             }
-            2 => self.two(node, &grid, target),
-            _ => self.deep(node, &grid, useful, target),
+            2 if frame.is_plain() => self.two(node, frame.blocks(), target),
+            _ => self.deep(&frame, open_intervals, target),
         };
-        Found { lower: capped(known.lower), ..known }
+        if useful < 3 {
+            known.lower = capped(known.lower);
+        }
+        begun.tell(known);
     }
 
     fn two(&mut self, node: &RankNode, grid: &K::Grid, target: Cost) -> Found {
+        self.two_of(Part::all(node), grid, 0, target)
+    }
+
+    /// The best tree of depth two of a part, or a lower bound. `at`: which of the worker's two
+    /// subproblems is used.
+    pub fn two_of(&mut self, part: Part, grid: &K::Grid, at: usize, target: Cost) -> Found {
         let (kernel, run) = (self.shared.kernel, self.shared.run);
         let halt = || run.check_time().is_some();
-        let part = Part::all(node);
-        let two = &mut self.twos[0];
+        let two = &mut self.twos[at];
         run.add_kernel_calls(1);
         let first_target = if target > 0 { target } else { Cost::MAX };
         kernel.begin(part, grid, two, first_target, &halt);
         let by_blocks = kernel.lower(two) >= target.min(kernel.upper(two));
         self.decided.add_if(target > 0 && by_blocks, Some(Bound::Blocks));
         kernel.raise(part, grid, two, target, &halt);
+        if kernel.is_spent(two) && kernel.lower(two) < target {
+            kernel.settle(part, grid, two, &halt);
+        }
         let (cost, plan) = kernel.plan(part, grid, two);
-        self.tell(1);
-        let two = &self.twos[0];
-        Found { lower: kernel.lower(two).min(cost), upper: cost, plan }
+        let lower = kernel.lower(two).min(cost);
+        self.tell(at..at + 1);
+        Found { lower, upper: cost, plan }
     }
 
-    fn deep(&mut self, node: &RankNode, grid: &K::Grid, depth: u32, target: Cost) -> Found {
-        let key = (self.shared.view.fingerprint(Part::all(node)), depth);
-        let mut open_intervals = Counted::new(self.shared.run, self.start(node, grid, depth));
+    fn deep(
+        &mut self,
+        frame: &Frame<K>,
+        begun: &mut Option<Counted<'a, 'run, OpenIntervals>>,
+        target: Cost,
+    ) -> Found {
+        let rows = self.shared.view.fingerprint(Part::all(frame.node));
+        let key = memo::key(rows, frame.node.cuts_of, frame.budget);
+        if begun.as_ref().is_none_or(|open| open.budget != frame.budget) {
+            *begun = Some(Counted::new(self.shared.run, self.start(frame, target)));
+        }
+        let open_intervals = begun.as_mut().expect("begun");
         let before = {
             let memo = lock(&self.shared.memo);
-            memo.seen.check(key.0, node.rows.iter().map(|&row| u128::from(row) + 1));
+            memo.seen.check(rows, frame.node.rows.iter().map(|&row| u128::from(row) + 1));
             memo.get(key)
         };
         if before < target.min(open_intervals.upper) {
             while !self.stopped()
-                && let Some(tried) = open_intervals.change(|open| open.take(node, target))
+                && let Some(tried) = open_intervals.change(|open| open.take(frame.node, target))
             {
                 let own_target = target.min(open_intervals.upper);
-                let outcome = self.attempt(node, grid, depth, &tried, own_target);
-                open_intervals.change(|open| outcome.give(open, node, &tried));
+                let outcome = self.attempt(frame, &tried, own_target);
+                open_intervals.change(|open| outcome.give(open, frame, &tried));
             }
         }
-        let mut open_intervals = open_intervals.into_inner();
-        let closed = open_intervals.take_closed(target.min(open_intervals.upper));
+        let closed = open_intervals.change(|open| open.take_closed(target.min(open.upper)));
         self.decided.add(Bound::NeighbouringCuts, closed);
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
         lock(&self.shared.memo).change(|memo| memo.keep(key, lower, self.shared.run));
-        Found { lower, upper: open_intervals.upper, plan: open_intervals.plan }
+        Found { lower, upper: open_intervals.upper, plan: open_intervals.plan.clone() }
     }
 
-    /// What the best tree of depth two says of a deeper node.
-    fn start(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) -> OpenIntervals {
-        let leaf_cost = self.shared.kernel.leaf_cost();
-        let known = self.two(node, grid, 0);
-        let whole = if depth == 3 { known.lower } else { leaf_cost };
-        let floor = self.shared.kernel.floor(Part::all(node));
-        let least = equivalent_points::at_least(floor, 2, leaf_cost);
-        OpenIntervals::new(node, (known.upper, known.plan), leaf_cost, (whole, least))
+    /// What the best tree of depth two says of a node that is deeper, or has other limits.
+    fn start(&mut self, frame: &Frame<K>, target: Cost) -> OpenIntervals {
+        let (kernel, view) = (self.shared.kernel, self.shared.view);
+        let (node, leaf_cost) = (frame.node, kernel.leaf_cost());
+        let all = Part::all(node);
+        let is_two = frame.budget.depth == 2;
+        let stump = is_two.then(|| stumps(kernel, all, view, 1)[0]);
+        let known = match (frame.grid, stump) {
+            (None, Some(Stump { cost, cut })) => {
+                Found { lower: leaf_cost, upper: cost, plan: stump_plan(cut) }
+            }
+            _ => self.two(node, frame.blocks(), if is_two { target } else { 0 }),
+        };
+        // With more levels there are at least four leaves.
+        let deeper = frame.floor + 4 * leaf_cost;
+        let whole = match (frame.budget.depth, stump) {
+            (_, Some(stump)) => stump.cost,
+            (3, _) => known.lower,
+            _ => known.lower.min(deeper),
+        };
+        let mut least = equivalent_points::at_least(kernel.floor(all), 2, leaf_cost);
+        let first = match frame.is_plain() {
+            true => (known.upper, known.plan),
+            false => kept((kernel, view), node, (frame.budget, frame.least_rows), &known.plan),
+        };
+        if is_two {
+            least = least.max(fewer_limits::at_least(known.lower, first.0));
+        }
+        OpenIntervals::new(node, frame.budget, first, leaf_cost, (whole, least))
     }
 
     /// Work on the root with all other workers.
-    pub fn work(&mut self, depth: u32) {
+    pub fn work(&mut self, budget: Budget, least_rows: u64) {
         let node = &self.shared.view.root;
         let grid = self.shared.kernel.grid(node);
         let _held = Held::of(self.shared.run, self.shared.kernel.grid_bytes(&grid));
-        self.steps(node, &grid, depth);
+        let floor = self.shared.kernel.floor(Part::all(node));
+        self.steps(&Frame { node, grid: Some(&grid), budget, floor, least_rows });
     }
 
-    fn steps(&mut self, node: &RankNode, grid: &K::Grid, depth: u32) {
+    fn steps(&mut self, frame: &Frame<K>) {
+        let (node, grid) = (frame.node, frame.blocks());
+        let leaf_cost = self.shared.kernel.leaf_cost();
         loop {
             let mut root = lock(&self.shared.root);
             if root.is_none() {
                 // The first worker begins; the others wait at the lock.
                 // A stump is found soon, so that there is one even if time is short.
                 let (cost, stump) = self.shared.kernel.stump(node, grid);
-                let mut open_intervals = self.start(node, grid, depth);
+                let mut open_intervals = self.start(frame, Cost::MAX);
                 open_intervals.offer(cost, stump);
+                // Where few leaves are allowed, trees that may have more of them are ruled out
+                // soon, and what they cost bounds the others, which take long.
+                if frame.budget.depth > 2 && frame.budget.is_short() {
+                    open_intervals.relaxed_upper = Some(open_intervals.upper);
+                }
                 open_intervals.offer(self.shared.cutoff, Plan::Leaf);
                 *root = Some(Counted::new(self.shared.run, open_intervals));
             }
@@ -193,173 +324,53 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             let Some(tried) = open_intervals.change(|open| open.take(node, Cost::MAX)) else {
                 if open_intervals.idle() {
                     self.shared.changed.notify_all();
-                    return;
+                    if open_intervals.relaxed_upper.is_none() {
+                        return;
+                    }
+                    open_intervals.change(|open| open.begin_with_limits(node, leaf_cost));
+                    continue;
                 }
                 // What others are looking at may leave something to do.
                 let nap = std::time::Duration::from_millis(10);
                 drop(self.shared.changed.wait_timeout(root, nap));
                 continue;
             };
-            let target = open_intervals.upper;
+            let is_relaxed = open_intervals.relaxed_upper.is_some();
+            let target = self.next_target(frame, tried.bound, open_intervals.target());
             drop(root);
-            let outcome = self.attempt(node, grid, depth, &tried, target);
+            let (outcome, relaxed) = match is_relaxed {
+                true => self.attempt_relaxed(frame, &tried, target),
+                false => (self.attempt(frame, &tried, target), None),
+            };
             let mut root = lock(&self.shared.root);
             let open_intervals = root.as_mut().expect("begun");
-            open_intervals.change(|open| outcome.give(open, node, &tried));
+            open_intervals.change(|open| {
+                open.relax(relaxed);
+                outcome.give(open, frame, &tried);
+            });
             self.shared.changed.notify_all();
         }
     }
 
-    /// Look at one cut until both sides cost at least `target` or are solved.
-    fn attempt(
-        &mut self,
-        node: &RankNode,
-        grid: &K::Grid,
-        depth: u32,
-        tried: &Try,
-        target: Cost,
-    ) -> Tried {
-        if depth == 3 {
-            self.attempt_two(node, grid, tried, target)
-        } else {
-            self.attempt_deep(node, depth, tried, target)
+    /// How far a cut of the root is raised next, from its bound. Where penalties alone keep trees
+    /// from being deep, trees that cost little more than the bound are shallow and soon ruled out,
+    /// and a cut is raised no further than the others.
+    fn next_target(&self, frame: &Frame<K>, bound: Cost, target: Cost) -> Cost {
+        let leaf_cost = self.shared.kernel.leaf_cost();
+        let is_limited = frame.budget.is_limited();
+        if leaf_cost == 0 || is_limited || frame.reach(leaf_cost, target) <= 3 {
+            return target;
         }
+        target.min(bound + leaf_cost.max((target - bound) / 8))
     }
 
-    /// Lower bounds on both sides of a cut before the kernel looks at them.
-    fn at_least(&self, parts: &[Part; 2], tried: &Try) -> [Cost; 2] {
-        let kernel = self.shared.kernel;
-        let [left, right] = parts
-            .map(|part| equivalent_points::at_least(kernel.floor(part), 1, kernel.leaf_cost()));
-        [tried.edge.left.max(left), tried.edge.right.max(right)]
-    }
-
-    fn attempt_two(
-        &mut self,
-        node: &RankNode,
-        grid: &K::Grid,
-        tried: &Try,
-        mut target: Cost,
-    ) -> Tried {
-        let (kernel, run) = (self.shared.kernel, self.shared.run);
-        let halt = || run.check_time().is_some();
-        let cut = tried.edge.cut as u32;
-        let parts = [Side::Left, Side::Right].map(|side| {
-            let cut = Some((tried.axis, cut, side));
-            Part { node, cut }
-        });
-        let mut lower = self.at_least(&parts, tried);
-        let mut upper = [Cost::MAX / 4; 2];
-        let closing = tried.closing(target);
-        // The smaller side is cheaper to ask.
-        let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
-        for side in [first, 1 - first] {
-            run.add_kernel_calls(1);
-            let own_target = scope::of_child(target, lower[1 - side]).max(closing[side]);
-            kernel.begin(parts[side], grid, &mut self.twos[side], own_target, &halt);
-            lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
-            upper[side] = kernel.upper(&self.twos[side]);
+    /// Count the subproblems, which may have grown, and what decided in them.
+    pub fn tell(&mut self, asked: Range<usize>) {
+        // What a stop left aside was not decided.
+        let decided = self.shared.run.stopped().is_none();
+        for two in self.twos[asked].iter().filter(|_| decided) {
+            self.decided.add_all(&self.shared.kernel.decided(two));
         }
-        let mut found = None;
-        if upper[0] + upper[1] < target {
-            let (a, left) = kernel.plan(parts[0], grid, &mut self.twos[0]);
-            let (b, right) = kernel.plan(parts[1], grid, &mut self.twos[1]);
-            target = a + b;
-            found = Some((a + b, split(node, tried, left, right)));
-        }
-        let (mut side, mut raises) = (first, 0);
-        loop {
-            let short = target - lower[0] - lower[1];
-            if short <= 0 {
-                let why = if raises == 0 { Bound::Blocks } else { Bound::Scope };
-                let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
-                self.decided.add_if(!exact, Some(why));
-                break;
-            }
-            if halt() {
-                break;
-            }
-            if lower[side] >= upper[side] {
-                side = 1 - side;
-            }
-            if lower[side] >= upper[side] {
-                break;
-            }
-            let gaps = [side, 1 - side].map(|side| upper[side] - lower[side]);
-            let own_target = lower[side] + kernel.share(short, gaps, raises);
-            raises += 1;
-            kernel.raise(parts[side], grid, &mut self.twos[side], own_target, &halt);
-            lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
-            upper[side] = kernel.upper(&self.twos[side]);
-            side = 1 - side;
-        }
-        let closing = tried.closing(target.min(upper[0] + upper[1]));
-        for (side, own_target) in closing.into_iter().enumerate() {
-            if lower[side] < own_target {
-                kernel.raise(parts[side], grid, &mut self.twos[side], own_target, &halt);
-                lower[side] = lower[side].max(kernel.lower(&self.twos[side]));
-                upper[side] = kernel.upper(&self.twos[side]);
-            }
-        }
-        if upper[0] + upper[1] < target {
-            let (a, left) = kernel.plan(parts[0], grid, &mut self.twos[0]);
-            let (b, right) = kernel.plan(parts[1], grid, &mut self.twos[1]);
-            found = Some((a + b, split(node, tried, left, right)));
-        }
-        // Bounds from neighbours may be above what this part's own search has found.
-        let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
-        let exact = lower[0] >= upper[0] && lower[1] >= upper[1];
-        self.tell(2);
-        Tried { edge, settled: exact || edge.bound() >= target, found }
-    }
-
-    fn attempt_deep(&mut self, node: &RankNode, depth: u32, tried: &Try, target: Cost) -> Tried {
-        let cut = tried.edge.cut as u32;
-        let parts = [Side::Left, Side::Right].map(|side| {
-            let cut = Some((tried.axis, cut, side));
-            Part { node, cut }
-        });
-        let mut lower = self.at_least(&parts, tried);
-        let mut known: [Option<Found>; 2] = [None, None];
-        let first = usize::from(parts[1].rows().len() < parts[0].rows().len());
-        let closing = tried.closing(target);
-        for side in [first, 1 - first, first] {
-            let solved = known[side].as_ref().is_some_and(|known| known.lower >= known.upper);
-            let own_target = closing[side].max(scope::of_child(target, lower[1 - side]));
-            if solved || lower[side] >= own_target || self.stopped() {
-                continue;
-            }
-            // No child is larger than its parent.
-            if !self.shared.run.fits(node.bytes() as u64) {
-                self.shared.run.stop(Status::MemoryLimit);
-                break;
-            }
-            let child = RankNode::child(parts[side], self.shared.view);
-            let _held = Held::of(self.shared.run, child.bytes());
-            let answer = self.solve(&child, depth - 1, own_target);
-            lower[side] = lower[side].max(answer.lower);
-            known[side] = Some(answer);
-        }
-        let edge = Edge { cut: tried.edge.cut, left: lower[0], right: lower[1] };
-        let mut settled = edge.bound() >= target;
-        let solved = |side: &Option<Found>| side.as_ref().is_some_and(|k| k.lower >= k.upper);
-        let exact = known.iter().all(solved);
-        self.decided.add_if(settled && !exact, Some(Bound::Scope));
-        settled |= exact;
-        let mut found = None;
-        if let [Some(left), Some(right)] = known {
-            let cost = left.upper + right.upper;
-            if cost < target {
-                found = Some((cost, split(node, tried, left.plan, right.plan)));
-            }
-        }
-        Tried { edge, settled, found }
-    }
-
-    /// Count the subproblems, which may have grown, and what they spared.
-    fn tell(&mut self, asked: usize) {
-        let spared = self.twos[..asked].iter().map(|two| self.shared.kernel.spared(two)).sum();
-        self.decided.add(Bound::TwoLabels, spared);
         self.held.set(self.twos.iter().map(|two| self.shared.kernel.two_bytes(two)).sum());
         if !self.shared.run.fits(0) {
             lock(&self.shared.memo).change(Memo::clear);
@@ -371,7 +382,7 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
 }
 
 /// A node whose best tree is known.
-fn solved(cost: Cost, plan: Plan) -> Found {
+pub fn solved(cost: Cost, plan: Plan) -> Found {
     Found { lower: cost, upper: cost, plan }
 }
 
@@ -379,9 +390,4 @@ impl<K: RankKernel> Drop for Worker<'_, '_, '_, K> {
     fn drop(&mut self) {
         self.shared.run.add_decisions(&self.decided);
     }
-}
-
-fn split(node: &RankNode, tried: &Try, left: Plan, right: Plan) -> Plan {
-    let axis = &node.axes[tried.axis];
-    Plan::split(axis.feature, axis.cuts[tried.edge.cut as usize], left, right)
 }

@@ -1,12 +1,19 @@
-//! Lower bounds of nodes that were looked at before, by rows and depth.
+//! Lower bounds of nodes that were looked at before, by rows, cuts and budget.
 
 use std::collections::HashMap;
 
+use super::budget::Budget;
 use crate::cost::Cost;
 use crate::run::{HeapBytes, Run};
 use crate::view::{Fingerprint, SeenRows};
 
-type MemoKey = (Fingerprint, u32);
+pub type MemoKey = (Fingerprint, Budget);
+
+/// The name of a node with these rows. `cuts_of`: as the node's. Nodes that miss other cuts have
+/// other bounds, so that both are mixed into one.
+pub fn key(rows: Fingerprint, cuts_of: Fingerprint, budget: Budget) -> MemoKey {
+    (rows ^ cuts_of.rotate_left(64), budget)
+}
 
 #[derive(Default)]
 pub struct Memo {

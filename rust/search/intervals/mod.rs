@@ -1,50 +1,48 @@
 //! Exact search over all cuts of continuous features: best-first over intervals of cuts.
 //!
 //! A node's alternatives are a feature and an interval of its cuts, with one bound for all of them;
-//! the interval with the least is cut in two where the bound is weakest. Reading order:
-//! [`open_intervals`] (what of a node is open) → [`descend`] (the main loop); the last two levels
-//! are `kernel/ranks`.
+//! the interval with the least is cut in two where the bound is weakest. Reading order: [`budget`]
+//! (what a tree may be) → [`open_intervals`] (what of a node is open) → [`descend`] (the main loop)
+//! → [`attempt`] (one cut) and [`sides`]; the last two levels are `kernel/ranks`, where nothing but
+//! depth limits them.
 
+mod attempt;
+mod budget;
 mod descend;
+mod kept;
 mod memo;
 mod open_intervals;
 mod saved;
+mod sides;
 
 use crate::bits::Level;
 use crate::bounds::{Bound, affordable_leaves, floors};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
 use crate::kernel::ranks::{RankKernel, RankRows, WithKernel, takes, with_kernel};
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::{Counted, HeapBytes, Held, Run};
 use crate::search::common::Found;
 use crate::search::common::set_up::too_large;
 use crate::search::common::sync::{AtomicI64, Condvar, Mutex, Ordering, unlocked};
 use crate::search::common::workers::{self, with_room};
 use crate::tree::Plan;
-use crate::view::{Part, RankView};
+use crate::view::{LeastRows, Part, RankView};
+use budget::Budget;
 use descend::{Shared, Worker};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
-/// Whether this search can take the problem. It bounds cuts by their neighbours', which is false
-/// where leaves must hold some rows; and it does not count leaves.
+/// Whether this search can take the problem. Its kernels choose labels or means, and know of no
+/// feature costs, which bounds of neighbouring cuts would not survive. Something must limit depth.
 pub fn applies(problem: &Problem) -> bool {
-    let shape = &problem.shape;
-    let deep = shape.max_depth.unwrap_or(u32::MAX);
-    let never_reached = |leaves: u32| deep < 31 && leaves >= 1 << deep;
-    relaxes(problem) && shape.min_leaf_rows <= 1 && shape.max_leaves.is_none_or(never_reached)
-}
-
-/// Whether `solve` can take the problem without limits of leaves and of their rows, which are left
-/// out, but for cuts that leave too few of all rows on a side. Its kernels choose labels or means,
-/// and know of no feature costs, which bounds of neighbouring cuts would not survive.
-pub fn relaxes(problem: &Problem) -> bool {
-    let task = problem.task.as_ref();
-    takes(task)
+    // A minimum of rows limits nothing here, because each leaf may be as small as it says.
+    let Shape { max_depth, max_leaves, min_leaf_rows: _ } = problem.shape;
+    let is_limited = max_depth.is_some() || max_leaves.is_some() || problem.has_penalty();
+    takes(problem.task.as_ref())
         && problem.feature_costs.is_none()
         && problem.context.is_none()
-        && (problem.shape.max_depth.is_some() || problem.has_penalty())
+        && is_limited
 }
 
 /// Switches for tests and benches: every setting gives the same optimum.
@@ -148,17 +146,22 @@ fn with<K: RankKernel>(
     if useful < depth {
         run.decided(Bound::AffordableLeaves);
     }
-    let depth = useful;
-    let deep = depth >= 3 && !view.root.axes.is_empty();
+    let budget = Budget::tight(useful, problem.shape.max_leaves.unwrap_or(u32::MAX));
+    let least_rows = view.least_rows.as_ref().map_or(1, LeastRows::least);
+    let is_limited = !budget.is_full() || least_rows > 1;
+    let deep = budget.depth >= 2 + u32::from(!is_limited) && !view.root.axes.is_empty();
     let threads = if deep { run.limits().threads } else { 1 };
     // A worker has the root's grid, a subproblem for each side, and the nodes on its way.
     let [grid, two] = kernel.bytes_for(&view.root).map(|bytes| bytes as u64);
-    let nodes = (view.root.bytes() as u64 + grid) * u64::from(depth.saturating_sub(3).min(2));
+    let levels = u64::from((budget.depth + u32::from(is_limited)).saturating_sub(3).min(2));
+    let nodes = (view.root.bytes() as u64 + grid) * levels;
     let worker = grid + 2 * two + nodes;
     let Some(threads) = with_room(run, threads, 0, worker) else {
         return Err(too_large(problem, run, run.bytes() + worker));
     };
-    let root = saved.open_intervals.map(|mut open| {
+    // Without the tree that was found, what was closed because of it would have to be opened again.
+    let same = |open: &OpenIntervals| open.budget == budget && cutoff <= open.upper;
+    let root = saved.open_intervals.filter(same).map(|mut open| {
         open.offer(cutoff, Plan::Leaf);
         Counted::new(run, open)
     });
@@ -182,10 +185,10 @@ fn with<K: RankKernel>(
     let work = || {
         let mut worker = Worker::new(&shared);
         if deep {
-            worker.work(depth);
+            worker.work(budget, least_rows);
             return None;
         }
-        Some(worker.solve(&view.root, depth, Cost::MAX))
+        Some(worker.solve(&view.root, budget, Cost::MAX, least_rows))
     };
     let report = || {
         let (lower, upper) =

@@ -64,7 +64,7 @@ impl Front {
 
     /// The front of any few entries.
     pub fn of_few(mut entries: Vec<Entry>) -> Front {
-        dominance::keep_undominated(&mut entries, Entry::dominates);
+        dominance::keep_undominated(&mut entries, Entry::dominates, |_| false);
         entries.sort_unstable_by_key(Entry::key);
         Front::of_sorted(entries)
     }

@@ -3,7 +3,7 @@
 use super::axes::Axes;
 use super::known::KnownFronts;
 use crate::kernel::Unfinished;
-use crate::problem::Problem;
+use crate::problem::{Problem, Shape};
 use crate::run::{Run, Status};
 use crate::view::BitView;
 
@@ -32,7 +32,8 @@ impl<'a, 'run> Shared<'a, 'run> {
         bits: &'a BitView,
         run: &'a Run<'run>,
     ) -> Self {
-        let max_leaves = problem.shape.max_leaves.unwrap_or(u32::MAX);
+        let Shape { max_depth: _, max_leaves, min_leaf_rows } = problem.shape;
+        let max_leaves = max_leaves.unwrap_or(u32::MAX);
         let depth = depth_of(problem);
         let all = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
         Shared {
@@ -40,10 +41,10 @@ impl<'a, 'run> Shared<'a, 'run> {
             bits,
             run,
             known: KnownFronts::new(run),
-            min_rows: problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64,
+            min_rows: min_leaf_rows.min(i64::MAX as u64) as i64,
             depth,
             counts_leaves: axes.leaves || max_leaves < all,
-            has_similarity: problem.shape.min_leaf_rows <= 1 && problem.context.is_none(),
+            has_similarity: min_leaf_rows <= 1 && problem.context.is_none(),
             max_leaves,
         }
     }

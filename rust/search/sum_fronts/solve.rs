@@ -1,5 +1,7 @@
 //! The root: its splits are shared out among workers.
 
+use std::time::Duration;
+
 use super::axes::Axes;
 use super::entry::{Entry, Front, LEAF};
 use super::node::Worker;
@@ -33,8 +35,15 @@ pub struct Found {
 }
 
 /// The front of all trees of a problem whose task is one of classes. More than `most` trees are an
-/// error.
-pub fn solve(problem: &Problem, axes: &Axes, most: usize, run: &Run) -> Result<Found> {
+/// error. `finishing`: what the caller does with each of them takes about so long, and so much of
+/// the run's time is kept for that.
+pub fn solve(
+    problem: &Problem,
+    axes: &Axes,
+    most: usize,
+    finishing: Duration,
+    run: &Run,
+) -> Result<Found> {
     let report = || run.report(0, 0).is_some();
     let shape = &problem.shape;
     let set_up = set_up_counting(problem, run, shape.min_leaf_rows > 1, &report)?;
@@ -52,11 +61,18 @@ pub fn solve(problem: &Problem, axes: &Axes, most: usize, run: &Run) -> Result<F
             _ => return Ok(leaf_alone(problem, axes)),
         }
     } else {
-        let open = workers::work(run, 1, || Worker::new(&shared).open(0, depth), || {})?.pop();
+        let open = workers::work(run, 1, || Worker::new(&shared).open(0, depth), watch)?.pop();
         let Some(Ok(open)) = open else { return Ok(leaf_alone(problem, axes)) };
         let open = Mutex::new(open);
         let work =
             || -> std::result::Result<(), Stopped> { Worker::new(&shared).splits(0, depth, &open) };
+        let watch = || {
+            // Whoever holds it will not for long, and the clock does not wait.
+            if let Ok(open) = open.try_lock() {
+                run.keep_back(finishing.saturating_mul(open.front.entries.len() as u32));
+            }
+            report();
+        };
         workers::work(run, set_up.threads, work, watch)?;
         let mut open = unlocked(open);
         let mut left = open.left_open(&shared);
@@ -77,7 +93,8 @@ pub fn solve(problem: &Problem, axes: &Axes, most: usize, run: &Run) -> Result<F
 /// The front of sums alone: leaves were counted because they are limited.
 fn without_leaves(mut front: Front) -> Front {
     let is_no_worse = |a: &Entry, b: &Entry| a.sums.iter().zip(&b.sums).all(|(a, b)| a <= b);
-    dominance::keep_undominated(&mut front.entries, is_no_worse);
+    // Whatever is found is a front, however long this takes.
+    dominance::keep_undominated(&mut front.entries, is_no_worse, |_| false);
     front.entries.sort_unstable_by_key(|e| e.sums);
     front
 }

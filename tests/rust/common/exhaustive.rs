@@ -56,7 +56,7 @@ fn by_leaves(problem: &Problem, points: &[usize], depth: u32) -> Vec<Cost> {
 }
 
 /// What rules look at: the columns of a path, each once, the first one first, the others in any
-/// order. Empty where there are no rules.
+/// order. Empty where nothing depends on them.
 pub type Path = Vec<usize>;
 
 /// The two sides of every split of a set of points, a bit for each, that leaves enough rows on both
@@ -65,6 +65,17 @@ pub fn splits(
     problem: &Problem,
     set: u64,
     rules: &[PathRule],
+    path: &[usize],
+) -> Vec<(u64, u64, Path)> {
+    splits_below(problem, set, rules, !rules.is_empty(), path)
+}
+
+/// As above. `keeps_path`: whether anything depends on the path.
+pub fn splits_below(
+    problem: &Problem,
+    set: u64,
+    rules: &[PathRule],
+    keeps_path: bool,
     path: &[usize],
 ) -> Vec<(u64, u64, Path)> {
     let points = || (0..64).filter(move |point| set >> point & 1 == 1);
@@ -79,7 +90,7 @@ pub fn splits(
             continue;
         }
         let mut below = path.to_vec();
-        if !rules.is_empty() && !path.contains(&column) {
+        if keeps_path && !path.contains(&column) {
             below.push(column);
             below[1..].sort_unstable();
         }

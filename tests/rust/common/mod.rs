@@ -1,11 +1,13 @@
 //! Shared by the integration tests: random problems from a seed, and the judge of answers to them.
 //!
 //! A failure prints its seed and a shrunken case. To run one seed again, alone:
-//! `CERTREE_SEED=123 cargo test --test all properties::NAME`.
+//! `CERTREE_SEED=123 cargo test --test all properties::NAME`. Many more cases of any of them:
+//! `CERTREE_CASES=20000 cargo test --release --test all properties`.
 
 // `memory.rs` compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
 
+pub mod additive_inputs;
 pub mod case;
 pub mod corpus;
 pub mod damage;
@@ -22,6 +24,7 @@ pub mod problems;
 pub mod random;
 pub mod sets;
 pub mod shrink;
+pub mod whole_costs;
 
 pub use case::{Case, Loss, Squares};
 pub use problems::{Options, random_problem};
@@ -29,6 +32,14 @@ pub use random::Random;
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How many random cases there are of a kind: so many, or what `CERTREE_CASES` says, which is for
+/// long runs by hand. A mistake shows in a few hundred cases of its kind (`tests/mutants.py`), and
+/// every change waits for all of them, so the usual numbers are small.
+pub fn cases(usual: u64) -> u64 {
+    let asked = std::env::var("CERTREE_CASES").ok();
+    asked.map_or(usual, |count| count.parse().expect("CERTREE_CASES is a number"))
+}
 
 /// These seeds, unless the environment names one.
 fn chosen(seeds: Range<u64>) -> Range<u64> {
@@ -48,13 +59,14 @@ pub fn for_all(seeds: Range<u64>, check: impl Fn(u64) -> Result<(), String>) {
     }
 }
 
-/// Runs `check` on the cases of `count` seeds. A panic inside counts as a failure of that case.
+/// Runs `check` on so many random cases, or as many as `CERTREE_CASES` says. A panic inside counts
+/// as a failure of that case.
 pub fn for_seeds(
-    count: u64,
+    usual: u64,
     options: &Options,
     check: impl Fn(&Case) -> Result<(), String> + Copy,
 ) {
-    let seeds = chosen(0..count);
+    let seeds = chosen(0..cases(usual));
     for seed in seeds.clone() {
         let case = random_problem(seed, options);
         if let Err(why) = guarded(&case, check) {

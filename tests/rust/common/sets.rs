@@ -19,7 +19,7 @@ pub fn random(rng: &mut Random, problem: &Problem) -> u64 {
     }
 }
 
-pub fn points(set: u64) -> impl Iterator<Item = usize> {
+pub fn points(set: u64) -> impl Iterator<Item = usize> + Clone {
     (0..64).filter(move |p| set >> p & 1 == 1)
 }
 

@@ -5,6 +5,7 @@
 
 use super::grid::Grid;
 use super::kernel::LabelKernel;
+use super::known::Place;
 use super::pairs::{Stumps, stumps};
 use super::two::{Question, Two, What};
 use super::unit::Unit;
@@ -164,8 +165,8 @@ impl<T: Unit> Two<T> {
         self.offer(f, grid, &uppers);
     }
 
-    /// For two labels, what all pairs of axis `f` say of its boundaries. Both axes of a column with
-    /// missing values are counted once, and stumps on either are bounded as one.
+    /// For two labels, count the pairs of axis `f` and take over what they say. Both axes of a
+    /// column with missing values are counted once, and stumps on either are bounded as one.
     fn pairs_of(
         &mut self,
         f: usize,
@@ -173,42 +174,94 @@ impl<T: Unit> Two<T> {
         kernel: &LabelKernel<T>,
         uppers: &mut [[Vec<Cost>; 2]],
     ) {
-        let p = grid.axes.len();
-        if grid.axes[f].missing == Some(Missing::Lowest) {
+        let counted = |axis: usize| grid.axes[axis].missing != Some(Missing::Lowest);
+        if !counted(f) {
             return;
         }
-        let turns = grid.axes[f].missing == Some(Missing::Highest);
-        for g in 0..p {
-            let of = &grid.axes[g];
-            if of.missing == Some(Missing::Lowest) {
+        let is_flag = self.flags.holds(f);
+        if is_flag {
+            self.flags_beside(f, kernel, &mut uppers[f]);
+        }
+        for g in (0..grid.axes.len()).filter(|&g| counted(g)) {
+            if is_flag && self.flags.holds(g) {
                 continue;
             }
-            let (rows, sums, turned) = (&self.rows, &mut self.sums, &mut self.turned);
+            let (once, (rows, sums)) =
+                (self.counts_once((f, g), grid), (&self.rows, &mut self.sums));
+            if once && g < f {
+                // The pair was counted for axis g, and exchanged.
+                continue;
+            }
             if !self.flags.sum((f, g), grid, sums) {
                 sums.count(rows, (f, g), grid);
             }
-            if turns {
-                turned.turn(sums);
+            if once && f != g {
+                sums.exchange(&mut self.exchanged);
             }
-            let known = of.missing.map(|_| of.n() - 1);
-            for f in f..=f + usize::from(turns) {
-                let lowest = grid.axes[f].missing == Some(Missing::Lowest);
-                let sums = if lowest { &mut self.turned } else { &mut self.sums };
-                let out = &mut self.stumps;
-                kernel.level.run(
-                    #[inline(always)]
-                    || stumps(sums, (&of.open, known), out),
-                );
-                self.keep(f, g, kernel, &mut uppers[f]);
-                if known.is_some() {
-                    self.keep(f, g + 1, kernel, &mut uppers[f]);
-                }
+            self.take_counted((f, g), grid, kernel, uppers);
+            if once && f != g {
+                std::mem::swap(&mut self.sums, &mut self.exchanged);
+                self.take_counted((g, f), grid, kernel, uppers);
+            }
+        }
+    }
+
+    /// What axes of one cut say of the cut of axis `f`, which is one of them.
+    fn flags_beside(&mut self, f: usize, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+        let (leaf, stump) = (kernel.leaf_cost, 2 * kernel.leaf_cost);
+        let mut least = [T::MAX; 2];
+        let stumped = &mut self.stumped;
+        let leaves = self.flags.stumps(f, kernel.level, |g, lost| {
+            for (side, lost) in lost.into_iter().enumerate() {
+                stumped.set(side, (f, g), Place::Boundary(1), lost);
+                least[side] = lost.min(least[side]);
+            }
+        });
+        let ends = &mut self.ends[f];
+        for (side, bounds) in [&mut ends.left, &mut ends.right].into_iter().enumerate() {
+            let whole = leaves[side].cost() * kernel.unit + leaf;
+            let cost = whole.min(least[side].cost() * kernel.unit + stump);
+            bounds[1] = cost.min(bounds[1]);
+            uppers[side][1] = cost.min(uppers[side][1]);
+        }
+    }
+
+    /// Whether exchanging the axes of a pair takes less time than counting its rows again.
+    fn counts_once(&self, (f, g): (usize, usize), grid: &Grid<T>) -> bool {
+        4 * grid.axes[f].n() * grid.axes[g].n() < self.rows.n
+    }
+
+    /// Take over what a pair that is counted says of the boundaries of axis `f`.
+    fn take_counted(
+        &mut self,
+        (f, g): (usize, usize),
+        grid: &Grid<T>,
+        kernel: &LabelKernel<T>,
+        uppers: &mut [[Vec<Cost>; 2]],
+    ) {
+        let of = &grid.axes[g];
+        let turns = grid.axes[f].missing == Some(Missing::Highest);
+        if turns {
+            self.turned.turn(&self.sums);
+        }
+        let known = of.missing.map(|_| of.n() - 1);
+        for f in f..=f + usize::from(turns) {
+            let lowest = grid.axes[f].missing == Some(Missing::Lowest);
+            let sums = if lowest { &mut self.turned } else { &mut self.sums };
+            let out = &mut self.stumps;
+            kernel.level.run(
+                #[inline(always)]
+                || stumps(sums, (&of.open, known), out),
+            );
+            self.keep((f, g), kernel, &mut uppers[f]);
+            if known.is_some() {
+                self.keep((f, g + 1), kernel, &mut uppers[f]);
             }
         }
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
-    fn keep(&mut self, f: usize, g: usize, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+    fn keep(&mut self, (f, g): (usize, usize), kernel: &LabelKernel<T>, uppers: &mut Uppers) {
         let n = self.ends[f].left.len();
         for side in 0..2 {
             let lower = &self.stumps.lower[side][..n];
@@ -235,7 +288,7 @@ impl<T: Unit> Two<T> {
     /// Trees with their root at a boundary of axis `f`.
     fn offer(&mut self, f: usize, grid: &Grid<T>, uppers: &Uppers) {
         for j in (1..grid.axes[f].n()).filter(|&j| self.ends[f].splits(j)) {
-            let upper = uppers[0][j] + uppers[1][j];
+            let upper = uppers[0][j] + uppers[1][j] + self.rounded;
             if upper < self.upper {
                 self.upper = upper;
                 self.best = Some((f, grid.axes[f].last[j - 1]));

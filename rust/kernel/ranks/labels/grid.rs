@@ -1,7 +1,8 @@
 //! Each axis of a node in a few blocks of neighbouring ranks, so that pairs of axes can be counted.
 
-use super::kernel::Label;
+use super::kernel::{Label, LabelKernel};
 use super::unit::Unit;
+use crate::cost::Cost;
 use crate::view::{Axis, Missing, RankNode};
 
 /// A node's rows as block numbers, with what they are worth.
@@ -11,6 +12,8 @@ pub struct Grid<T> {
     pub label: Vec<Label>,
     pub gain: Vec<T>,
     pub worst: Vec<T>,
+    /// Gains without rounding, where the kernel rounds; else empty.
+    pub exact: [Vec<Cost>; 2],
 }
 
 pub struct GridAxis<T> {
@@ -85,7 +88,12 @@ impl<T: Unit> GridAxis<T> {
 
 impl<T: Unit> Grid<T> {
     /// `most`: blocks of an axis, up to 256.
-    pub fn of(node: &RankNode, most: usize, (label, gain, worst): (&[Label], &[T], &[T])) -> Self {
+    pub fn of(node: &RankNode, most: usize, kernel: &LabelKernel<T>) -> Self {
+        let LabelKernel { label, gain, worst, .. } = kernel;
+        let exact = |of: fn(&LabelKernel<Cost>) -> &[Cost]| match &kernel.exact {
+            Some(exact) => node.rows.iter().map(|&row| of(exact)[row as usize]).collect(),
+            None => Vec::new(),
+        };
         let rows = || node.rows.iter().map(|&row| row as usize);
         let mut axes: Vec<GridAxis<T>> = Vec::with_capacity(node.axes.len());
         for axis in &node.axes {
@@ -98,7 +106,19 @@ impl<T: Unit> Grid<T> {
             label: rows().map(|row| label[row]).collect(),
             gain: rows().map(|row| gain[row]).collect(),
             worst: rows().map(|row| worst[row]).collect(),
+            exact: [exact(|kernel| &kernel.gain), exact(|kernel| &kernel.worst)],
         }
+    }
+
+    /// Rows as leaves are costed by.
+    pub fn rows(&self) -> Rows<'_, T> {
+        Rows { label: &self.label, gain: &self.gain, worst: &self.worst }
+    }
+
+    /// As above, where the kernel rounds: without rounding.
+    pub fn exact_rows(&self) -> Rows<'_, Cost> {
+        let [gain, worst] = &self.exact;
+        Rows { label: &self.label, gain, worst }
     }
 
     pub fn bytes(&self) -> usize {
@@ -109,5 +129,27 @@ impl<T: Unit> Grid<T> {
             + self.axes.capacity() * size_of::<GridAxis<T>>()
             + self.label.capacity() * size_of::<Label>()
             + (self.gain.capacity() + self.worst.capacity()) * size_of::<T>()
+            + self.exact.iter().map(|exact| exact.capacity() * size_of::<Cost>()).sum::<usize>()
+    }
+}
+
+/// What leaves of local rows cost.
+#[derive(Clone, Copy)]
+pub struct Rows<'a, T> {
+    pub label: &'a [Label],
+    pub gain: &'a [T],
+    pub worst: &'a [T],
+}
+
+impl<T: Unit> Rows<'_, T> {
+    /// What some rows lose as one leaf.
+    pub fn leaf(&self, rows: &[u32], n_labels: usize) -> T {
+        let mut gains = vec![T::default(); n_labels];
+        let mut worst = T::default();
+        for row in rows.iter().map(|&row| row as usize) {
+            gains[usize::from(self.label[row])] += self.gain[row];
+            worst += self.worst[row];
+        }
+        worst - gains.into_iter().max().unwrap_or_default()
     }
 }

@@ -262,7 +262,12 @@ impl<T: Unit> Many<T> {
                 any = true;
                 let (rows, amounts) = (&self.rows[rows.clone()], &self.amount[rows]);
                 let total = amounts.iter().fold(zero, |sum, &amount| sum + amount);
-                add_rows(&mut self.running[plane], &first, codes, (rows, amounts));
+                let running = &mut self.running[plane];
+                if spreads::<T, G>(rows.len()) {
+                    spread_rows::<T, G>(running, from * LANES, codes, (rows, amounts));
+                } else {
+                    add_rows(running, &first, codes, (rows, amounts));
+                }
                 left[plane] += total;
                 if self.planes == self.labels {
                     left[self.labels] += total;
@@ -441,7 +446,73 @@ fn add_rows<T: Unit, const G: usize>(
     *running = [a, b, c];
 }
 
+/// Whether so many rows are added in less time each to its own lane, and then up over all lanes,
+/// than to all lanes at once. A row takes as many bytes of vectors as all lanes have, or a step in
+/// memory; adding up takes a step for each lane.
+fn spreads<T, const G: usize>(rows: usize) -> bool {
+    const STEP: usize = 4;
+    let (vectors, lanes) = (G * size_of::<T>(), G * LANES);
+    rows * vectors.saturating_sub(STEP) > STEP * lanes
+}
+
+/// Add rows each to its own lane, and what is there to all lanes behind. Rows of blocks before the
+/// first lane, which is that of block `first`, are in all lanes.
+#[inline(always)]
+fn spread_rows<T: Unit, const G: usize>(
+    running: &mut [Lanes<T>; GROUPS],
+    first: usize,
+    codes: &[u8],
+    (rows, amounts): (&[u32], &[T]),
+) {
+    // The last place is for rows of blocks behind all lanes.
+    let mut own = [[T::default(); LANES]; GROUPS + 1];
+    let lanes = own.as_flattened_mut();
+    for (&row, &amount) in rows.iter().zip(amounts) {
+        let lane = usize::from(codes[row as usize]).saturating_sub(first);
+        lanes[lane.min(G * LANES)] += amount;
+    }
+    let mut sum = T::default();
+    for (running, &own) in running[..G].as_flattened_mut().iter_mut().zip(lanes.iter()) {
+        sum += own;
+        *running += sum;
+    }
+}
+
 /// Before the first boundary there is nothing, and behind it what is before the last.
 fn around<T: Unit>([left, right]: &mut [Vec<T>; 2], last: usize) {
     (left[0], right[0]) = (T::default(), left[last]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both_ways<const G: usize>(group: usize, state: &mut u64) {
+        let mut random = |below: u64| {
+            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (*state >> 33) % below
+        };
+        let codes: Vec<u8> = (0..300).map(|_| random(256) as u8).collect();
+        let rows: Vec<u32> = (0..random(300)).map(|_| random(300) as u32).collect();
+        let amounts: Vec<i32> = rows.iter().map(|_| random(1000) as i32).collect();
+        let lane = |q: usize, l: usize| ((group + q) * LANES + l) as i32;
+        let first: [Lanes<i32>; G] = std::array::from_fn(|q| each(|l| lane(q, l)));
+        let mut one_by_one = [[7; LANES]; GROUPS];
+        let mut at_once = one_by_one;
+        add_rows(&mut at_once, &first, &codes, (&rows, &amounts));
+        spread_rows::<i32, G>(&mut one_by_one, group * LANES, &codes, (&rows, &amounts));
+        assert_eq!(one_by_one[..G], at_once[..G], "{G} groups from {group} on");
+    }
+
+    #[test]
+    fn rows_are_in_the_same_lanes_either_way() {
+        let mut state = 5;
+        for _ in 0..20 {
+            for group in 0..6 {
+                both_ways::<1>(group, &mut state);
+                both_ways::<2>(group, &mut state);
+                both_ways::<3>(group, &mut state);
+            }
+        }
+    }
 }

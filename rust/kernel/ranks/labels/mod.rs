@@ -12,6 +12,7 @@ mod grid;
 mod kernel;
 mod known;
 mod label_pairs;
+mod line;
 mod look;
 mod many;
 mod pairs;
@@ -23,9 +24,12 @@ mod unit;
 
 pub use kernel::{LabelKernel, LabelRows, MOST_LABELS};
 
+use std::ops::Range;
+
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::kernel::look::Halt;
-use crate::kernel::ranks::rank_kernel::{RankKernel, stump_plan};
+use crate::kernel::ranks::rank_kernel::{Cheapest, RankKernel, stump_plan};
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
 use flags::Flags;
@@ -43,6 +47,9 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
     }
 
     fn leaf(&self, rows: &[u32]) -> Cost {
+        if let Some(exact) = &self.exact {
+            return exact.leaf(rows);
+        }
         let mut gains = vec![0; self.n_labels];
         let mut worst = 0;
         for &row in rows {
@@ -55,12 +62,16 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
 
     fn stump(&self, node: &RankNode, grid: &Grid<T>) -> (Cost, Plan) {
         let (all, unknown) = (|_| true, |_| 0);
-        let (cost, split) = scan::best(self, node, grid, all, unknown);
+        let (cost, split) = scan::best_stump(self, node, grid, all, unknown);
         (cost, stump_plan(split))
     }
 
+    fn cheapest(&self, rows: &[u32], ends: &[u32], enough: Range<usize>) -> [Cheapest; 2] {
+        self.cheapest_split(rows, ends, enough)
+    }
+
     fn grid(&self, node: &RankNode) -> Grid<T> {
-        Grid::of(node, self.most_blocks(node), (&self.label, &self.gain, &self.worst))
+        Grid::of(node, self.most_blocks(node), self)
     }
 
     fn grid_bytes(&self, grid: &Grid<T>) -> usize {
@@ -71,7 +82,8 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let (n, p, one) = (node.len(), node.axes.len(), size_of::<T>());
         let most = self.most_blocks(node);
         let width = (most + 1).next_multiple_of(LANES);
-        let row = size_of::<Label>() + 2 * one;
+        let exact = if self.exact.is_some() { 2 * size_of::<Cost>() } else { 0 };
+        let row = size_of::<Label>() + 2 * one + exact;
         let grid = p * n + n * row + p * most * (4 + one);
         // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked
         // along.
@@ -79,7 +91,7 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let two = if self.n_labels == 2 {
             let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
             let flags = Flags::<T>::bytes_for(p, flags, n, most);
-            all + 4 * most * width * one + p * n * (5 + 5 * one) + flags
+            all + 6 * most * width * one + p * n * (5 + 5 * one) + flags
         } else {
             let labels = self.n_labels.min(n) + 1;
             all + p * n * (13 + 3 * one)
@@ -99,8 +111,16 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         two.raise(Question { kernel: self, part, grid }, target, halt);
     }
 
-    fn spared(&self, two: &Two<T>) -> u64 {
-        two.uncounted
+    fn is_spent(&self, two: &Two<T>) -> bool {
+        two.rests || two.lower >= two.upper
+    }
+
+    fn settle(&self, part: Part, grid: &Grid<T>, two: &mut Two<T>, halt: Halt) {
+        two.settle(Question { kernel: self, part, grid }, halt);
+    }
+
+    fn decided(&self, two: &Two<T>) -> Decisions {
+        two.decided()
     }
 
     fn lower(&self, two: &Two<T>) -> Cost {

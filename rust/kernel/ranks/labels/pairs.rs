@@ -35,6 +35,18 @@ impl<T: Unit> Sums<T> {
         }
     }
 
+    /// This pair with its axes exchanged, as long as nothing is added up.
+    pub fn exchange(&self, out: &mut Sums<T>) {
+        out.begin((self.lines, self.all));
+        let lines = self.cells.chunks_exact(self.width).enumerate();
+        for (at, line) in lines {
+            let (label, block) = (at / self.lines, at % self.lines);
+            for (lane, &cell) in line[1..=self.all].iter().enumerate() {
+                *out.cell(label, lane, block) = cell;
+            }
+        }
+    }
+
     /// Nothing is counted of so many blocks in lanes and lines.
     pub fn begin(&mut self, (lanes, lines): (usize, usize)) {
         let width = (lanes + 1).next_multiple_of(LANES);

@@ -16,6 +16,8 @@ pub struct PartRows<T> {
     pub label: Vec<Label>,
     pub gain: Vec<T>,
     pub worst: Vec<T>,
+    /// Without rounding, where the kernel rounds; else empty.
+    exact_worst: Vec<Cost>,
 }
 
 impl<T: Unit> PartRows<T> {
@@ -33,24 +35,37 @@ impl<T: Unit> PartRows<T> {
         self.gain.clear();
         self.gain.extend(rows.clone().map(|row| grid.gain[row]));
         self.worst.clear();
-        self.worst.extend(rows.map(|row| grid.worst[row]));
-    }
-
-    pub fn leaf(&self, kernel: &LabelKernel<T>) -> Cost {
-        let mut gains = vec![T::default(); kernel.n_labels];
-        for (&label, &gain) in self.label.iter().zip(&self.gain) {
-            gains[usize::from(label)] += gain;
+        self.worst.extend(rows.clone().map(|row| grid.worst[row]));
+        self.exact_worst.clear();
+        let [_, worst] = &grid.exact;
+        if !worst.is_empty() {
+            self.exact_worst.extend(rows.map(|row| worst[row]));
         }
-        let worst = self.worst.iter().fold(T::default(), |sum, &worst| sum + worst);
-        let most = gains.into_iter().max().unwrap_or_default();
-        (worst - most).cost() * kernel.unit + kernel.leaf_cost
     }
 
-    /// Worst losses before each boundary of an axis of `n` blocks.
-    pub fn lost(&self, axis: usize, n: usize, unit: Cost) -> Vec<Cost> {
+    /// What the rows cost as one leaf, without rounding.
+    pub fn leaf(&self, kernel: &LabelKernel<T>, grid: &Grid<T>) -> Cost {
+        let n_labels = kernel.n_labels;
+        let lost = match &kernel.exact {
+            Some(exact) => grid.exact_rows().leaf(&self.row, n_labels) * exact.unit,
+            None => grid.rows().leaf(&self.row, n_labels).cost() * kernel.unit,
+        };
+        lost + kernel.leaf_cost
+    }
+
+    /// Worst losses before each boundary of an axis of `n` blocks, without rounding: a row has
+    /// some, so they tell whether there are rows between two boundaries.
+    pub fn lost(&self, axis: usize, n: usize, kernel: &LabelKernel<T>) -> Vec<Cost> {
         let mut lost = vec![0; n + 1];
-        for (&code, &worst) in self.codes[axis * self.n..][..self.n].iter().zip(&self.worst) {
-            lost[usize::from(code) + 1] += worst.cost() * unit;
+        let codes = &self.codes[axis * self.n..][..self.n];
+        if let Some(exact) = &kernel.exact {
+            for (&code, &worst) in codes.iter().zip(&self.exact_worst) {
+                lost[usize::from(code) + 1] += worst * exact.unit;
+            }
+        } else {
+            for (&code, &worst) in codes.iter().zip(&self.worst) {
+                lost[usize::from(code) + 1] += worst.cost() * kernel.unit;
+            }
         }
         for at in 1..lost.len() {
             lost[at] += lost[at - 1];
@@ -63,5 +78,6 @@ impl<T: Unit> PartRows<T> {
             + self.codes.capacity()
             + self.label.capacity() * size_of::<Label>()
             + (self.gain.capacity() + self.worst.capacity()) * size_of::<T>()
+            + self.exact_worst.capacity() * size_of::<Cost>()
     }
 }

@@ -1,6 +1,6 @@
 //! Exact stumps: rows in the order of an axis, one after the other.
 
-use super::grid::Grid;
+use super::grid::{Grid, Rows};
 use super::kernel::LabelKernel;
 use super::sweep::{Range, Swept, lay_out};
 use super::unit::Unit;
@@ -276,12 +276,25 @@ impl<T: Unit> LeafSums<T> {
     }
 }
 
-/// The best stump of the local rows that are held, with its split: the first among equals. `least`:
-/// what stumps along an axis cost at least.
-pub fn best<T: Unit>(
+/// The best stump of the local rows that are held, without rounding, with its split: the first
+/// among equals. `least`: what stumps along an axis cost at least.
+pub fn best_stump<T: Unit>(
     kernel: &LabelKernel<T>,
     node: &RankNode,
     grid: &Grid<T>,
+    holds: impl Fn(u32) -> bool,
+    least: impl Fn(usize) -> Cost,
+) -> (Cost, Option<Cut>) {
+    match &kernel.exact {
+        Some(exact) => best(exact, node, grid.exact_rows(), holds, least),
+        None => best(kernel, node, grid.rows(), holds, least),
+    }
+}
+
+fn best<T: Unit>(
+    kernel: &LabelKernel<T>,
+    node: &RankNode,
+    of: Rows<T>,
     holds: impl Fn(u32) -> bool,
     least: impl Fn(usize) -> Cost,
 ) -> (Cost, Option<Cut>) {
@@ -300,7 +313,7 @@ pub fn best<T: Unit>(
         let mut leaf = LeafSums::new(kernel.n_labels);
         let add = |leaf: &mut LeafSums<T>, row: u32| {
             let row = row as usize;
-            leaf.add(0, grid.label[row], grid.gain[row], grid.worst[row]);
+            leaf.add(0, of.label[row], of.gain[row], of.worst[row]);
             leaf.costs()[0]
         };
         for at in (0..rows.len()).rev() {

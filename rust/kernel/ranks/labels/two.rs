@@ -14,6 +14,7 @@ use super::pairs::{Stumps, Sums};
 use super::rows::PartRows;
 use super::scan::{self, Line};
 use super::unit::{LANES, Unit};
+use crate::bounds::{Bound, Decisions};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
 use crate::kernel::ranks::interval_bound::{Between, Edge, Item, between, weakest};
@@ -25,6 +26,10 @@ use crate::view::Part;
 pub struct Two<T> {
     pub lower: Cost,
     pub upper: Cost,
+    /// By how much rounding lowers what trees cost, at most.
+    pub(super) rounded: Cost,
+    /// Nothing is left between the bounds but what rounding hides.
+    pub rests: bool,
     /// The root split of a tree that costs no more than `upper`; `None`: a leaf.
     pub(super) best: Option<(usize, u32)>,
     pub(super) halted: bool,
@@ -40,10 +45,14 @@ pub struct Two<T> {
     pub(super) items: BinaryHeap<Item<(What, Blocks)>>,
     pub(super) filled: bool,
     /// Axes that are not counted.
-    pub uncounted: u64,
+    pub(super) uncounted: u64,
+    /// What dropped cuts and gaps.
+    decided: Decisions,
     pub(super) sums: Sums<T>,
     /// With missing values lowest.
     pub(super) turned: Sums<T>,
+    /// With the axes exchanged.
+    pub(super) exchanged: Sums<T>,
     pub(super) flags: Flags<T>,
     pub(super) stumps: Stumps<T>,
     /// For other than two labels: stumps along the one axis of a pair beside boundaries of the other
@@ -80,6 +89,8 @@ pub(super) enum What {
     Counted,
     /// One cut whose sides are not known exactly.
     Cut(Known),
+    /// One whose sides are known exactly, but for rounding.
+    Rounded(u32),
     /// All cuts within a block.
     Block,
     /// The cuts between two.
@@ -87,6 +98,18 @@ pub(super) enum What {
 }
 
 pub(super) type Blocks = (usize, usize);
+
+impl What {
+    /// What bounds it: the cuts beside it, or blocks along other axes. Axes that are not counted
+    /// are known by their number, and a cut whose sides are known needs no bound.
+    fn bound(&self) -> Option<Bound> {
+        match self {
+            What::Axis | What::Rounded(_) => None,
+            What::Counted | What::Cut(_) => Some(Bound::Blocks),
+            What::Block | What::Gap(..) => Some(Bound::NeighbouringCuts),
+        }
+    }
+}
 
 /// What a question is about: the kernel, the part, and its node in blocks.
 pub struct Question<'a, T> {
@@ -116,6 +139,7 @@ impl<T: Unit> Two<T> {
         self.best = None;
         self.halted = false;
         self.filled = false;
+        self.rests = false;
         self.items.clear();
         for line in &mut self.lines {
             line.clear();
@@ -126,18 +150,23 @@ impl<T: Unit> Two<T> {
             seen.clear();
         }
         self.seen.resize_with(if sees { p * p } else { 0 }, Vec::new);
-        let (lower, upper) = (kernel.leaf_cost, self.rows.leaf(kernel));
+        let (lower, upper) = (kernel.leaf_cost, self.rows.leaf(kernel, grid));
+        self.rounded = match kernel.exact {
+            Some(_) => self.rows.n as Cost * kernel.unit,
+            None => 0,
+        };
         (self.lower, self.upper) = (lower, upper);
         let most = grid.axes.iter().map(|axis| axis.n()).max().unwrap_or(0) + 1;
         self.stumped.begin(p, most.next_multiple_of(LANES));
         self.ends.clear();
         self.ends.resize_with(p, Ends::default);
         for f in 0..p {
-            self.ends[f].lost = self.rows.lost(f, grid.axes[f].n(), kernel.unit);
+            self.ends[f].lost = self.rows.lost(f, grid.axes[f].n(), kernel);
             let n = grid.axes[f].n() + 1;
             (self.ends[f].left, self.ends[f].right) = (vec![INFINITE; n], vec![INFINITE; n]);
         }
         self.uncounted = 0;
+        self.decided = Decisions::default();
         if kernel.n_labels == 2 {
             self.count_all(question, halt);
         } else {
@@ -157,25 +186,54 @@ impl<T: Unit> Two<T> {
     }
 
     /// The cuts of an axis that may be below `upper`, added to a list.
-    fn cuts_of(&self, f: usize, grid: &Grid<T>, items: &mut Vec<Item<(What, Blocks)>>) {
+    fn cuts_of(&mut self, f: usize, grid: &Grid<T>, items: &mut Vec<Item<(What, Blocks)>>) {
         let ends = &self.ends[f];
-        for j in 1..grid.axes[f].n() {
+        let mut dropped = [0; 2];
+        for j in (1..grid.axes[f].n()).filter(|&j| ends.splits(j)) {
             let bound = ends.left[j] + ends.right[j];
-            if bound < self.upper && ends.splits(j) {
+            if bound < self.upper {
                 let what = What::Cut(ends.known(j, grid, f));
                 items.push(Item { bound, axis: f, what: (what, (j, j)) });
+            } else {
+                dropped[0] += 1;
             }
         }
         for block in 0..grid.axes[f].n() {
-            let bound = self.block(f, block, grid).filter(|&bound| bound < self.upper);
-            if let Some(bound) = bound {
+            let Some(bound) = self.block(f, block, grid) else { continue };
+            if bound < self.upper {
                 let what = (What::Block, (block, block + 1));
                 items.push(Item { bound, axis: f, what });
+            } else {
+                dropped[1] += 1;
             }
         }
+        self.decided.add(Bound::Blocks, dropped[0]);
+        self.decided.add(Bound::NeighbouringCuts, dropped[1]);
     }
 
+    /// How often each bound dropped a cut, or the cuts between two, or left them or an axis aside
+    /// up to now.
+    pub fn decided(&self) -> Decisions {
+        let mut decided = self.decided;
+        decided.add(Bound::TwoLabels, self.uncounted);
+        self.items.iter().for_each(|item| decided.add_if(true, item.what.0.bound()));
+        decided
+    }
+
+    /// Raise the lower bound to `target`, or to the optimum but for rounding: a target beyond what
+    /// rounding can hide is out of reach, which needs no exact sums.
     pub fn raise(&mut self, question: Question<T>, target: Cost, halt: Halt) {
+        self.raise_to(question, target, target, halt);
+    }
+
+    /// Raise the lower bound to the optimum.
+    pub fn settle(&mut self, question: Question<T>, halt: Halt) {
+        self.raise_to(question, Cost::MAX, 0, halt);
+        self.rests = false;
+    }
+
+    /// `rests_below`: where rounding cannot hide so much, what only exact sums can tell stays open.
+    fn raise_to(&mut self, question: Question<T>, target: Cost, rests_below: Cost, halt: Halt) {
         if self.halted || self.lower >= target.min(self.upper) {
             return;
         }
@@ -185,6 +243,10 @@ impl<T: Unit> Two<T> {
         while let Some(item) = self.items.peek() {
             self.lower = self.lower.max(item.bound.min(self.upper));
             if self.lower >= target.min(self.upper) || halt() {
+                return;
+            }
+            if matches!(item.what.0, What::Rounded(_)) && item.bound + self.rounded < rests_below {
+                self.rests = true;
                 return;
             }
             let item = self.items.pop().expect("just seen");
@@ -222,6 +284,12 @@ impl<T: Unit> Two<T> {
                         (known.edge.left, known.edge.right);
                 }
                 self.put(axis, blocks, known, exact);
+            }
+            What::Rounded(cut) => {
+                let (cost, _) = self.split_at(question, (axis, cut));
+                if cost <= self.upper {
+                    (self.upper, self.best) = (cost, Some((axis, cut)));
+                }
             }
             What::Block => {
                 let now = self.block(axis, blocks.0, grid).expect("it had cuts");
@@ -273,8 +341,9 @@ impl<T: Unit> Two<T> {
     }
 
     pub(super) fn push(&mut self, item: Item<(What, Blocks)>) {
-        if item.bound < self.upper {
-            self.items.push(item);
+        match item.bound < self.upper {
+            true => self.items.push(item),
+            false => self.decided.add_if(true, item.what.0.bound()),
         }
     }
 
@@ -284,8 +353,14 @@ impl<T: Unit> Two<T> {
         if !exact {
             self.push(Item { bound, axis, what: (What::Cut(known), blocks) });
         } else if bound < self.upper {
-            self.upper = bound;
-            self.best = Some((axis, edge.cut as u32));
+            let cut = edge.cut as u32;
+            if bound + self.rounded < self.upper {
+                self.upper = bound + self.rounded;
+                self.best = Some((axis, cut));
+            }
+            if self.rounded > 0 {
+                self.items.push(Item { bound, axis, what: (What::Rounded(cut), blocks) });
+            }
         }
     }
 }
@@ -293,23 +368,27 @@ impl<T: Unit> Two<T> {
 impl<T: Unit> Two<T> {
     /// The tree of the upper bound. Its stumps are looked for again, exactly, so it may cost less.
     pub fn plan(&self, kernel: &LabelKernel<T>, part: Part, grid: &Grid<T>) -> (Cost, Plan) {
-        let leaf = (self.rows.leaf(kernel), Plan::Leaf);
-        let Some((axis, cut)) = self.best else {
+        let leaf = (self.rows.leaf(kernel, grid), Plan::Leaf);
+        let Some(split) = self.best else {
             return leaf;
         };
+        let (cost, plan) = self.split_at(Question { kernel, part, grid }, split);
+        if cost < leaf.0 { (cost, plan) } else { leaf }
+    }
+
+    /// The best tree with this split at its root, or without it if it splits nothing.
+    fn split_at(&self, question: Question<T>, (axis, cut): (usize, u32)) -> (Cost, Plan) {
+        let Question { kernel, part, grid } = question;
         let of = &part.node.axes[axis];
         let sides = [true, false].map(|left| {
             let holds = |row: u32| part.holds(row) && (of.rank[row as usize] <= cut) == left;
             let least = |g: usize| self.least(kernel, (axis, cut), g, left, grid);
-            let (cost, split) = scan::best(kernel, part.node, grid, holds, least);
+            let (cost, split) = scan::best_stump(kernel, part.node, grid, holds, least);
             (cost, stump_plan(split), self.rows.row.iter().any(|&row| holds(row)))
         });
         let [(a, left, some_left), (b, right, some_right)] = sides;
         match (some_left, some_right) {
-            (true, true) => {
-                let plan = Plan::split(of.feature, of.cuts[cut as usize], left, right);
-                if a + b < leaf.0 { (a + b, plan) } else { leaf }
-            }
+            (true, true) => (a + b, Plan::split(of.feature, of.cuts[cut as usize], left, right)),
             (true, false) => (a, left),
             _ => (b, right),
         }
@@ -350,6 +429,7 @@ impl<T: Unit> Two<T> {
             + self.stumped.bytes()
             + self.sums.cells.capacity() * size_of::<T>()
             + self.turned.cells.capacity() * size_of::<T>()
+            + self.exchanged.cells.capacity() * size_of::<T>()
             + self.flags.bytes()
             + self.many.bytes()
             + self.pairs.bytes()

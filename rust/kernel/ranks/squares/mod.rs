@@ -6,16 +6,20 @@
 //! finished sum, and what it may be off by is taken from bounds.
 
 mod kernel;
+mod line;
 mod scan;
 mod tables;
 mod two;
 
 pub use kernel::SquaresKernel;
 
+use std::ops::Range;
+
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::kernel::look::Halt;
 use crate::kernel::ranks::blocks::Grid;
-use crate::kernel::ranks::rank_kernel::{RankKernel, share_by_gaps};
+use crate::kernel::ranks::rank_kernel::{Cheapest, RankKernel, share_by_gaps};
 use crate::task::Task;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
@@ -76,6 +80,10 @@ impl RankKernel for SquaresKernel<'_> {
         (side.cost, side.plan(node))
     }
 
+    fn cheapest(&self, rows: &[u32], ends: &[u32], enough: Range<usize>) -> [Cheapest; 2] {
+        line::cheapest(self, rows, ends, enough)
+    }
+
     fn grid(&self, node: &RankNode) -> Grid {
         let stat = |s: usize, row: u32| self.task.stats(row as usize)[s];
         Grid::of(node, self.most_blocks(node), self.width(), stat)
@@ -106,6 +114,10 @@ impl RankKernel for SquaresKernel<'_> {
 
     fn raise(&self, part: Part, grid: &Grid, two: &mut Two, target: Cost, halt: Halt) {
         two.raise(self, part, grid, target, halt);
+    }
+
+    fn decided(&self, two: &Two) -> Decisions {
+        two.cuts.decided()
     }
 
     fn lower(&self, two: &Two) -> Cost {

@@ -12,12 +12,17 @@ mod two;
 
 pub use kernel::SumsKernel;
 
+use std::ops::Range;
+
+use crate::bounds::Decisions;
 use crate::cost::Cost;
 use crate::kernel::look::Halt;
 use crate::kernel::ranks::blocks::Grid;
-use crate::kernel::ranks::rank_kernel::{RankKernel, share_by_gaps};
+use crate::kernel::ranks::rank_kernel::{Cheapest, RankKernel, share_by_gaps};
+use crate::kernel::ranks::stumps::cheapest;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
+use kernel::Leaves;
 use two::Two;
 
 impl RankKernel for SumsKernel<'_> {
@@ -46,6 +51,29 @@ impl RankKernel for SumsKernel<'_> {
 
     fn stump(&self, node: &RankNode, grid: &Grid) -> (Cost, Plan) {
         two::stump(self, node, grid)
+    }
+
+    fn cheapest(&self, rows: &[u32], ends: &[u32], enough: Range<usize>) -> [Cheapest; 2] {
+        let mut leaves = Leaves::default();
+        let mut left = vec![0; self.width()];
+        let mut right = left.clone();
+        let of = |row: &u32| self.task.stats(*row as usize);
+        rows.iter().for_each(|row| right.iter_mut().zip(of(row)).for_each(|(sum, s)| *sum += s));
+        let mut done = 0;
+        for &end in ends {
+            for row in &rows[done..end as usize] {
+                for ((left, right), s) in left.iter_mut().zip(&mut right).zip(of(row)) {
+                    *left += s;
+                    *right -= s;
+                }
+            }
+            done = end as usize;
+            leaves.push(left.iter().copied());
+            leaves.push(right.iter().copied());
+        }
+        let both = |pair: &[Cost]| pair[0] + pair[1] + 2 * self.leaf_cost;
+        let costs: Vec<Cost> = leaves.cost(self.task).chunks_exact(2).map(both).collect();
+        cheapest(&costs, enough)
     }
 
     fn grid(&self, node: &RankNode) -> Grid {
@@ -77,6 +105,10 @@ impl RankKernel for SumsKernel<'_> {
 
     fn raise(&self, part: Part, grid: &Grid, two: &mut Two, target: Cost, halt: Halt) {
         two.raise(self, part, grid, target, halt);
+    }
+
+    fn decided(&self, two: &Two) -> Decisions {
+        two.cuts.decided()
     }
 
     fn lower(&self, two: &Two) -> Cost {
