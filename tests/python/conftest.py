@@ -5,7 +5,35 @@ import signal
 import pytest
 from threadpoolctl import threadpool_limits
 
-from certree import budget
+from certree import budget, frontiers
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--speed",
+        type=float,
+        default=1.0,
+        help="as on a machine that is so many times faster, or slower below 1: limits of time are "
+        "so many times longer. For tests that are not marked alone, which must hold on any machine",
+    )
+
+
+@pytest.fixture(autouse=True)
+def speed_of_the_machine(request, monkeypatch):
+    speed = request.config.getoption("--speed")
+    if speed == 1.0:
+        return
+    for limited in (budget.Budget, frontiers.Clock):
+        monkeypatch.setattr(limited, "__init__", scaled(limited.__init__, speed))
+
+
+def scaled(made, speed):
+    """The constructor of something that is limited in time, its first argument, with more of it."""
+
+    def longer(self, time, *more, **named):
+        made(self, None if time is None else time * speed, *more, **named)
+
+    return longer
 
 
 @pytest.fixture

@@ -185,7 +185,7 @@ def test_certify_goes_on():
     time, event = rng.exponential(1, 2000), rng.random(2000) < 0.8
     with pytest.warns(Warning, match="before the tree was proved"):
         model = OptimalSurvivalTree(
-            max_depth=4, leaf_penalty=0.0, time_limit=0.01
+            max_depth=4, leaf_penalty=0.0, time_limit=1e-9
         ).fit(X, time, event)
     model.set_params(time_limit=60.0).certify()
     assert model.status_ == "optimal"
