@@ -20,11 +20,13 @@ use crate::check;
 use crate::cost::{Cost, INFINITE, MAX_TOTAL, Scale};
 use crate::error::Result;
 use crate::exact::Ratio;
-use crate::finish::{answering, grow};
+use crate::finish::{answering, cost_of, grow};
 use crate::problem::Problem;
 use crate::route::search;
 use crate::run::{Run, Status};
-use crate::task::{FeatureCostInput, FeatureCosts, Losses, Paying, Routed, RowCosts, Stated};
+use crate::task::{
+    FeatureCostInput, FeatureCosts, Losses, Paying, Routed, RowCosts, Stated, Structure,
+};
 use crate::tree::Tree;
 
 /// The gap that rounding may leave between the bounds of an optimal tree, as a share of the
@@ -57,7 +59,7 @@ pub fn settle(problem: &Problem, answer: Answer, run: &Run) -> Answer {
         return answer;
     };
     let paid = stated.paid(&routed(problem, &answer.tree));
-    let answer = with_objective(answer, &exact, problem.scale.slack == 0);
+    let answer = with_objective(problem, answer, &exact);
     let most = tolerance(stated.as_ref(), &exact, paid).max(TOLERANCE * stated.most());
     ended(answer, most, run)
 }
@@ -70,7 +72,7 @@ pub fn settle_finely(problem: &Problem, answer: Answer, run: &Run) -> Result<Ans
         return Ok(answer);
     };
     let proved = answer.status == Status::Optimal;
-    let mut answer = with_objective(answer, &exact, problem.scale.slack == 0);
+    let mut answer = with_objective(problem, answer, &exact);
     let allowed = |exact: &Ratio, tree: &Tree| {
         tolerance(stated.as_ref(), exact, stated.paid(&routed(problem, tree)))
     };
@@ -124,16 +126,34 @@ fn tolerance(stated: &dyn Stated, exact: &Ratio, paid: f64) -> f64 {
     TOLERANCE * exact.nearest().abs().max(stated.unavoidable_cost()).max(paid)
 }
 
-/// `same`: nothing was rounded, so that what is proved of units is proved of the objective.
-fn with_objective(mut answer: Answer, exact: &Ratio, same: bool) -> Answer {
+fn with_objective(problem: &Problem, mut answer: Answer, exact: &Ratio) -> Answer {
     let proved = answer.status == Status::Optimal;
+    let scale = problem.scale;
     answer.objective = exact.nearest();
-    answer.lower_bound = match proved && same {
-        true => answer.objective,
-        false => answer.lower_bound.min(exact.float_below()),
+    answer.lower_bound = match problem.task.structure() {
+        // Leaves are rounded down: trees of equal units may differ.
+        Structure::Squares(_) if proved && scale.slack == 0 => {
+            let units = scale.lower(cost_of(problem, &answer.tree));
+            let off = rounded_off(problem, answer.tree.n_leaves());
+            units.max((exact - &off).nearest()).min(answer.objective)
+        }
+        _ if proved && scale.slack == 0 => answer.objective,
+        _ => answer.lower_bound.min(exact.float_below()),
     };
     close(&mut answer);
     answer
+}
+
+/// By how much the squared error of a tree with so many leaves may be above its units: no tree is
+/// better by more than this than one that has the fewest units. For no tree is below its own
+/// units, nor are those below the fewest.
+fn rounded_off(problem: &Problem, n_leaves: usize) -> Ratio {
+    let n_outputs = problem.task.structure().squares().map_or(0, |task| task.n_outputs());
+    // A unit for the gain of each target, and for the penalty one, and 2^-50 of it (products of
+    // floats).
+    let leaf = n_outputs as Cost + 2 + (problem.leaf_cost >> 50);
+    let all = i128::from(leaf) * n_leaves as i128 + 1;
+    Ratio::from(all).over(&Ratio::stored(problem.scale.units))
 }
 
 /// Bounds along the curve end at those of the answer, and none is better before.
