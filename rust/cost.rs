@@ -23,9 +23,16 @@ pub struct Scale {
     pub offset: i128,
     /// The most by which a tree's cost can be above its true value, in units: 0 when exact.
     pub slack: Cost,
+    /// No tree's true objective is below this, however units are rounded.
+    pub least: f64,
 }
 
 impl Scale {
+    /// Objectives may be anything, as costs by row may be negative.
+    pub const fn new(units: f64, offset: i128, slack: Cost) -> Scale {
+        Scale { units, offset, slack, least: f64::NEG_INFINITY }
+    }
+
     /// The objective of a cost, to the nearest float.
     pub fn objective(&self, cost: Cost) -> f64 {
         (i128::from(cost) + self.offset) as f64 / self.units
@@ -33,13 +40,13 @@ impl Scale {
 
     /// A float that is at most the true objective of any tree whose cost is at least `bound`.
     pub fn lower(&self, bound: Cost) -> f64 {
-        let least = i128::from((bound - self.slack).max(0)) + self.offset;
-        if least == 0 {
+        let total = i128::from((bound - self.slack).max(0)) + self.offset;
+        if total == 0 {
             return 0.0;
         }
         // The numerator, the units and the quotient are each off by at most half a step.
-        let quotient = (least as f64).next_down() / self.units;
-        quotient.next_down().next_down()
+        let quotient = (total as f64).next_down() / self.units;
+        quotient.next_down().next_down().max(self.least)
     }
 
     /// A cost that no tree is below if no tree's true objective is below `objective`.
@@ -127,7 +134,7 @@ mod tests {
 
     #[test]
     fn lower_is_never_above() {
-        let scale = Scale { units: 3.0, offset: 0, slack: 0 };
+        let scale = Scale::new(3.0, 0, 0);
         for cost in 1..100 {
             assert!(scale.lower(cost) <= scale.objective(cost));
         }
@@ -136,7 +143,7 @@ mod tests {
     #[test]
     fn a_bound_that_is_read_back_is_never_above() {
         for (units, offset) in [(3.0, 0), (1e-3, -70), (2f64.powi(52), 1 << 40), (7e16, 12345)] {
-            let scale = Scale { units, offset, slack: 0 };
+            let scale = Scale::new(units, offset, 0);
             for cost in (0..100).map(|step| step * step * step * 1_000_003) {
                 let back = scale.cost_above(scale.lower(cost));
                 assert!(back <= cost && cost - back <= 3 + cost.abs() / (1 << 48), "{back} {cost}");

@@ -235,7 +235,7 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
     let narrow = |x: &Ratio| floor(x).and_then(|x| Cost::try_from(x).ok());
     let regrets = regrets.iter().map(narrow).collect::<Option<Vec<_>>>()?;
     let units = (normalizer * &unit).nearest();
-    let scale = Scale { units, offset: floor(&unavoidable)?, slack: 1 };
+    let scale = Scale::new(units, floor(&unavoidable)?, 1);
     let feature_costs = match (paying, &highest) {
         (Some(paying), Some(highest)) => {
             let Paying { masses, feature_costs } = paying;

@@ -125,7 +125,7 @@ impl MatrixProblem {
 
     pub fn scale(&self) -> Scale {
         let offset = (self.units.least * self.units.per_one).floor() as i128;
-        Scale { units: self.units.per_one, offset, slack: SLACK }
+        Scale::new(self.units.per_one, offset, SLACK)
     }
 }
 

@@ -201,7 +201,7 @@ impl Scored {
     /// The unit of progress.
     pub fn scale(&self) -> Scale {
         let off = self.rounded.as_ref().map_or(0.0, |(rounded, _)| rounded.off);
-        Scale { units: UNITS, offset: 0, slack: (off * UNITS).ceil() as Cost }
+        Scale::new(UNITS, 0, (off * UNITS).ceil() as Cost)
     }
 
     /// A tree to begin with: a leaf, if one is allowed.

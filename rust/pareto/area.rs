@@ -162,7 +162,7 @@ impl Area {
     }
 
     pub fn scale(&self) -> Scale {
-        Scale { units: self.units as f64, offset: 0, slack: self.up + self.off }
+        Scale::new(self.units as f64, 0, self.up + self.off)
     }
 
     /// Units of a doubled area of 1, if all of it counts and they are whole.

@@ -101,7 +101,7 @@ impl Fine {
         let scaled = Scaled {
             task: Box::new(task),
             leaf_cost: area.leaf_cost.checked_mul(relaxed.scale)?,
-            scale: Scale { units: 1.0, offset: 0, slack: 0 },
+            scale: Scale::new(1.0, 0, 0),
             feature_costs: None,
             stated: None,
         };

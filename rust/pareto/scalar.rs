@@ -26,7 +26,7 @@ pub fn problem(
     let scaled = Scaled {
         task: Box::new(task),
         leaf_cost,
-        scale: Scale { units: 1.0, offset: 0, slack: 0 },
+        scale: Scale::new(1.0, 0, 0),
         feature_costs: None,
         stated: None,
     };

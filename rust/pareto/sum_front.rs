@@ -280,6 +280,6 @@ fn rounded(input: &ClassInput, axes: &[Axis]) -> Result<(ClassCosts, Option<Vec<
         input.weights.iter().map(|weight| (weight / total * SHARES).round() as i64).collect();
     let costs = (0..k * l).map(|at| i64::from(at / l != at % l)).collect();
     let classes = ClassCosts::of_integers(k, l, weights, costs, SHARES / total);
-    let scale = Scale { units: SHARES, offset: 0, slack: 0 };
+    let scale = Scale::new(SHARES, 0, 0);
     Ok((classes, Some(input.weights.clone()), scale))
 }

@@ -132,7 +132,7 @@ impl Instance {
 
     /// The file. `about`: JSON on one line that says what the table is.
     pub fn to_text(&self, about: &str) -> String {
-        let Scale { units, offset, slack } = self.scale;
+        let Scale { units, offset, slack, .. } = self.scale;
         let depth = self.depth.map_or("none".into(), |depth| depth.to_string());
         let mut out = format!(
             "certree instance 1\ndepth {depth}\nleaf {}\noffset {offset}\nunits {units:?}\n\

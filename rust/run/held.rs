@@ -160,7 +160,7 @@ mod tests {
 
     fn run(memory: u64) -> Run<'static> {
         let limits = Limits { memory: Some(memory), ..Limits::default() };
-        Run::new(limits, Scale { units: 1.0, offset: 0, slack: 0 }, None)
+        Run::new(limits, Scale::new(1.0, 0, 0), None)
     }
 
     #[test]

@@ -399,7 +399,7 @@ mod tests {
     use super::*;
 
     fn stopped(limits: Limits, slack: Cost, (lower, upper): (Cost, Cost)) -> Option<Status> {
-        let scale = Scale { units: 1000.0, offset: 0, slack };
+        let scale = Scale::new(1000.0, 0, slack);
         Run::new(limits, scale, None).report(lower, upper)
     }
 
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_to_stop_stays() {
-        let run = Run::new(Limits::default(), Scale { units: 1.0, offset: 0, slack: 0 }, None);
+        let run = Run::new(Limits::default(), Scale::new(1.0, 0, 0), None);
         run.stop(Status::MemoryLimit);
         run.stop(Status::Interrupted);
         assert_eq!(run.stopped(), Some(Status::MemoryLimit));
@@ -432,7 +432,7 @@ mod tests {
             gap: 0.5,
             ..Limits::default()
         };
-        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        let scale = Scale::new(1.0, 0, 0);
         let run = Run::new(limits, scale, None);
         run.add_bytes(300);
         let part = run.part(scale, Box::new(|_| true));
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_part_stops_nothing_else_but_a_limit_does() {
-        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        let scale = Scale::new(1.0, 0, 0);
         for (status, expected) in
             [(Status::Interrupted, None), (Status::TimeLimit, Some(Status::TimeLimit))]
         {

@@ -119,7 +119,7 @@ impl ClassInput {
         Some(Scaled {
             task: Box::new(ClassCosts::new(shape, weights, per_weight, costs)),
             leaf_cost,
-            scale: Scale { units, offset, slack },
+            scale: Scale::new(units, offset, slack),
             feature_costs: paid,
             stated: Some(Arc::new(self.stated(given, feature_costs))),
         })

@@ -136,8 +136,7 @@ impl FormulaInput {
             .min(MOST / (normalizer * leaf_penalty).max(f64::MIN_POSITIVE));
         // A power of two, so that only rounding to whole numbers rounds.
         let units = units.log2().floor().exp2();
-        let scale =
-            Scale { units: units * normalizer, offset: 0, slack: (slack * units).ceil() as Cost };
+        let scale = Scale::new(units * normalizer, 0, (slack * units).ceil() as Cost);
         let error = error * units;
         if !scale.units.is_normal() || error.is_nan() || error >= MOST / 16.0 {
             return Err(Error::invalid(

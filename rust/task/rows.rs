@@ -195,16 +195,11 @@ impl RowCosts {
             None => (n_labels, regrets.clone(), 1.0 / up),
             Some((columns, values)) => beside(n_labels, &regrets, columns, values),
         };
-        let scale = Scale {
-            units,
-            offset: offset.floor() as i128,
-            // Half a unit for each point and each leaf, the relative error of the products, and
-            // what the costs brought along.
-            slack: n_points as Cost
-                + 1
-                + (target * f64::EPSILON * 4.0) as Cost
-                + error.ceil() as Cost,
-        };
+        // Half a unit for each point and each leaf, the relative error of the products, and what
+        // the costs brought along.
+        let products = (target * f64::EPSILON * 4.0) as Cost;
+        let slack = n_points as Cost + 1 + products + error.ceil() as Cost;
+        let scale = Scale::new(units, offset.floor() as i128, slack);
         let feature_costs = in_units.map(|own| own.feature_costs);
         let rows = RowCosts { n_labels, regrets, stats, width, shown_unit };
         Ok(Parts { rows, leaf_cost: leaf_cost.round() as Cost, scale, feature_costs })

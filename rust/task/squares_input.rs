@@ -280,6 +280,7 @@ impl SquaresInput {
                 units,
                 offset: if constant { 0 } else { offset },
                 slack: (scale(harm, -unit) * (1.0 + 1e-9)).ceil() as Cost,
+                least: 0.0,
             },
             feature_costs: None,
             stated: Some(Arc::new(StatedSquares {

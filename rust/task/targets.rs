@@ -91,7 +91,7 @@ impl TargetsInput<'_> {
         Ok(Scaled {
             task: Box::new(task),
             leaf_cost,
-            scale: Scale { units: units as f64, offset: 0, slack },
+            scale: Scale::new(units as f64, 0, slack),
             feature_costs: None,
             stated: Some(Arc::new(stated)),
         })

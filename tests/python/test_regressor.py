@@ -305,6 +305,23 @@ def test_limits_and_threads():
     assert len(seen) == 2 and all(moment.gap >= 0 for moment in seen)
 
 
+def test_no_bound_is_negative():
+    """The means of single rows are rounded, and that may not show in a bound."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(400, 5)), rng.normal(size=400) * 7 + 152
+    seen = []
+
+    def once(moment):
+        seen.append(moment.lower_bound)
+        return False
+
+    model = OptimalTreeRegressor(max_depth=6, leaf_penalty=0.0, callback=once)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(X, y)
+    bounds = [*seen, *(lower for _, _, lower in model.certificate_.curve)]
+    assert min(bounds) >= 0 and model.lower_bound_ >= 0
+
+
 def test_cross_validation():
     X, y = table(150, 11)
     numbers = X.select(pl.col("a", "b").cast(pl.Float64)).to_numpy()

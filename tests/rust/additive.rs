@@ -107,7 +107,7 @@ fn made_up(case: &Case, rng: &mut Random) -> Result<Scaled> {
     let all: Vec<u32> = (0..case.n_points() as u32).collect();
     let whole = task.leaf(&task.sum_of(&all)).cost;
     let leaf_cost = rng.pick(&[0, 1, whole / 20, whole / 5]);
-    let scale = Scale { units: whole.max(1) as f64, offset: 0, slack: 0 };
+    let scale = Scale::new(whole.max(1) as f64, 0, 0);
     Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None, stated: None })
 }
 

@@ -66,7 +66,7 @@ fn search(task: Broken, many_cuts: bool) -> Result<Cost, Error> {
     let codes = vec![(0..n as u32).collect(), (0..n as u32).map(|at| at * 37 % n as u32).collect()];
     let points = Points::new(&columns, codes, vec![1; n])?;
     let task = Box::new(Broken { stats, ..task });
-    let scale = Scale { units: 1e6, offset: 0, slack: 0 };
+    let scale = Scale::new(1e6, 0, 0);
     let scaled = Scaled { task, leaf_cost: 3, scale, feature_costs: None, stated: None };
     let shape = Shape { max_depth: Some(3), ..Shape::default() };
     let problem = Problem::new(columns, points, scaled, shape)?;
@@ -148,7 +148,7 @@ fn statistics_of_the_wrong_width_are_refused() {
     let columns = vec![Column { name: "a".into(), kind: ColumnKind::Boolean, missing: false }];
     let codes = vec![(0..POINTS as u32).map(|at| at % 2).collect()];
     let points = Points::new(&columns, codes, vec![1; POINTS]).unwrap();
-    let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+    let scale = Scale::new(1.0, 0, 0);
     let scaled =
         Scaled { task: Box::new(task), leaf_cost: 0, scale, feature_costs: None, stated: None };
     let error = Problem::new(columns, points, scaled, Shape::default()).err().expect("refused");

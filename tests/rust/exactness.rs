@@ -258,7 +258,7 @@ fn counts_stay_counts() {
 /// A gap limit speaks of the caller's numbers, so that what rounding may hide counts, too.
 #[test]
 fn a_gap_limit_is_less_by_what_rounding_may_hide() {
-    let scale = Scale { units: 100.0, offset: 0, slack: 5 };
+    let scale = Scale::new(100.0, 0, 5);
     let run = || Run::new(Limits { gap: 0.1, ..Limits::default() }, scale, None);
     assert_eq!(run().report(10, 16), None);
     assert_eq!(run().report(10, 20), None);

@@ -189,7 +189,7 @@ fn lower_is_below_the_exact_quotient() {
         let units = (number(52)).max(1);
         let (bound, offset, slack) = (number(60), number(60), number(20) / 2);
         let offset = i128::from(if seed % 2 == 0 { offset } else { -offset });
-        let scale = Scale { units: units as f64, offset, slack };
+        let scale = Scale::new(units as f64, offset, slack);
         let least = i128::from((bound - slack).max(0)) + offset;
         let truth = Fraction(least, i128::from(units));
         assert!(compare(scale.lower(bound), truth).is_le(), "{scale:?} at {bound}");

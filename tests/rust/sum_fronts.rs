@@ -172,7 +172,7 @@ fn check(seed: u64, paths: PathMix, asked: &Asked) -> Result<(), String> {
         all = all.with_context(context).map_err(|e| e.to_string())?;
     }
     let limits = Limits { threads: asked.threads, time: asked.time, ..Limits::default() };
-    let run = Run::new(limits, Scale { units: 1.0, offset: 0, slack: 0 }, None);
+    let run = Run::new(limits, Scale::new(1.0, 0, 0), None);
     let found = problem.solve(1000, &run).map_err(|e| e.to_string())?;
     let mut oracle = Oracle { limited: &limited, problem: &all, axes: &axes, memo: HashMap::new() };
     let n = limited.case.n_points();

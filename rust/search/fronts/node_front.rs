@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_clock_ends_very_many_pairs() {
-        let scale = Scale { units: 1.0, offset: 0, slack: 0 };
+        let scale = Scale::new(1.0, 0, 0);
         for (time, most) in [(Some(Duration::ZERO), 2_000), (None, 4_000_000)] {
             let run = Run::new(Limits { time, ..Limits::default() }, scale, None);
             let entry = |bound| Entry { bound, leaves: 1, value: (), tree: Subtree::Leaf(0) };

@@ -5,7 +5,7 @@ use certree::task::{ClassInput, FrontTask, Labelled, Leaf, RowCosts, Scaled, Str
 
 use super::Random;
 
-pub const UNIT: Scale = Scale { units: 1.0, offset: 0, slack: 0 };
+pub const UNIT: Scale = Scale::new(1.0, 0, 0);
 
 /// The kinds of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
