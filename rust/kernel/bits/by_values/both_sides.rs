@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::partitions::{Partitions, Sizes, changes};
-use super::tables::{Sums, Table, add_pairs};
+use super::tables::{Sums, Table, add_pairs, mirror};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::{BothSides, Unfinished, vec_bytes, zeros};
@@ -62,6 +62,8 @@ pub struct TwoLevels {
     /// By value of a column: differences by pair of cells of its rows, and by cell at the end of
     /// each list.
     by_value: Vec<Vec<i64>>,
+    /// Likewise of all rows.
+    of_all: Vec<i64>,
     /// Likewise of the rows of a set of its values.
     of_set: Vec<i64>,
     /// The same in fewer bits.
@@ -100,6 +102,14 @@ impl TwoLevels {
         for (column, &(partition, _)) in partitions.columns.iter().enumerate() {
             of_partition[partition as usize].push(column);
         }
+        zeros(&mut self.of_all, partitions.n_cells() * (partitions.n_cells() + 1), 0)?;
+        for (index, sums) in segments.iter().enumerate() {
+            let difference = sums.difference / unit.divisor;
+            for row in look.view.segment(index) {
+                add(&mut self.of_all, partitions, partitions.of_row(row), difference);
+            }
+        }
+        mirror(&mut self.of_all, partitions.n_cells() + 1, partitions.n_cells());
         for (first, columns) in of_partition.iter().enumerate() {
             if columns.is_empty() {
                 continue;
@@ -133,6 +143,11 @@ impl TwoLevels {
         for table in &mut self.by_value[..of.len()] {
             zeros(table, n * (n + 1), 0)?;
         }
+        // The rows of the value that most have follow by subtraction.
+        let counts = &partitions.counts[of.clone()];
+        let Some((most, _)) = counts.iter().enumerate().max_by_key(|(_, count)| **count) else {
+            return Ok(());
+        };
         for (index, sums) in segments.iter().enumerate() {
             if (look.halt)() {
                 return Err(Unfinished::Stopped);
@@ -140,13 +155,23 @@ impl TwoLevels {
             let difference = sums.difference / unit.divisor;
             for row in look.view.segment(index) {
                 let cells = partitions.of_row(row);
-                let table = &mut self.by_value[cells[first] as usize - of.start];
-                add_pairs(table, n + 1, cells, difference);
-                for &cell in cells {
-                    table[cell as usize * (n + 1) + n] += difference;
+                let value = cells[first] as usize - of.start;
+                if value != most {
+                    add(&mut self.by_value[value], partitions, cells, difference);
                 }
             }
         }
+        let mut rest = std::mem::take(&mut self.by_value[most]);
+        rest.copy_from_slice(&self.of_all);
+        for (value, table) in self.by_value[..of.len()].iter_mut().enumerate() {
+            if value != most {
+                mirror(table, n + 1, n);
+                for (rest, sum) in rest.iter_mut().zip(table.iter()) {
+                    *rest -= sum;
+                }
+            }
+        }
+        self.by_value[most] = rest;
         Ok(())
     }
 
@@ -163,7 +188,8 @@ impl TwoLevels {
         let most_cells = partitions.ranges.iter().map(Range::len).max().unwrap_or(0);
         zeros(&mut self.of_set, n * (n + 1), 0)?;
         zeros(&mut self.small, n * (n + 1), 0)?;
-        zeros(&mut self.costs, 1 << of.len(), 0)?;
+        // Rows that the view leaves out cost nothing but their leaf.
+        zeros(&mut self.costs, 1 << of.len(), look.ask.leaf_cost)?;
         let (mut set, mut sums) = (0usize, Sums::default());
         for (cell, has) in changes(of.len()) {
             if (look.halt)() {
@@ -193,6 +219,7 @@ impl TwoLevels {
     pub fn bytes(&self) -> usize {
         self.by_value.iter().map(vec_bytes).sum::<usize>()
             + vec_bytes(&self.by_value)
+            + vec_bytes(&self.of_all)
             + vec_bytes(&self.of_set)
             + vec_bytes(&self.small)
             + vec_bytes(&self.costs)
@@ -205,10 +232,20 @@ impl TwoLevels {
     /// Bytes that this takes, with what it gives back.
     pub fn bytes_for(sizes: &Sizes, questions: usize) -> usize {
         let (n, most) = (sizes.n_cells(), sizes.most_cells());
-        let tables = (most + 1) * size_of::<i64>() + size_of::<i32>();
+        let tables = (most + 2) * size_of::<i64>() + size_of::<i32>();
         let by_cell = (n + 1) * (size_of::<Batch>() + 2 * size_of::<i32>()) + n * 8;
         let of_columns = questions * (2 * size_of::<Cost>() + 2 * size_of::<usize>());
         n * (n + 1) * tables + (size_of::<Cost>() << most) + by_cell + of_columns
+    }
+}
+
+/// Add a row to sums by pair of cells, and by cell.
+#[inline(always)]
+fn add(table: &mut [i64], partitions: &Partitions, cells: &[u32], difference: i64) {
+    let n = partitions.n_cells();
+    add_pairs(table, n + 1, cells, difference);
+    for &cell in cells {
+        table[cell as usize * (n + 1) + n] += difference;
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Partitions {
     pub ranges: Vec<Range<usize>>,
     /// By row and partition: the cell.
     cells: Vec<u32>,
+    /// By cell: how many rows of the view it has.
+    pub counts: Vec<u32>,
     /// By column of the view: its partition, and the cells of it on the 1 side, as bits.
     pub columns: Vec<(u32, u32)>,
 }
@@ -137,8 +139,14 @@ impl Partitions {
                 self.cells.push(range.start as u32 + side as u32);
             }
         }
+        self.counts.clear();
+        self.counts.resize(end, 0);
+        for &cell in &self.cells {
+            self.counts[cell as usize] += 1;
+        }
     }
 
+    #[inline(always)]
     pub fn n_cells(&self) -> usize {
         self.ranges.last().map_or(0, |range| range.end)
     }
@@ -150,13 +158,16 @@ impl Partitions {
     }
 
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.ranges) + vec_bytes(&self.cells) + vec_bytes(&self.columns)
+        vec_bytes(&self.ranges)
+            + vec_bytes(&self.cells)
+            + vec_bytes(&self.counts)
+            + vec_bytes(&self.columns)
     }
 
     /// Bytes that the partitions of a view take.
     pub fn bytes_for(sizes: &Sizes) -> usize {
         let own = sizes.n_partitions() * size_of::<Range<usize>>();
-        own + sizes.rows * sizes.n_partitions() * 4 + sizes.questions * 8
+        own + (sizes.rows * sizes.n_partitions() + sizes.n_cells()) * 4 + sizes.questions * 8
     }
 }
 

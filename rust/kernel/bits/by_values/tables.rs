@@ -106,6 +106,10 @@ impl Table {
                 }
             }
         }
+        mirror(&mut self.differences, n, n);
+        if counts_rows {
+            mirror(&mut self.rows, n, n);
+        }
         Ok(())
     }
 
@@ -141,13 +145,23 @@ impl Table {
     }
 }
 
-/// Add to all pairs of a row's cells, in tables of `stride` numbers by cell.
+/// Add to all pairs of a row's cells, in tables of `stride` numbers by cell: to each pair once, the
+/// smaller cell first. `mirror` ends it.
 #[inline(always)]
 pub fn add_pairs(to: &mut [i64], stride: usize, cells: &[u32], more: i64) {
-    for &first in cells {
+    for (at, &first) in cells.iter().enumerate() {
         let to = &mut to[first as usize * stride..][..stride];
-        for &then in cells {
+        for &then in &cells[at..] {
             to[then as usize] += more;
+        }
+    }
+}
+
+/// Take over what was added to each pair of so many cells, with the larger one first.
+pub fn mirror(table: &mut [i64], stride: usize, cells: usize) {
+    for first in 0..cells {
+        for then in first + 1..cells {
+            table[then * stride + first] = table[first * stride + then];
         }
     }
 }
