@@ -159,6 +159,15 @@ impl Lookahead {
     }
 }
 
+/// What both sides of every column of a view cost as the best trees of some depth, leaf penalties and
+/// all.
+#[derive(Debug)]
+pub struct BothSides {
+    pub costs: Vec<[Cost; 2]>,
+    /// Whether there are such trees; if not, none costs less.
+    pub are_exact: bool,
+}
+
 /// Asked now and then by what may take long; `true` ends it.
 pub type Halt<'a> = &'a dyn Fn() -> bool;
 

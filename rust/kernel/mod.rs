@@ -8,5 +8,5 @@ pub mod bits;
 mod look;
 pub mod ranks;
 
-pub use bits::{Counts, Kernel};
-pub use look::{Ask, Lookahead, Side, SplitPrice, Unfinished};
+pub use bits::{ByValues, Counts, Kernel};
+pub use look::{Ask, BothSides, Lookahead, Side, SplitPrice, Unfinished};

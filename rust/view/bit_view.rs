@@ -4,6 +4,7 @@
 //! alike form a segment, so that a popcount over a segment is a sum. Weights are cut into powers of
 //! two: an entry of weight 5 stands in the segments of 4 and of 1.
 
+use super::free_columns::FreeColumns;
 use super::nesting::Nesting;
 use super::path_context::PathContext;
 use crate::bits::Level;
@@ -58,6 +59,8 @@ pub struct BitView {
     pub all_rows: bool,
     /// Of questions whose rows are summed, not counted; else it knows of none.
     pub nesting: Nesting,
+    /// Columns of which any set of values may be asked, where sums by value may be of use.
+    pub free: FreeColumns,
     pub root: View,
 }
 
@@ -79,6 +82,8 @@ pub struct View {
     pub ends: Vec<u32>,
     /// `BitView::width` numbers by entry.
     pub costs: Vec<Cost>,
+    /// By entry: its value of each free column.
+    pub values: Vec<u8>,
 }
 
 impl BitView {
@@ -89,6 +94,7 @@ impl BitView {
             + self.segments.capacity() * size_of::<Segment>()
             + self.context.as_ref().map_or(0, PathContext::bytes)
             + self.nesting.bytes()
+            + self.free.bytes()
     }
 }
 
@@ -131,11 +137,17 @@ impl View {
         self.len == 0
     }
 
+    /// How many values each row has: one of each free column.
+    pub fn n_values(&self) -> usize {
+        self.values.len().checked_div(self.len).unwrap_or(0)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.bits.capacity() * 8
             + self.keys.capacity() * 16
             + self.costs.capacity() * 8
+            + self.values.capacity()
             + (self.columns.capacity() + self.ends.capacity()) * 4
     }
 
@@ -145,6 +157,7 @@ impl View {
         more((self.len + 1) * self.stride, into.bits.capacity(), 8)
             + more(self.len + 1, into.keys.capacity(), 16)
             + more(self.costs.len(), into.costs.capacity(), 8)
+            + more(self.values.len(), into.values.capacity(), 1)
     }
 
     /// Where a segment's rows are.
@@ -205,7 +218,7 @@ impl View {
         varying: &mut Vec<u64>,
     ) {
         let to = (column, side == 1);
-        if !keys && self.costs.is_empty() {
+        if !keys && self.costs.is_empty() && self.values.is_empty() {
             match self.stride {
                 1 => return self.select::<1>(to, level, out, varying),
                 2 => return self.select::<2>(to, level, out, varying),
@@ -233,6 +246,7 @@ impl View {
         out.stride = STRIDE;
         out.keys.clear();
         out.costs.clear();
+        out.values.clear();
         out.ends.clear();
         out.bits.resize(self.len * STRIDE + 8, 0);
         let (mut any, mut all) = ([0; STRIDE], [u64::MAX; STRIDE]);
@@ -261,11 +275,13 @@ impl View {
     ) {
         let stride = if STRIDE > 0 { STRIDE } else { self.stride };
         let width = self.costs.len().checked_div(self.len).unwrap_or(0);
+        let n_values = self.n_values();
         out.columns.clear();
         out.columns.extend_from_slice(&self.columns);
         out.stride = stride;
         out.ends.clear();
         out.costs.clear();
+        out.values.clear();
         // Rows are written whether they stay or not, and the next one overwrites those that do not.
         out.bits.reserve_exact(((self.len + 1) * stride).saturating_sub(out.bits.len()));
         out.bits.resize((self.len + 1) * stride, 0);
@@ -299,6 +315,9 @@ impl View {
                 }
                 if width > 0 && take == 1 {
                     out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
+                }
+                if n_values > 0 && take == 1 {
+                    out.values.extend_from_slice(&self.values[row * n_values..][..n_values]);
                 }
                 n += take as usize;
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::bit_view::{BitView, Cut, Fingerprint, Segment, View, from_key};
 use super::entries::{Entries, segment};
+use super::free_columns::FreeColumns;
 use super::nesting::Nesting;
 use super::path_context::{PathContext, alike};
 use super::questions;
@@ -31,6 +32,7 @@ pub struct Layout<'a> {
     unavoidable_cost: Cost,
     keys: Vec<Fingerprint>,
     questions: Vec<Cut>,
+    free: FreeColumns,
 }
 
 impl<'a> Layout<'a> {
@@ -56,6 +58,13 @@ impl<'a> Layout<'a> {
         }
         let class_of = alike(feature_costs, context, features);
         let questions = questions::distinct(features, points, &entries, &keys, &class_of);
+        let free = match feature_costs.is_none() && context.is_none() && has_two_labels(task) {
+            true => {
+                let of = |question: &Cut| features.get(question.feature.index());
+                FreeColumns::of(features, &questions.iter().map(of).collect::<Vec<_>>())
+            }
+            false => FreeColumns::default(),
+        };
         Some(Layout {
             features,
             points,
@@ -69,6 +78,7 @@ impl<'a> Layout<'a> {
             unavoidable_cost,
             keys,
             questions,
+            free,
         })
     }
 
@@ -86,6 +96,7 @@ impl<'a> Layout<'a> {
         lists.sum::<usize>()
             + self.keys.capacity() * size_of::<Fingerprint>()
             + self.questions.capacity() * size_of::<Cut>()
+            + self.free.bytes()
     }
 
     fn stride(&self) -> usize {
@@ -113,7 +124,10 @@ impl<'a> Layout<'a> {
 
     /// Bytes of the root's bits, keys, and costs.
     pub fn view_bytes(&self) -> usize {
-        let row = self.stride() * 8 + size_of::<Fingerprint>() + self.width() * size_of::<Cost>();
+        let row = self.stride() * 8
+            + size_of::<Fingerprint>()
+            + self.width() * size_of::<Cost>()
+            + self.free.len();
         self.n_rows().saturating_mul(row) + self.questions.len() * size_of::<u32>()
     }
 
@@ -130,6 +144,7 @@ impl<'a> Layout<'a> {
         };
         root.keys.try_reserve_exact(n_rows).ok()?;
         root.costs.try_reserve_exact(n_rows * width).ok()?;
+        root.values.try_reserve_exact(n_rows * self.free.len()).ok()?;
         // A block of points at a time; each segment has its points in ascending order.
         let mut starts = vec![0; self.entries.len()];
         let mut block = Vec::new();
@@ -155,6 +170,7 @@ impl<'a> Layout<'a> {
                 let point = point as usize;
                 root.keys.push(if seen[point] { [0; 2] } else { from_key(self.keys[point]) });
                 seen[point] = true;
+                root.values.extend(self.free.values(self.points, point));
                 if width > 0 {
                     match self.task.structure() {
                         Structure::Labels(task) => {
@@ -189,6 +205,7 @@ impl<'a> Layout<'a> {
             width,
             unavoidable_cost: self.unavoidable_cost,
             nesting,
+            free: self.free,
             root,
         })
     }
@@ -213,6 +230,11 @@ impl BitView {
             .and_then(|layout| layout.fill(&never))
             .expect("memory for the view")
     }
+}
+
+/// Whether a leaf answers with one of two labels, as the kernels that sum by value want it.
+fn has_two_labels(task: &dyn Task) -> bool {
+    task.structure().classes().is_some_and(|classes| classes.n_labels() == 2)
 }
 
 /// Whether a question that is allowed below some split is allowed in its place.

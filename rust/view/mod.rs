@@ -2,6 +2,7 @@
 
 mod bit_view;
 mod entries;
+mod free_columns;
 mod layout;
 mod nesting;
 mod offer;
@@ -12,6 +13,7 @@ mod seen_rows;
 mod subset;
 
 pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
+pub use free_columns::{FreeColumns, ValueSet};
 pub use layout::{Layout, Paths};
 pub use nesting::Nesting;
 pub use offer::{Bans, Offer};

@@ -8,11 +8,13 @@ impl View {
     /// are left out, because whoever has a mask knows the rows by it.
     pub fn subset(&self, rows: &[u64], level: Level, out: &mut View) {
         let (stride, width) = (self.stride, self.costs.len().checked_div(self.len).unwrap_or(0));
+        let n_values = self.n_values();
         out.columns.clone_from(&self.columns);
         out.stride = stride;
         out.bits.clear();
         out.keys.clear();
         out.costs.clear();
+        out.values.clear();
         out.ends.clear();
         let (mut any, mut all) = (vec![0u64; stride], vec![u64::MAX; stride]);
         let mut n = 0;
@@ -27,6 +29,7 @@ impl View {
                 all[word] &= bits;
             }
             out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
+            out.values.extend_from_slice(&self.values[row * n_values..(row + 1) * n_values]);
             n += 1;
         }
         out.ends.resize(self.ends.len(), n);

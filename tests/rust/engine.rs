@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::common::judge::{ensure, recompute, tree_is_sound};
 use crate::common::paths::{PathMix, PathRule, random_rules};
-use crate::common::problems::{ColumnMix, LossKind, Options};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_seeds};
 use certree::bits::Level;
 use certree::cost::Cost;
+use certree::kernel::ByValues;
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::best_first::{Options as Search, solve};
@@ -30,6 +31,7 @@ fn searches() -> Vec<Search> {
                 similarity: on(2),
                 three_leaves: on(3),
                 k_means: on(0) == on(1),
+                by_values: [ByValues::Always, ByValues::WherePaid, ByValues::Never][switches % 3],
                 ..Search::default()
             });
         }
@@ -99,6 +101,28 @@ fn small_cases_agree_with_the_oracle() {
     for_seeds(150, &boolean, agrees_with_oracle);
     for_seeds(100, &Options { prices: true, ..Options::default() }, agrees_with_oracle);
     for_seeds(150, &Options { paths: PathMix::Any, ..Options::default() }, agrees_with_oracle);
+}
+
+/// Columns of so many values that sums by value are kept.
+#[test]
+fn columns_that_offer_all_sets() {
+    let options = Options {
+        columns: ColumnMix::LargeSets,
+        min_points: 6,
+        max_columns: 4,
+        ..Options::default()
+    };
+    for limits in [ShapeMix::Any, ShapeMix::MinRows, ShapeMix::Leaves] {
+        for loss in [LossKind::Accuracy, LossKind::Weighted, LossKind::CostMatrix] {
+            let options = Options { limits, loss, ..options.clone() };
+            for_seeds(25, &options, |case| {
+                let mut case = case.clone();
+                // Both sides are asked for below the root of three levels, and of four.
+                case.shape.max_depth = Some(3 + (case.n_points() % 2) as u32);
+                agrees_with_oracle(&case)
+            });
+        }
+    }
 }
 
 #[test]

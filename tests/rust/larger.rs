@@ -2,7 +2,7 @@
 //! blocks that kernels work in; depth two or three, every tree of which is tried.
 
 use crate::common::judge::agrees_with;
-use crate::common::problems::{ColumnMix, LossKind, Options};
+use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, exhaustive, for_seeds};
 
 /// At the largest depth that can be listed in a moment.
@@ -44,6 +44,17 @@ fn many_points() {
 #[test]
 fn many_boolean_columns() {
     for_seeds(500, &Options { columns: ColumnMix::Boolean, ..larger(60, 80) }, agrees);
+}
+
+/// Where sums by value pay.
+#[test]
+fn sets() {
+    use LossKind::{Accuracy, CostMatrix, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix] {
+        let options = Options { loss, columns: ColumnMix::LargeSets, ..larger(400, 5) };
+        for_seeds(150, &options, agrees);
+        for_seeds(50, &Options { limits: ShapeMix::MinRows, ..options }, agrees);
+    }
 }
 
 #[test]

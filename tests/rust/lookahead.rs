@@ -7,8 +7,9 @@ use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, Loss, Random, for_seeds, sets};
 use certree::bits::Level;
 use certree::cost::{Cost, INFINITE};
-use certree::kernel::{Ask, Kernel, Lookahead};
+use certree::kernel::{Ask, BothSides, ByValues, Kernel, Lookahead};
 use certree::problem::Problem;
+use certree::search::brute::Brute;
 use certree::view::{BitView, Cut, Offer, View};
 
 /// A node: its rows as a kernel sees them, and as a set of points.
@@ -141,7 +142,78 @@ fn sides_and_stumps(
             if problem.shape.min_leaf_rows > 1 {
                 equal(&at("rows"), known.rows, sets::rows(problem, set) as i64)?;
             }
-            equal(&at("stump"), look.stumps[column][side], stump(problem, bits, node, set))?;
+            let told = look.stumps[column][side];
+            let (told, best) = match look.has_overlaps() {
+                true => (told, stump(problem, bits, node, set)),
+                // By value, a stump that is no better than a leaf may be any, or none.
+                false => (told.min(known.leaf), stump(problem, bits, node, set).min(known.leaf)),
+            };
+            equal(&at("stump"), told, best)?;
+        }
+    }
+    Ok(())
+}
+
+/// What sums by value tell, where columns offer all sets of their values: a look, and what both
+/// sides of every column cost as the best trees of two levels.
+fn check_by_values(case: &Case) -> Result<(), String> {
+    let mut case = case.clone();
+    if let Loss::Classes(input) = &mut case.loss
+        && input.n_labels != 2
+    {
+        input.costs = (0..input.n_classes).flat_map(|class| [0.5 + class as f64, 1.0]).collect();
+        input.n_labels = 2;
+    }
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let rng = &mut Random::new(case.n_points() as u64 + 99 * case.codes.len() as u64);
+    let count_rows = problem.shape.min_leaf_rows > 1;
+    let task = problem.task.as_ref();
+    let bits = BitView::new(&problem.features, &problem.points, task, count_rows);
+    let min_rows = problem.shape.min_leaf_rows as i64;
+    let leaf_cost = problem.leaf_cost;
+    let ask = Ask { min_rows, stumps: true, leaf_cost, ..Ask::default() };
+    let mut oracle = Brute::new(&problem);
+    for level in Level::all() {
+        let mut kernel = Kernel::with(&bits, task, level, ByValues::Always);
+        let mut look = Lookahead::default();
+        for _ in 0..3 {
+            let node = random_node(rng, &problem, &bits, level);
+            let never = || false;
+            kernel.look(&node.view, ask, None, &never, &mut look).expect("nobody stops it");
+            sides_and_stumps(&problem, &bits, &node, &look)
+                .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
+            let bytes = kernel.bytes_for_both_sides(&node.view, 3);
+            ensure(bytes.is_some() || bits.free.is_empty(), || "no both sides".into())?;
+            let found = kernel.both_sides(&node.view, ask, 3, &never, &look);
+            if let Some(both) = found.expect("nobody stops it") {
+                both_sides(&problem, &bits, &node, &both, &mut oracle)
+                    .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn both_sides(
+    problem: &Problem,
+    bits: &BitView,
+    node: &Node,
+    both: &BothSides,
+    oracle: &mut Brute,
+) -> Result<(), String> {
+    for (column, costs) in both.costs.iter().enumerate() {
+        let sides = sets::sides(problem, node.set, question(bits, &node.view, column));
+        for (side, set) in sides.into_iter().enumerate().filter(|&(_, set)| set != 0) {
+            // What views leave out, every tree pays.
+            let unavoidable = sets::least(problem, set) - least(problem, set);
+            let best = sets::optimum(oracle, set, (2, None)) - unavoidable;
+            let told = costs[side];
+            let right = if both.are_exact { told == best } else { told <= best };
+            ensure(right, || format!("column {column} side {side} costs {best}, not {told}"))?;
+            // Weights of many bits lose a little of what all rows cost, and nothing else does.
+            let lost = worst(problem, node.set) / (1 << 20) + 1;
+            let near = problem.shape.min_leaf_rows > 1 || best - told <= lost;
+            ensure(near, || format!("column {column} side {side} costs {best}, not {told}"))?;
         }
     }
     Ok(())
@@ -349,6 +421,23 @@ fn what_rows_pay() {
             });
             check_prices(&fine)
         });
+    }
+}
+
+#[test]
+fn sums_by_value() {
+    use LossKind::{Accuracy, CostMatrix, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix] {
+        let few = Options {
+            columns: ColumnMix::LargeSets,
+            min_points: 4,
+            max_points: 13,
+            max_columns: 4,
+            loss,
+            ..Options::default()
+        };
+        for_seeds(120, &few, check_by_values);
+        for_seeds(60, &Options { limits: ShapeMix::MinRows, ..few }, check_by_values);
     }
 }
 

@@ -158,8 +158,14 @@ fn memory_is_what_it_says_and_limits_are_kept() {
     values.columns[0].kind = ColumnKind::Category((0..100_000).map(|v| v.to_string()).collect());
     values.codes[0] = (0..100_000).collect();
     let stump = built(values, 0.0, Some(1));
-    let searches: [(&str, Search); 8] = [
+    let mut values = noise(3_000, 6, 8, 2, 7);
+    for column in &mut values.columns {
+        column.kind = ColumnKind::Sets((0..9).map(|v| v.to_string()).collect());
+    }
+    let sets = built(values, 0.0, Some(4));
+    let searches: [(&str, Search); 9] = [
         ("stump", &|limits| additive(&stump, limits)),
+        ("sets", &|limits| additive(&sets, limits)),
         ("deep", &|limits| additive(&deep, limits)),
         ("shallow", &|limits| additive(&shallow, limits)),
         ("wide", &|limits| additive(&wide, limits)),

@@ -2,8 +2,7 @@
 
 use super::lanes::Blocks;
 use crate::bits::Level;
-use crate::cost::Cost;
-use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
+use crate::kernel::look::{Ask, BothSides, Halt, Lookahead, Unfinished};
 use crate::view::{Bans, BitView, Offer, View};
 
 /// One look: the node, and what is to be found out.
@@ -48,13 +47,19 @@ pub trait BitKernel {
         _look: &Look,
         _levels: usize,
         _seen: &Lookahead,
-    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+    ) -> Result<Option<BothSides>, Unfinished> {
         Ok(None)
     }
 
-    /// How many bytes that takes, of so many columns.
-    fn bytes_for_both_sides(&self, _columns: usize, _levels: usize) -> Option<usize> {
+    /// How many bytes that takes, of a view; none where the kernel does not find them, or not for
+    /// less.
+    fn bytes_for_both_sides(&self, _view: &View, _levels: usize) -> Option<usize> {
         None
+    }
+
+    /// Bytes that a look takes beside lanes, at most.
+    fn bytes_for_look(&self, _view: &View) -> usize {
+        0
     }
 
     /// The part of `look` that sums the rows of every pair, alone, for benches.

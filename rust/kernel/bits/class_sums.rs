@@ -9,7 +9,7 @@ use super::pair_tables::{PairTable, SumsPairs};
 use super::tally::{ClassTally, Tile};
 use crate::bits::LANES;
 use crate::cost::Cost;
-use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{BothSides, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
 
@@ -213,18 +213,18 @@ impl BitKernel for ClassSums<'_> {
         look: &Look,
         levels: usize,
         seen: &Lookahead,
-    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+    ) -> Result<Option<BothSides>, Unfinished> {
         let ClassSums { task, tile, blocks, sets, .. } = self;
         let mut sums = Tables { n_stats: task.width(), min_rows: look.ask.min_rows, tile, blocks };
         let found = sets.best(look, *task, &mut sums, levels, seen)?;
         match task.failure() {
-            None => Ok(Some(found)),
+            None => Ok(Some(BothSides { costs: found, are_exact: true })),
             Some(_) => Err(Unfinished::TaskFailed),
         }
     }
 
-    fn bytes_for_both_sides(&self, columns: usize, levels: usize) -> Option<usize> {
-        Some(ColumnSets::bytes_for(columns, levels, self.task.width() + 1))
+    fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
+        ColumnSets::bytes_for(view, levels, self.task.width() + 1)
     }
 
     fn sum_pairs(&mut self, look: &Look) {

@@ -18,6 +18,7 @@
 
 use super::bit_kernel::Look;
 use super::cells::{Cells, Row};
+use super::lanes::lanes_of;
 use super::pair_tables::{PairTable, SumsPairs, clear};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
@@ -192,7 +193,7 @@ const MOST_COLUMNS: usize = 256;
 const MOST_COLUMNS_OF_FOUR: usize = 96;
 
 /// How large sets may be, of so many columns.
-pub fn most_levels(columns: usize) -> usize {
+fn most_levels(columns: usize) -> usize {
     match columns {
         0..2 => 0,
         2..=MOST_COLUMNS_OF_FOUR => 4,
@@ -202,11 +203,15 @@ pub fn most_levels(columns: usize) -> usize {
 }
 
 impl ColumnSets {
-    /// Bytes that this takes for so many columns and levels.
-    pub fn bytes_for(n: usize, levels: usize, width: usize) -> usize {
+    /// Bytes that this takes for so many levels; none where the view has too many columns.
+    pub fn bytes_for(view: &View, levels: usize, width: usize) -> Option<usize> {
+        let n = view.columns.len();
         let values: usize = (1..levels).map(|m| Values::len(n, m)).sum();
         let tables = if levels > 3 { n + 2 } else { 3 };
-        values * size_of::<Cost>() + tables * PairTable::bytes_for(n, width)
+        // The rows with one column and with two, and the lanes of some of them.
+        let views = 2 * view.bytes() + lanes_of(view);
+        let own = values * size_of::<Cost>() + tables * PairTable::bytes_for(n, width);
+        (levels <= most_levels(n)).then_some(own + views)
     }
 
     pub fn bytes(&self) -> usize {

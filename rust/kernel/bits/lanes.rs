@@ -98,3 +98,8 @@ impl Blocks {
         &self.words[block * self.groups + from..block * self.groups + to]
     }
 }
+
+/// Bytes that the lanes of a view take, at least.
+pub fn lanes_of(view: &View) -> usize {
+    if view.costs.is_empty() { view.bits.len() * 8 } else { 0 }
+}

@@ -7,6 +7,7 @@
 //! file with a type that implements [`BitKernel`], and list it there.
 
 mod bit_kernel;
+mod by_values;
 mod cells;
 mod class_costs;
 mod class_sums;
@@ -25,21 +26,29 @@ mod tally;
 mod two_costs;
 mod uniform;
 
+pub use by_values::ByValues;
 pub use counts::Counts;
 
 use crate::bits::Level;
-use crate::cost::Cost;
-use crate::kernel::look::{Ask, Halt, Lookahead, Unfinished};
+use crate::kernel::look::{Ask, BothSides, Halt, Lookahead, Unfinished};
 use crate::task::{Structure, Task};
 use crate::view::{BitView, Fingerprint, Offer, View};
 use bit_kernel::{BitKernel, Look};
-use lanes::Blocks;
+use by_values::SumsByValue;
+use lanes::{Blocks, lanes_of};
 
 /// The kernels that a task offers, the fastest first. The last one takes every node.
-fn candidates<'a>(bits: &'a BitView, task: &'a dyn Task) -> Vec<Box<dyn BitKernel + 'a>> {
+fn candidates<'a>(
+    bits: &'a BitView,
+    task: &'a dyn Task,
+    by_values: ByValues,
+) -> Vec<Box<dyn BitKernel + 'a>> {
     let mut kernels: Vec<Box<dyn BitKernel + 'a>> = Vec::new();
     match task.structure() {
         Structure::Classes(classes) => {
+            if let Some(kernel) = SumsByValue::new(bits, classes, by_values) {
+                kernels.push(Box::new(kernel));
+            }
             if let Some(kernel) = uniform::Uniform::new(classes) {
                 kernels.push(Box::new(kernel));
             }
@@ -66,16 +75,24 @@ pub struct Kernel<'a> {
     level: Level,
     candidates: Vec<Box<dyn BitKernel + 'a>>,
     blocks: Blocks,
+    /// Whether these are of the view that was looked at last.
+    has_lanes: bool,
     fingerprints: fingerprints::Scratch,
 }
 
 impl<'a> Kernel<'a> {
     pub fn new(bits: &'a BitView, task: &'a dyn Task, level: Level) -> Self {
+        Kernel::with(bits, task, level, ByValues::default())
+    }
+
+    /// As above, with a switch for tests.
+    pub fn with(bits: &'a BitView, task: &'a dyn Task, level: Level, by_values: ByValues) -> Self {
         Kernel {
             bits,
             level,
-            candidates: candidates(bits, task),
+            candidates: candidates(bits, task, by_values),
             blocks: Blocks::default(),
+            has_lanes: false,
             fingerprints: fingerprints::Scratch::default(),
         }
     }
@@ -88,8 +105,9 @@ impl<'a> Kernel<'a> {
     }
 
     /// Bytes of scratch memory that a look at such a view takes, at least.
-    pub fn bytes_for(view: &View) -> usize {
-        if view.costs.is_empty() { view.bits.len() * 8 } else { 0 }
+    pub fn bytes_for(&self, view: &View) -> usize {
+        let beside = self.candidates.iter().map(|kernel| kernel.bytes_for_look(view));
+        lanes_of(view) + beside.max().unwrap_or(0)
     }
 
     /// Look at a node. Only columns that vary in the view should be in it; others cost time. `halt`
@@ -121,8 +139,9 @@ impl<'a> Kernel<'a> {
         if let Some(offer) = offer.filter(|offer| offer.forbids()) {
             out.forbid((0..view.columns.len()).map(|column| offer.is_forbidden(column)));
         }
-        let Kernel { bits, level, candidates, blocks, .. } = self;
+        let Kernel { bits, level, candidates, blocks, has_lanes, .. } = self;
         let (bits, level) = (*bits, *level);
+        *has_lanes = false;
         let look = Look { bits, view, blocks, level, ask, offer, halt };
         let kernel = chosen(candidates, &look);
         if kernel.glance(&look, out) {
@@ -130,23 +149,19 @@ impl<'a> Kernel<'a> {
         }
         if kernel.counts_lanes() {
             blocks.fill(view, level)?;
+            *has_lanes = true;
         }
         kernel.look(&Look { bits, view, blocks, level, ask, offer, halt }, out)
     }
 
     /// How many bytes `both_sides` takes for a view; none where it has nothing to say.
     pub fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
-        let [kernel] = &self.candidates[..] else { return None };
-        let n = view.columns.len();
-        let fits = self.bits.context.is_none() && levels <= column_sets::most_levels(n);
-        let bytes = kernel.bytes_for_both_sides(n, levels).filter(|_| fits)?;
-        // The rows with one column and with two, and the lanes of some of them.
-        Some(bytes + 2 * view.bytes() + Kernel::bytes_for(view))
+        let kernel = self.candidates.first().filter(|_| self.bits.context.is_none())?;
+        kernel.bytes_for_both_sides(view, levels)
     }
 
-    /// The costs of both sides of every column as the best trees of `levels` − 1 levels, leaf
-    /// penalties and all, if the kernel knows a faster way to them than to look at each side. `seen`
-    /// is the look at the same view.
+    /// What both sides of every column cost as the best trees of `levels` − 1 levels, if the kernel
+    /// knows a faster way to them than to look at each side. `seen` is the look at the same view.
     pub fn both_sides(
         &mut self,
         view: &View,
@@ -154,10 +169,13 @@ impl<'a> Kernel<'a> {
         levels: usize,
         halt: Halt,
         seen: &Lookahead,
-    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+    ) -> Result<Option<BothSides>, Unfinished> {
         let Kernel { bits, level, candidates, blocks, .. } = self;
         let look = Look { bits, view, blocks, level: *level, ask, offer: None, halt };
-        chosen(candidates, &look).both_sides(&look, levels, seen)
+        match candidates.first_mut() {
+            Some(kernel) => kernel.both_sides(&look, levels, seen),
+            None => Ok(None),
+        }
     }
 
     /// The first part of `look` alone: turn rows into lanes, if they are to be counted so.
@@ -177,9 +195,9 @@ impl<'a> Kernel<'a> {
     }
 
     /// Whether all of a node's fingerprints come cheaper at once than one by one: only from lanes
-    /// by entry.
+    /// by entry, and where there are lanes.
     fn prints_all(&self) -> bool {
-        self.bits.width == 0
+        self.bits.width == 0 && self.has_lanes
     }
 
     /// Bytes of scratch memory that `fingerprints` takes beyond what there is.

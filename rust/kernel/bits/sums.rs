@@ -7,7 +7,7 @@ use super::pair_sums::{self, PairSums, Tile};
 use super::pair_tables::{PairTable, SumsPairs};
 use crate::bits::LANES;
 use crate::cost::Cost;
-use crate::kernel::look::{Halt, Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{BothSides, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
 
@@ -201,20 +201,20 @@ impl BitKernel for NumberSums<'_> {
         look: &Look,
         levels: usize,
         seen: &Lookahead,
-    ) -> Result<Option<Vec<[Cost; 2]>>, Unfinished> {
+    ) -> Result<Option<BothSides>, Unfinished> {
         let n_stats = look.bits.n_stats;
         let rows = (look.ask.min_rows > 1).then_some(n_stats + 2);
         let kept = (0..n_stats).chain(rows).collect();
         let mut sums = Tables { sums: &mut self.sums, kept };
         let found = self.sets.best(look, self.task, &mut sums, levels, seen)?;
         match self.task.failure() {
-            None => Ok(Some(found)),
+            None => Ok(Some(BothSides { costs: found, are_exact: true })),
             Some(_) => Err(Unfinished::TaskFailed),
         }
     }
 
-    fn bytes_for_both_sides(&self, columns: usize, levels: usize) -> Option<usize> {
-        Some(ColumnSets::bytes_for(columns, levels, self.task.width() + 1))
+    fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
+        ColumnSets::bytes_for(view, levels, self.task.width() + 1)
     }
 
     fn sum_pairs(&mut self, look: &Look) {

@@ -10,7 +10,7 @@ use super::descend::Worker;
 use super::frame::Frame;
 use super::node::Node;
 use crate::cost::INFINITE;
-use crate::kernel::{Ask, Unfinished};
+use crate::kernel::{Ask, BothSides, Unfinished};
 use crate::run::Status;
 use crate::search::common::sync::lock;
 
@@ -40,7 +40,7 @@ impl Worker<'_, '_> {
         if let Err(Unfinished::TaskFailed) = found {
             run.stop(Status::Interrupted);
         }
-        let Some(costs) = found? else { return Ok(()) };
+        let Some(BothSides { costs, are_exact }) = found? else { return Ok(()) };
         let mut state = lock(&node.state);
         let Some(all) = state.alternatives.as_mut() else { return Ok(()) };
         for alternative in &mut all.list {
@@ -49,10 +49,12 @@ impl Worker<'_, '_> {
                 alternative.tighten(side, cost, alternative.upper[side]);
             }
         }
-        // The others cost more than one of these, which is known exactly.
         let least = all.list.iter().map(Alternative::sum_lower).min().unwrap_or(INFINITE);
-        let prune = |all: &mut Alternatives<Node>| all.prune(least.saturating_add(1));
-        self.shared.account.change(&mut **all, prune);
+        if are_exact {
+            // The others cost more than one of these.
+            let prune = |all: &mut Alternatives<Node>| all.prune(least.saturating_add(1));
+            self.shared.account.change(&mut **all, prune);
+        }
         let least = least.min(node.upper());
         node.raise(least);
         self.shared.check(node);

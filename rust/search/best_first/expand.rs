@@ -11,7 +11,7 @@ use super::table::Entry;
 use crate::bits::LANES;
 use crate::bounds::{Bound, leaf};
 use crate::cost::Cost;
-use crate::kernel::{Ask, Kernel, Lookahead, Unfinished};
+use crate::kernel::{Ask, Lookahead, Unfinished};
 use crate::run::Status;
 use crate::search::common::sync::lock;
 use crate::view::Fingerprint;
@@ -159,18 +159,34 @@ impl<'a> Worker<'a, '_> {
         budget: Budget,
         target: Cost,
     ) -> Result<(), Unfinished> {
+        let both_sides_follow = self.sums_both_sides(frame, budget);
+        self.look_before(frame, budget, target, both_sides_follow)
+    }
+
+    /// As above, and whether `bound_both_sides` follows by value: then nobody needs what a look
+    /// tells of pairs.
+    pub(super) fn look_before(
+        &mut self,
+        frame: &mut Frame,
+        budget: Budget,
+        target: Cost,
+        both_sides_follow: bool,
+    ) -> Result<(), Unfinished> {
         let rules = &self.shared.rules;
         let n = frame.view.columns.len();
         // Without a depth limit few children are visited, and none is near another's: not worth it.
         let near = !budget.is_small() && budget.depth != UNLIMITED;
-        let wanted = rules.similarity && near && n <= MOST_OVERLAPS && !self.extracts;
+        let is_free = !self.shared.bits.free.is_empty();
+        let sees_all = is_free && (budget.is_small() || both_sides_follow);
+        let wanted =
+            rules.similarity && near && n <= MOST_OVERLAPS && !self.extracts && !both_sides_follow;
         let more = Lookahead::overlap_bytes(n).saturating_sub(frame.look.bytes());
         let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
         let overlaps = wanted && self.reserve(more);
-        let leaf_cost = if rules.three_leaves { rules.leaf_cost } else { 0 };
+        let leaf_cost = if rules.three_leaves && !sees_all { rules.leaf_cost } else { 0 };
         let leaves = if rules.k_means { budget.most_leaves() } else { 0 };
         // What the look-ahead solves is not worth less.
-        let target = if budget.is_small() { 0 } else { target };
+        let target = if budget.is_small() || both_sides_follow { 0 } else { target };
         self.look_for(frame, Ask { min_rows, overlaps, stumps, leaf_cost, leaves, target })?;
         // Nearly all children will be visited: their fingerprints come cheaper all at once.
         if near && self.reserve(self.kernel.fingerprint_bytes()) {
@@ -178,6 +194,13 @@ impl<'a> Worker<'a, '_> {
             self.count(frame);
         }
         Ok(())
+    }
+
+    /// Whether both sides of every split of a node are found by value after a look at it.
+    fn sums_both_sides(&self, frame: &Frame, budget: Budget) -> bool {
+        let is_whole = budget.depth == 3 && budget.leaves == UNLIMITED && !self.extracts;
+        let is_free = is_whole && !self.shared.bits.free.is_empty();
+        is_free && self.kernel.bytes_for_both_sides(&frame.view, 3).is_some()
     }
 
     /// The look of extraction when time is up: no pairs of splits.
@@ -193,7 +216,7 @@ impl<'a> Worker<'a, '_> {
             true => &|| cut_short.load(Ordering::Relaxed),
             false => &|| run.stopped().is_some(),
         };
-        let more = Kernel::bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
+        let more = self.kernel.bytes_for(&frame.view).saturating_sub(self.kernel.bytes());
         self.require(more)?;
         let context = self.shared.bits.context.as_ref();
         let Frame { view, state, offer, look, .. } = frame;

@@ -69,7 +69,8 @@ impl<'a> Worker<'a, '_> {
             return;
         }
         // Tasks whose kernels see three levels at once are searched faster size by size.
-        if self.kernel.bytes_for_both_sides(&self.frames[0].view, 3).is_some() {
+        let by_sets = || self.kernel.bytes_for_both_sides(&self.frames[0].view, 3).is_some();
+        if self.shared.bits.free.is_empty() && by_sets() {
             return;
         }
         let most = root.budget.most_leaves() as usize;
@@ -106,7 +107,7 @@ impl<'a> Worker<'a, '_> {
         origin: Option<&Origin>,
     ) -> Result<(BySize, Splits), Unfinished> {
         let budget = Budget { depth: rows.depth, leaves: UNLIMITED };
-        self.look(frame, budget, 0)?;
+        self.look_before(frame, budget, 0, false)?;
         let mut own = self.by_the_look(frame, rows.depth, target.len());
         self.take_over(rows, &mut own);
         let mut splits = self.splits_of(frame, rows, target.len());
@@ -175,7 +176,7 @@ impl<'a> Worker<'a, '_> {
             return Ok(Some(splits));
         }
         let mut frame = self.take_frame(at + 1);
-        let looked = self.look(&mut frame, budget, 0);
+        let looked = self.look_before(&mut frame, budget, 0, false);
         if looked.is_ok() {
             *child = self.by_the_look(&frame, depth, target.len());
             for leaves in 3..=target.len() {

@@ -15,7 +15,7 @@ use crate::bits::Level;
 use crate::bounds::{Bound, floors};
 use crate::cost::{Cost, INFINITE};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{ByValues, Kernel};
 use crate::problem::Problem;
 use crate::run::{Account, HeapBytes, Run, Status};
 use crate::search::common::Found;
@@ -34,6 +34,7 @@ pub struct Options {
     pub similarity: bool,
     pub three_leaves: bool,
     pub k_means: bool,
+    pub by_values: ByValues,
     /// Not a switch: trees that cost this or more are of no use.
     pub cutoff: Cost,
     /// Not a switch either: only trees that begin with a question of this part are searched, and
@@ -50,6 +51,7 @@ impl Default for Options {
             similarity: true,
             three_leaves: true,
             k_means: true,
+            by_values: ByValues::default(),
             cutoff: INFINITE,
             part: None,
         }
@@ -139,7 +141,8 @@ fn search(
     shared.hints = hints;
     shared.told = told;
     let make = |extracts| {
-        let kernel = Kernel::new(shared.bits, problem.task.as_ref(), options.level);
+        let task = problem.task.as_ref();
+        let kernel = Kernel::with(shared.bits, task, options.level, options.by_values);
         Worker::new(&shared, kernel, options.level, extracts)
     };
     let report = || {

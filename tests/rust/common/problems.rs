@@ -44,6 +44,8 @@ pub enum ColumnMix {
     Category,
     /// Mostly columns of sets of values.
     Sets,
+    /// Likewise, of so many values that sums by value are kept.
+    LargeSets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +174,7 @@ fn random_column(
         ColumnMix::Ordered => rng.pick(&[0, 1, 1, 1, 1]),
         ColumnMix::Category => rng.pick(&[0, 2, 2]),
         ColumnMix::Sets => rng.pick(&[0, 1, 2, 3, 3, 3]),
+        ColumnMix::LargeSets => rng.pick(&[0, 1, 3, 3, 3, 3]),
         ColumnMix::Any => rng.pick(&[0, 0, 0, 1, 1, 2, 3]),
     };
     let (kind, n_codes) = match kind {
@@ -181,7 +184,10 @@ fn random_column(
             (ColumnKind::Ordered(cuts(rng, n_cuts)), n_cuts + 1)
         }
         3 => {
-            let n_values = rng.pick(&[1, 2, 3, 4, 4, 5]);
+            let n_values = match mix {
+                ColumnMix::LargeSets => rng.pick(&[2, 4, 5, 6, 6, 7]),
+                _ => rng.pick(&[1, 2, 3, 4, 4, 5]),
+            };
             (ColumnKind::Sets((0..n_values).map(|v| format!("v{v}")).collect()), n_values)
         }
         _ => {
