@@ -13,6 +13,7 @@ use certree::bits::Level;
 use certree::cost::{Cost, INFINITE, Scale};
 use certree::data::Points;
 use certree::error::Result;
+use certree::exact::Ratio;
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
@@ -130,6 +131,9 @@ fn agrees(
     let rng = &mut Random::new(seed);
     let scaled = build(case, rng).map_err(|e| format!("does not build: {e}"))?;
     testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
+    let weights: Vec<Ratio> = case.rows.iter().map(|&rows| Ratio::from(rows as i64)).collect();
+    let scaled = scaled.paying(&case.prices, &weights).map_err(|e| e.to_string())?;
+    testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
     let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
     let points = points.map_err(|e| e.to_string())?;
     let problem = Problem::new(case.columns.clone(), points, scaled, case.shape);
@@ -222,6 +226,25 @@ fn any_task_with_rules_for_paths() {
     let options = Options { paths: PathMix::Any, max_points: 10, ..Options::default() };
     for_seeds(600, &options, |case| agrees(case, made_up));
     for_seeds(900, &options, |case| agrees(case, listed));
+}
+
+/// Rows that pay for columns, with sums and with counts, alone and with rules for paths.
+#[test]
+fn any_task_with_feature_costs() {
+    let paying = Options { prices: true, max_points: 12, ..Options::default() };
+    for_seeds(600, &paying, |case| agrees(case, made_up));
+    for (task, listed) in ADDITIVE.iter().enumerate() {
+        for_seeds(300, &paying, |case| {
+            agrees(case, |case, rng| {
+                let penalty = penalty(rng);
+                additive_input(rng, task, case.n_points(), penalty).build()
+            })
+            .map_err(|why| format!("{}: {why}", listed.name))
+        });
+    }
+    let ruled = Options { paths: PathMix::Any, max_points: 10, ..paying };
+    for_seeds(400, &ruled, |case| agrees(case, made_up));
+    for_seeds(600, &ruled, |case| agrees(case, listed));
 }
 
 /// What some points cost as the best tree of so many levels, by what a tree is.

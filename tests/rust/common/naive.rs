@@ -100,9 +100,8 @@ pub fn class_factors(input: &ClassInput) -> Vec<f64> {
 /// What costs are divided by.
 fn normalizer(case: &Case) -> f64 {
     match &case.loss {
-        Loss::Classes(_) => case.row_weights().iter().sum(),
+        Loss::Classes(_) | Loss::Squares(_) => case.row_weights().iter().sum(),
         Loss::Rows { normalizer, .. } => *normalizer,
-        Loss::Squares(_) => 1.0,
     }
 }
 
