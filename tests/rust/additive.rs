@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use crate::common::additive_inputs::{additive_input, any_additive_input};
 use crate::common::judge::{ensure, proved_optimal, tree_is_sound};
+use crate::common::naive;
 use crate::common::paths::PathMix;
 use crate::common::problems::Options;
 use crate::common::{Case, Random, for_seeds, sets};
 use certree::bits::Level;
+use certree::check;
 use certree::cost::{Cost, INFINITE, Scale};
 use certree::data::Points;
 use certree::error::Result;
@@ -20,6 +22,7 @@ use certree::run::{Limits, Run};
 use certree::search::{best_first, brute, intervals};
 use certree::solve;
 use certree::task::{ADDITIVE, AdditiveInput, Leaf, Scaled, Task, testing};
+use certree::tree::Tree;
 use certree::view::{BitView, Cut};
 
 /// What a made-up task does with its two sums.
@@ -145,6 +148,7 @@ fn agrees(
         let answer = solve(&problem, &run()).map_err(|e| e.to_string())?;
         proved_optimal(&problem, &oracle, &answer)?;
         tree_is_sound(case, &problem, &answer.tree)?;
+        pays_the_mean(case, &problem, &answer.tree)?;
         for switches in 0..8 {
             let on = |bit: u32| switches >> bit & 1 == 1;
             let options = best_first::Options {
@@ -175,6 +179,20 @@ fn agrees(
         }
     }
     Ok(())
+}
+
+/// What a tree costs beside its leaves is the mean of what rows pay for columns, up to a unit for
+/// each payment.
+fn pays_the_mean(case: &Case, problem: &Problem, tree: &Tree) -> std::result::Result<(), String> {
+    let Some(costs) = &problem.feature_costs else { return Ok(()) };
+    let weights: Vec<f64> = case.rows.iter().map(|&rows| rows as f64).collect();
+    let mean = naive::paid_by(case, tree, &weights) / weights.iter().sum::<f64>();
+    let spent = check::spent(tree, &problem.columns, &problem.points, costs);
+    let spent = spent as f64 / problem.scale.units;
+    let most = (costs.tests.len() * problem.points.len()) as f64 / problem.scale.units;
+    ensure(spent <= mean + 1e-12 * mean && mean <= spent + most + 1e-12 * mean, || {
+        format!("rows pay {spent}, not {mean}")
+    })
 }
 
 #[test]
@@ -232,9 +250,9 @@ fn any_task_with_rules_for_paths() {
 #[test]
 fn any_task_with_feature_costs() {
     let paying = Options { prices: true, max_points: 12, ..Options::default() };
-    for_seeds(600, &paying, |case| agrees(case, made_up));
+    for_seeds(300, &paying, |case| agrees(case, made_up));
     for (task, listed) in ADDITIVE.iter().enumerate() {
-        for_seeds(300, &paying, |case| {
+        for_seeds(150, &paying, |case| {
             agrees(case, |case, rng| {
                 let penalty = penalty(rng);
                 additive_input(rng, task, case.n_points(), penalty).build()
@@ -243,8 +261,8 @@ fn any_task_with_feature_costs() {
         });
     }
     let ruled = Options { paths: PathMix::Any, max_points: 10, ..paying };
-    for_seeds(400, &ruled, |case| agrees(case, made_up));
-    for_seeds(600, &ruled, |case| agrees(case, listed));
+    for_seeds(200, &ruled, |case| agrees(case, made_up));
+    for_seeds(300, &ruled, |case| agrees(case, listed));
 }
 
 /// What some points cost as the best tree of so many levels, by what a tree is.
