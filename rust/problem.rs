@@ -142,22 +142,19 @@ impl Problem {
                 points.len()
             )));
         }
-        if let Some(costs) = &scaled.feature_costs {
-            if costs.of_column.len() != columns.len() {
-                return Err(Error::invalid(format!(
-                    "tests are given for {} columns, but there are {}",
-                    costs.of_column.len(),
-                    columns.len()
-                )));
-            }
-            if scaled.task.structure().labelled().is_none() {
-                return Err(Error::invalid("feature costs are for tasks with labels"));
-            }
+        if let Some(costs) = &scaled.feature_costs
+            && costs.of_column.len() != columns.len()
+        {
+            return Err(Error::invalid(format!(
+                "tests are given for {} columns, but there are {}",
+                costs.of_column.len(),
+                columns.len()
+            )));
         }
         let features = Features::of(&columns);
         let Scaled { task, leaf_cost, scale, feature_costs, stated } = scaled;
         let task: Arc<dyn Task> = task.into();
-        let nothing_to_search = leaf_cost == 0 && shape.is_unlimited();
+        let nothing_to_search = leaf_cost == 0 && shape.is_unlimited() && feature_costs.is_none();
         let mut problem = Problem {
             columns,
             features,
@@ -224,7 +221,10 @@ impl Problem {
     fn charge(&mut self, inner: Arc<dyn Task>) -> Result<()> {
         let rounding = inner.rounding();
         let (summed, shift) = Summed::charged(inner)?;
-        self.task = Arc::new(summed);
+        self.task = match self.feature_costs {
+            Some(_) => Arc::new(summed.by_row()),
+            None => Arc::new(summed),
+        };
         self.rounding = rounding;
         self.leaf_cost += rounding;
         self.scale.offset -= i128::from(shift);

@@ -255,6 +255,7 @@ class Additive:
         n_points: int,
         leaf_penalty: float,
         point_of: NDArray[np.uint32] | None = None,
+        row_weights: NDArray[np.float64] | None = None,
     ) -> Additive: ...
 
 @final
@@ -265,6 +266,7 @@ class Custom:
         stats: NDArray[np.int64],
         normalizer: float,
         leaf_penalty: float,
+        row_weights: NDArray[np.float64] | None = None,
     ) -> Custom: ...
 
 @final

@@ -10,18 +10,19 @@ use crate::error::{Error, Result};
 pub const COMBINATIONS: [(&str, &[&str]); 8] = [
     ("Classes", &["constraints", "feature_costs", "path_rules", "reference", "missing"]),
     ("RowCosts", &["constraints", "feature_costs", "path_rules", "reference", "missing"]),
-    // Constraints and prices are about labels.
-    ("Squares", &["path_rules", "reference", "missing"]),
+    // Constraints are about labels.
+    ("Squares", &["feature_costs", "path_rules", "reference", "missing"]),
     // A metric does not add up over rows, but its two sums do, as those of constraints, and what
     // tests cost.
     ("Metric", &["constraints", "feature_costs", "path_rules", "missing"]),
     // What a confusion matrix is worth is no sum, and limits would be sums of their own.
     ("Matrix", &["feature_costs", "path_rules", "missing"]),
-    // An area is about how rows are ranked, and no row has a label.
+    // An area is about how rows are ranked, and no row has a label; and a curve, which joins with others
+    // before it is worth anything, knows no sum beside it.
     ("RankingArea", &["path_rules", "missing"]),
     // Shares, rates and answers of the user's own are no labels, and a reference has none of them.
-    ("Additive", &["path_rules", "missing"]),
-    ("Custom", &["path_rules", "missing"]),
+    ("Additive", &["feature_costs", "path_rules", "missing"]),
+    ("Custom", &["feature_costs", "path_rules", "missing"]),
 ];
 
 /// Parts that no goal can be combined with at once: fronts of sums know of no floors, floors do not

@@ -44,6 +44,9 @@ pub struct RankingAreaInput {
 pub trait OwnGoal: Send + Sync {
     fn build(&self) -> Result<Scaled>;
 
+    /// Row weight by point, which pays for tests; none where nothing does.
+    fn row_weights(&self) -> &[f64];
+
     /// What of it is data, for a digest.
     fn describe(&self, out: &mut Writer);
 }

@@ -147,7 +147,10 @@ impl ProblemInput {
                 each(*n_labels) == Some(costs.len()) && weights.len() == n
             }
             Goal::Squares(input) => input.n_points == n,
-            Goal::Additive(input) => input.n_points == n,
+            Goal::Additive(input) => {
+                let paying = input.row_weights.len();
+                input.n_points == n && (paying == 0 || paying == n)
+            }
             Goal::RankingArea(input) => each(2) == Some(input.weights.len()),
             Goal::Custom(_) => true,
         };

@@ -9,6 +9,7 @@ use crate::answer::{self, Answer, Incumbent};
 use crate::confusion::{MatrixInput, MatrixProblem};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::exact::Ratio;
 use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
 use crate::problem::Problem;
@@ -63,7 +64,7 @@ impl Posed {
                 None => additive(input, goal.build_with(feature_costs(input))?),
             },
             Goal::RowCosts(goal) => of_row_costs(input, goal),
-            Goal::Squares(goal) => additive(input, goal.build()?),
+            Goal::Squares(goal) => additive(input, goal.build_with(feature_costs(input))?),
             Goal::Metric(goal) if has_costs => matrix(input, &MatrixInput::from(goal.as_ref())),
             Goal::Metric(goal) => match counts_classes {
                 Some((limits, class_of)) => {
@@ -79,8 +80,8 @@ impl Posed {
                 Roc::new(columns, points, weights, goal.positive, most, penalty, shape)
                     .map(Posed::Area)
             }
-            Goal::Additive(goal) => additive(input, goal.build()?),
-            Goal::Custom(goal) => additive(input, goal.build()?),
+            Goal::Additive(goal) => paying(input, goal.build()?, &goal.row_weights),
+            Goal::Custom(goal) => paying(input, goal.build()?, goal.row_weights()),
         }
     }
 
@@ -162,6 +163,18 @@ fn additive(input: &ProblemInput, scaled: Scaled) -> Result<Posed> {
     let (columns, points) = (input.columns.clone(), input.points.clone());
     let problem = Problem::new(columns, points, scaled, input.shape)?;
     Ok(Posed::Additive(Arc::new(problem), input.regrets.clone()))
+}
+
+/// A task that knows nothing of what its rows pay for tests. `weights`: by point.
+fn paying(input: &ProblemInput, scaled: Scaled, weights: &[f64]) -> Result<Posed> {
+    let scaled = match &input.feature_costs {
+        Some(costs) => {
+            let weights: Vec<Ratio> = weights.iter().map(|&weight| Ratio::stored(weight)).collect();
+            scaled.paying(costs, &weights)?
+        }
+        None => scaled,
+    };
+    additive(input, scaled)
 }
 
 fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {

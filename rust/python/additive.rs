@@ -26,7 +26,8 @@ pub(super) enum Numbers<'py> {
 }
 
 /// Any task of the registry (`ADDITIVE`), by its name, with the columns of numbers that it takes.
-/// `point_of`: the point of each row, where columns are by row.
+/// `point_of`: the point of each row, where columns are by row; `row_weights`: by point, what pays
+/// for tests.
 #[pyclass(frozen, module = "certree._core", name = "Additive")]
 pub(super) struct Additive {
     pub(super) input: Arc<AdditiveInput>,
@@ -35,13 +36,14 @@ pub(super) struct Additive {
 #[pymethods]
 impl Additive {
     #[new]
-    #[pyo3(signature = (task, columns, n_points, leaf_penalty, point_of=None))]
+    #[pyo3(signature = (task, columns, n_points, leaf_penalty, point_of=None, row_weights=None))]
     fn new(
         task: &str,
         columns: BTreeMap<String, Option<Numbers<'_>>>,
         n_points: usize,
         leaf_penalty: f64,
         point_of: Option<PyReadonlyArray1<'_, u32>>,
+        row_weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let mut given = BTreeMap::new();
         for (name, numbers) in columns {
@@ -57,9 +59,14 @@ impl Additive {
             points: point_of.map(|points| points.to_vec()).transpose()?.unwrap_or_default(),
             n_points,
             leaf_penalty,
+            row_weights: numbers(row_weights)?,
         };
         Ok(Additive { input: Arc::new(input) })
     }
+}
+
+fn numbers(given: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Vec<f64>> {
+    Ok(given.map(|numbers| numbers.to_vec()).transpose()?.unwrap_or_default())
 }
 
 /// What a task of the user's own is made of: what costs its leaves, its address if it is a compiled
@@ -69,7 +76,7 @@ impl Additive {
 type CustomParts = (Py<PyAny>, Option<NonZeroUsize>, Vec<f64>, bool, bool, Option<f64>);
 
 /// A task of the user's own: statistics by point, in whole units. The objective is divided by
-/// `normalizer`.
+/// `normalizer`. `row_weights`: by point, what pays for tests.
 #[pyclass(frozen, module = "certree._core", name = "Custom")]
 pub(super) struct Custom {
     pub(super) task: Arc<CustomTask>,
@@ -83,17 +90,20 @@ pub(super) struct CustomTask {
     stats: Vec<i64>,
     normalizer: f64,
     leaf_penalty: f64,
+    row_weights: Vec<f64>,
     pub(super) raised: Raised,
 }
 
 #[pymethods]
 impl Custom {
     #[new]
+    #[pyo3(signature = (task, stats, normalizer, leaf_penalty, row_weights=None))]
     fn new(
         task: CustomParts,
         stats: PyReadonlyArray1<'_, i64>,
         normalizer: f64,
         leaf_penalty: f64,
+        row_weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let (cost, address, per_one, whole, has_least, rounding) = task;
         let raised = Raised::default();
@@ -110,6 +120,7 @@ impl Custom {
             stats,
             normalizer,
             leaf_penalty,
+            row_weights: numbers(row_weights)?,
             raised,
         };
         Ok(Custom { task: Arc::new(task) })
@@ -143,10 +154,15 @@ impl OwnGoal for CustomTask {
         Ok(scaled)
     }
 
+    fn row_weights(&self) -> &[f64] {
+        &self.row_weights
+    }
+
     fn describe(&self, out: &mut Writer) {
         out.floats(&self.per_one);
         out.list(self.stats.iter(), |out, &s| out.signed(s));
         out.floats(&[self.normalizer, self.leaf_penalty]);
+        out.floats(&self.row_weights);
     }
 }
 

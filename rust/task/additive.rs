@@ -29,6 +29,8 @@ pub struct AdditiveInput {
     pub points: Vec<u32>,
     pub n_points: usize,
     pub leaf_penalty: f64,
+    /// Row weight by point, which pays for tests; none where nothing does.
+    pub row_weights: Vec<f64>,
 }
 
 /// The largest number that a column may count: floats hold all whole numbers up to here.

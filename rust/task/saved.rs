@@ -71,7 +71,7 @@ impl Saved for SquaresInput {
 
 impl Saved for AdditiveInput {
     fn write(&self, out: &mut Writer) {
-        let AdditiveInput { task, columns, points, n_points, leaf_penalty } = self;
+        let AdditiveInput { task, columns, points, n_points, leaf_penalty, row_weights } = self;
         out.text(task.name);
         out.list(columns.iter(), |out, (name, column)| {
             out.text(name);
@@ -80,6 +80,7 @@ impl Saved for AdditiveInput {
         out.shorts(points);
         out.size(*n_points);
         out.float(*leaf_penalty);
+        out.floats(row_weights);
     }
 
     fn read(from: &mut Reader) -> Result<AdditiveInput> {
@@ -89,6 +90,7 @@ impl Saved for AdditiveInput {
             points: from.shorts()?,
             n_points: from.short()? as usize,
             leaf_penalty: from.float()?,
+            row_weights: from.floats()?,
         })
     }
 }

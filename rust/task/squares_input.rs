@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use super::feature_costs::FeatureCostList;
+use super::paying;
 use super::scaled::{Scaled, check_penalty};
 use super::squares::{Output, Squares, gain};
 use super::stated::StatedSquares;
 use super::twofold::{Twofold, exponent, scale};
 use crate::cost::{Cost, MAX_TOTAL, Scale, sum};
 use crate::error::{Error, Result};
+use crate::exact::{Ratio, Total};
 
 /// A regression problem, by rows.
 #[derive(Debug, Clone)]
@@ -34,7 +37,25 @@ const MOST_SUM: i32 = 61;
 
 impl SquaresInput {
     pub fn build(&self) -> Result<Scaled> {
+        self.build_with(&FeatureCostList::default())
+    }
+
+    /// As above, where rows pay for columns.
+    pub fn build_with(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
+        feature_costs.validate()?;
+        match feature_costs.is_free() {
+            true => self.with_room(0.0),
+            false => {
+                let weights = self.stated_weights();
+                self.with_room(paying::room(feature_costs, &weights))?
+                    .paying(feature_costs, &weights)
+            }
+        }
+    }
+
+    /// `room`: what a tree may pay beside its leaves, as a share of the loss of all rows as one leaf.
+    fn with_room(&self, room: f64) -> Result<Scaled> {
         let m = self.n_outputs;
         let weights = self.point_weights()?;
         let outputs: Vec<Output> = (0..m).map(|o| self.output(o)).collect();
@@ -80,6 +101,7 @@ impl SquaresInput {
             within,
             harm,
             most,
+            room,
         });
         let unknown = scaled.scale.slack as f64 / scaled.scale.units;
         if unknown > MOST_UNKNOWN {
@@ -136,6 +158,18 @@ impl SquaresInput {
             return Err(Error::invalid(format!("a row's point is not below {}", self.n_points)));
         }
         Ok(())
+    }
+
+    /// By point, the weight of its rows as it was given.
+    fn stated_weights(&self) -> Vec<Ratio> {
+        let mut totals = vec![Total::default(); self.n_points];
+        for (row, &point) in self.points.iter().enumerate() {
+            match &self.given {
+                Some(given) => totals[point as usize].add(given[row]),
+                None => totals[point as usize].add_whole(self.weight(row), 0),
+            }
+        }
+        totals.iter().map(Total::ratio).collect()
     }
 
     fn weight(&self, row: usize) -> i64 {
@@ -230,10 +264,11 @@ impl SquaresInput {
             within,
             harm,
             most,
+            room,
         } = parts;
         let m = self.n_outputs;
         // The unit, 2^unit: so fine that all that may be added up stays below the largest total.
-        let (squares, penalty) = (squared.high, self.leaf_penalty.max(1.0));
+        let (squares, penalty) = (squared.high, self.leaf_penalty.max(1.0).max(room * 1.001));
         let bound = (4.0 * squares * penalty).max(worst.iter().map(|w| w.min(squares)).sum());
         let constant = total.high <= 0.0;
         let fits = exponent(MAX_TOTAL as f64);
@@ -312,6 +347,8 @@ struct Parts {
     /// What rounding the sums may do.
     harm: f64,
     most: i32,
+    /// As a share of `total`.
+    room: f64,
 }
 
 /// Round the sums of one output, every `step`-th of each list, to its grid. Returns what that may

@@ -331,6 +331,33 @@ fn spent(tree: &Routed, feature_costs: &FeatureCostList, mass: impl Fn(usize) ->
     all
 }
 
+/// Any objective, and what points pay for tests beside it.
+pub(super) struct StatedPayments {
+    pub stated: Arc<dyn Stated>,
+    /// By point: its part of all row weight.
+    pub shares: Vec<Ratio>,
+    pub costs: FeatureCostList,
+}
+
+impl Stated for StatedPayments {
+    fn objective(&self, tree: &Routed) -> Ratio {
+        let spent = spent(tree, &self.costs, |point| self.shares[point].clone());
+        &self.stated.objective(tree) + &spent
+    }
+
+    fn unavoidable_cost(&self) -> f64 {
+        self.stated.unavoidable_cost()
+    }
+
+    fn paid(&self, tree: &Routed) -> f64 {
+        self.stated.paid(tree)
+    }
+
+    fn most(&self) -> f64 {
+        self.stated.most() + self.costs.everything()
+    }
+}
+
 /// Squared errors, by row.
 #[derive(Debug, Clone)]
 pub(super) struct StatedSquares {

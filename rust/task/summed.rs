@@ -40,6 +40,8 @@ pub struct Summed {
     /// Whether statistics are counts, whose sum is the mass. Otherwise a point's mass is 1, and
     /// stands behind its own statistics.
     counts: bool,
+    /// Whether counts are added up by row.
+    by_row: bool,
     /// By point: its own statistics, its mass if they are no counts.
     stats: Vec<i64>,
     /// By point: what it costs as a leaf of its own.
@@ -60,6 +62,12 @@ impl Summed {
         Summed::new(inner, charge)
     }
 
+    /// This task with counts that are added up row by row, as other numbers are: where rows pay for
+    /// questions, a row is not the sum of what it counts.
+    pub fn by_row(self) -> Summed {
+        Summed { by_row: true, ..self }
+    }
+
     /// The task with the costs that it says itself.
     pub fn uncharged(inner: Arc<dyn Task>) -> Result<Summed> {
         Ok(Summed::new(inner, 0)?.0)
@@ -74,6 +82,7 @@ impl Summed {
         let mut summed = Summed {
             own,
             counts,
+            by_row: false,
             stats: Vec::with_capacity(n * (own + usize::from(!counts))),
             least: vec![0; n],
             rounding,
@@ -287,7 +296,7 @@ impl Task for Summed {
     }
 
     fn structure(&self) -> Structure<'_> {
-        if self.counts { Structure::Counts } else { Structure::Sums }
+        if self.counts && !self.by_row { Structure::Counts } else { Structure::Sums }
     }
 
     fn check_union(&self, union: Cost, a: Cost, b: Cost) {

@@ -131,7 +131,7 @@ def test_rules_for_paths_go_with_nearly_everything():
 
 def additive(task, n_points=2, **columns):
     point_of = np.array([0, 1], dtype=np.uint32)
-    return _core.Additive(task, columns, n_points, 0.0, point_of)
+    return _core.Additive(task, columns, n_points, 0.0, point_of, np.ones(2))
 
 
 def core_parts():
@@ -153,6 +153,7 @@ def core_parts():
             np.array([1, 0, 0, 1]),
             2.0,
             0.0,
+            np.ones(2),
         ),
     }
     parts = {

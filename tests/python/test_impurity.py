@@ -80,7 +80,6 @@ def test_what_does_not_go_together():
     for more, message in [
         ({"cost_matrix": [[0, 1], [1, 0]]}, "has no costs"),
         ({"reference": "guess"}, "objective='gini'"),
-        ({"feature_costs": {"x0": 1.0}}, "feature_costs cannot be combined with objective='gini'"),
         (
             {"constraints": (DemographicParity("x0", 0.1),)},
             "constraints cannot be combined with objective='gini'",
@@ -212,7 +211,6 @@ def test_what_several_targets_refuse():
         ({"class_weight": "balanced"}, "class_weight cannot be combined with several targets"),
         ({"reference": "guess"}, "several targets"),
         ({"thresholds": "guess"}, "thresholds='guess' cannot be combined with several targets"),
-        ({"feature_costs": {"x0": 1.0}}, "several targets"),
     ]:
         with pytest.raises(ValueError, match=message):
             OptimalTreeClassifier(**more).fit(X, y)

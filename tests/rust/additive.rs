@@ -6,19 +6,23 @@ use std::time::Duration;
 
 use crate::common::additive_inputs::{additive_input, any_additive_input};
 use crate::common::judge::{ensure, proved_optimal, tree_is_sound};
+use crate::common::naive;
 use crate::common::paths::PathMix;
 use crate::common::problems::Options;
 use crate::common::{Case, Random, for_seeds, sets};
 use certree::bits::Level;
+use certree::check;
 use certree::cost::{Cost, INFINITE, Scale};
 use certree::data::Points;
 use certree::error::Result;
+use certree::exact::Ratio;
 use certree::kernel::{Ask, Kernel, Lookahead};
 use certree::problem::Problem;
 use certree::run::{Limits, Run};
 use certree::search::{best_first, brute, intervals};
 use certree::solve;
 use certree::task::{ADDITIVE, AdditiveInput, Leaf, Scaled, Task, testing};
+use certree::tree::Tree;
 use certree::view::{BitView, Cut};
 
 /// What a made-up task does with its two sums.
@@ -130,6 +134,9 @@ fn agrees(
     let rng = &mut Random::new(seed);
     let scaled = build(case, rng).map_err(|e| format!("does not build: {e}"))?;
     testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
+    let weights: Vec<Ratio> = case.rows.iter().map(|&rows| Ratio::from(rows as i64)).collect();
+    let scaled = scaled.paying(&case.prices, &weights).map_err(|e| e.to_string())?;
+    testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
     let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
     let points = points.map_err(|e| e.to_string())?;
     let problem = Problem::new(case.columns.clone(), points, scaled, case.shape);
@@ -141,6 +148,7 @@ fn agrees(
         let answer = solve(&problem, &run()).map_err(|e| e.to_string())?;
         proved_optimal(&problem, &oracle, &answer)?;
         tree_is_sound(case, &problem, &answer.tree)?;
+        pays_the_mean(case, &problem, &answer.tree)?;
         for switches in 0..8 {
             let on = |bit: u32| switches >> bit & 1 == 1;
             let options = best_first::Options {
@@ -171,6 +179,20 @@ fn agrees(
         }
     }
     Ok(())
+}
+
+/// What a tree costs beside its leaves is the mean of what rows pay for columns, up to a unit for
+/// each payment.
+fn pays_the_mean(case: &Case, problem: &Problem, tree: &Tree) -> std::result::Result<(), String> {
+    let Some(costs) = &problem.feature_costs else { return Ok(()) };
+    let weights: Vec<f64> = case.rows.iter().map(|&rows| rows as f64).collect();
+    let mean = naive::paid_by(case, tree, &weights) / weights.iter().sum::<f64>();
+    let spent = check::spent(tree, &problem.columns, &problem.points, costs);
+    let spent = spent as f64 / problem.scale.units;
+    let most = (costs.tests.len() * problem.points.len()) as f64 / problem.scale.units;
+    ensure(spent <= mean + 1e-12 * mean && mean <= spent + most + 1e-12 * mean, || {
+        format!("rows pay {spent}, not {mean}")
+    })
 }
 
 #[test]
@@ -222,6 +244,25 @@ fn any_task_with_rules_for_paths() {
     let options = Options { paths: PathMix::Any, max_points: 10, ..Options::default() };
     for_seeds(600, &options, |case| agrees(case, made_up));
     for_seeds(900, &options, |case| agrees(case, listed));
+}
+
+/// Rows that pay for columns, with sums and with counts, alone and with rules for paths.
+#[test]
+fn any_task_with_feature_costs() {
+    let paying = Options { prices: true, max_points: 12, ..Options::default() };
+    for_seeds(300, &paying, |case| agrees(case, made_up));
+    for (task, listed) in ADDITIVE.iter().enumerate() {
+        for_seeds(150, &paying, |case| {
+            agrees(case, |case, rng| {
+                let penalty = penalty(rng);
+                additive_input(rng, task, case.n_points(), penalty).build()
+            })
+            .map_err(|why| format!("{}: {why}", listed.name))
+        });
+    }
+    let ruled = Options { paths: PathMix::Any, max_points: 10, ..paying };
+    for_seeds(200, &ruled, |case| agrees(case, made_up));
+    for_seeds(300, &ruled, |case| agrees(case, listed));
 }
 
 /// What some points cost as the best tree of so many levels, by what a tree is.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
+use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, for_seeds};
 use certree::cost::Cost;
@@ -55,8 +56,8 @@ fn all_costs(
             let bought = path.iter().filter_map(|&other| costs.of_column[other]);
             let mut groups = bought.map(|other| costs.tests[other as usize].group);
             let known = cost.group.is_some() && groups.any(|group| group == cost.group);
-            let mass: Cost = of(points).map(|p| costs.masses[p]).sum();
-            price = mass * if known { cost.discounted } else { cost.full };
+            let each = if known { cost.discounted } else { cost.full };
+            price = of(points).map(|p| costs.paid(p, each)).sum();
         }
         for cut in 0..feature.cuts {
             let left = of(points)
@@ -111,6 +112,15 @@ fn costs_by_row_with_prices() {
 #[test]
 fn weights_with_prices() {
     for_seeds(500, &Options { loss: LossKind::Weighted, ..priced() }, agrees);
+}
+
+#[test]
+fn squared_errors_with_prices() {
+    for_seeds(1_000, &Options { loss: LossKind::Squares, ..priced() }, agrees);
+    for paths in [PathMix::None, PathMix::Any] {
+        let more = Options { min_points: 9, max_points: 20, paths, ..priced() };
+        for_seeds(300, &Options { loss: LossKind::Squares, ..more }, agrees);
+    }
 }
 
 #[test]

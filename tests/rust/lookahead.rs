@@ -293,17 +293,17 @@ fn check_prices(case: &Case) -> Result<(), String> {
         let offer = context.offer(&state, &node.view.columns, &mut offer);
         let never = || false;
         (kernel.look(&node.view, ask, offer, &never, &mut look)).expect("it runs");
-        let mass = |set: u64| sets::points(set).map(|p| costs.masses[p]).sum::<Cost>();
+        let pay = |set: u64, each| sets::points(set).map(|p| costs.paid(p, each)).sum::<Cost>();
         let questions: Vec<Cut> = (0..n).map(|c| question(&bits, &node.view, c)).collect();
         for (column, &first) in questions.iter().enumerate() {
             for (side, set) in sets::sides(&problem, node.set, first).into_iter().enumerate() {
                 let at = |what: &str| format!("{level:?} column {column} side {side}: {what}");
                 let told = look.price(column, side);
-                ensure(told.this == mass(set) * price(None, first), || at("price"))?;
+                ensure(told.this == pay(set, price(None, first)), || at("price"))?;
                 let mut best = INFINITE;
                 for &then in &questions {
                     let cells = sets::sides(&problem, set, then);
-                    let price = mass(set) * price(Some(first), then);
+                    let price = pay(set, price(Some(first), then));
                     if cells.iter().all(|&cell| cell != 0) {
                         ensure(told.next <= price, || at("the least price of another split"))?;
                     }
@@ -403,9 +403,9 @@ fn what_paths_may_ask() {
 
 #[test]
 fn what_rows_pay() {
-    use LossKind::{Accuracy, CostMatrix, Rows, Weighted};
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
     for_seeds(600, &Options { prices: true, ..Options::default() }, check_prices);
-    for loss in [Accuracy, Weighted, CostMatrix, Rows] {
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let most =
             Options { min_points: 20, max_points: 60, loss, prices: true, ..Options::default() };
         let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };

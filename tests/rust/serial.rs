@@ -164,7 +164,10 @@ fn random_goal(seed: u64) -> ProblemInput {
         }
         _ => {
             let penalty = rng.pick(&[0.0, 0.01, 0.05]);
-            posed(&case, Goal::Additive(Arc::new(any_additive_input(rng, n, penalty))))
+            let goal = Goal::Additive(Arc::new(any_additive_input(rng, n, penalty)));
+            let costs = case.prices.clone();
+            let feature_costs = (!costs.tests.is_empty()).then_some(costs);
+            ProblemInput { feature_costs, ..posed(&case, goal) }
         }
     }
 }
@@ -241,6 +244,10 @@ fn what_is_in_a_problem_is_in_its_digest() {
 struct Own;
 
 impl OwnGoal for Own {
+    fn row_weights(&self) -> &[f64] {
+        &[]
+    }
+
     fn build(&self) -> Built<Scaled> {
         Err(Error::invalid("this goal is never built"))
     }

@@ -28,6 +28,10 @@ class FeatureCostEstimator(TreeEstimator):
         """
         return self._feature_costs_of(self.apply(X))
 
+    def _mean_paid(self, leaves: NDArray[np.uint32], weights: Any = None) -> float:
+        """What rows that end in these leaves pay on average."""
+        return float(np.average(self._feature_costs_of(leaves), weights=weights))
+
     def _feature_costs_of(self, leaves: NDArray[np.uint32]) -> NDArray[np.float64]:
         if self._feature_costs is None:
             return np.zeros(len(leaves))
@@ -43,4 +47,4 @@ class FeatureCostEstimator(TreeEstimator):
 
 def in_words(loss: str, costs: FeatureCosts | None) -> str:
     """The loss for the certificate."""
-    return loss if costs is None else f"{loss}, feature costs included,"
+    return loss if costs is None else f"{loss.removesuffix(',')}, feature costs included,"

@@ -51,8 +51,11 @@ def goal(
         "n_cuts": float(n_cuts) if is_mdl else None,
     }
     penalty = 0.0 if is_mdl else float(model.leaf_penalty)
-    n_points = len(weights) // len(factors)
-    return _core.Additive(_NAMES[model.objective], columns, n_points, penalty)
+    by_class = weights.reshape(-1, len(factors))
+    # A row of weight 2 pays as two rows do, whatever gives it its weight.
+    paying = by_class @ applied(factors, by_class.sum(axis=0), model.class_weight == "balanced")
+    name = _NAMES[model.objective]
+    return _core.Additive(name, columns, len(by_class), penalty, None, paying)
 
 
 def description(
@@ -65,14 +68,19 @@ def description(
     return leaf, f"{LOSSES['mdl']}, less {constant:.6g} for one split,"
 
 
+def applied(
+    factors: Sequence[float], totals: NDArray[np.float64], balanced: bool
+) -> NDArray[np.float64]:
+    """What the weight of each class is multiplied by, if all rows have these weights."""
+    given = np.array(factors, dtype=np.float64)
+    return given / np.where(totals > 0, totals, 1.0) if balanced else given
+
+
 def labelled(tree: Tree, factors: Sequence[float], balanced: bool) -> Tree:
     """The tree whose nodes answer the class with the largest share, class weights applied; the
     first among equals."""
     parts = tree._core.parts()
-    factor = np.array(factors)
-    if balanced:
-        totals = np.array(parts[0][3])
-        factor = factor / np.where(totals > 0, totals, 1.0)
+    factor = applied(factors, np.array(parts[0][3]), balanced)
     parts = [
         (split, int((np.array(value) * factor).argmax()), rows, value, loss)
         for split, _, rows, value, loss in parts

@@ -94,7 +94,9 @@ def goal(
     summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
     # A target that all rows have is explained by one leaf, which costs nothing.
     whole = best_constant(targets, weights, share) or 1.0
-    return _core.RowCosts(summed, np.zeros(0), size, whole, float(model.leaf_penalty))
+    # Rows pay for tests by their share of all weight, and the objective is divided by the loss.
+    paying = points.weights.ravel() * (whole / points.weights.sum())
+    return _core.RowCosts(summed, paying, size, whole, float(model.leaf_penalty))
 
 
 def with_levels(tree: Tree, levels: NDArray[np.float64], names: NDArray[Any]) -> Tree:

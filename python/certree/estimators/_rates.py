@@ -60,7 +60,8 @@ def goal(
         "weights": located.weights,
     }
     n_points, penalty = located.points.n_points, float(model.leaf_penalty)
-    return _core.Additive(task, columns, n_points, penalty, located.point_of)
+    paying = located.points.weights.ravel()
+    return _core.Additive(task, columns, n_points, penalty, located.point_of, paying)
 
 
 def deviance(

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, combinations, ingest
+from certree.estimators import _feature_costs
 from certree.estimators._posed import Posed
 from certree.estimators._rows import open_rows
 from certree.estimators.parameters import is_guesser
@@ -74,7 +75,10 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     counts = _counted(training, located, [codes[kept] for codes in targets.codes], sizes)
     columns = {"n_classes": np.array(sizes, dtype=np.float64), "weights": counts}
     n_points = located.points.n_points
-    goal = _core.Additive("targets", columns, n_points, float(model.leaf_penalty))
+    # Each target sees all of the weight.
+    paying = np.ascontiguousarray(counts.reshape(n_points, -1)[:, : sizes[0]].sum(axis=1))
+    goal = _core.Additive("targets", columns, n_points, float(model.leaf_penalty), None, paying)
+    column_costs, core_costs = model._column_costs(located.cuts)
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:
@@ -84,15 +88,15 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
         "classes_": targets.labels,
         "n_classes_": sizes,
         "n_outputs_": len(sizes),
-        "_feature_costs": None,
+        "_feature_costs": column_costs,
     }
     return Posed(
-        model._problem(located.cuts, located.points, goal),
+        model._problem(located.cuts, located.points, goal, feature_costs=core_costs),
         training,
         located.cuts,
         located.points,
         names,
-        f"mean error rate of {len(sizes)} targets",
+        _feature_costs.in_words(f"mean error rate of {len(sizes)} targets", column_costs),
         thresholds,
         show=show,
         attributes=attributes,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.answers import label_array
-from certree import _core, ingest, progress
-from certree.estimators import parameters
-from certree.estimators._base import TreeEstimator, room_for_goal
+from certree import _core, combinations, ingest, progress
+from certree.estimators import _feature_costs, parameters
+from certree.estimators._base import room_for_goal
 from certree.estimators._posed import Posed
 from certree.estimators._pointers import address_of
 from certree.estimators._rows import open_rows, row_weights
@@ -30,7 +30,7 @@ from certree.tree import Tree
 _CONTRACT = "the task breaks its contract:"
 
 
-class OptimalTree(TreeEstimator):
+class OptimalTree(_feature_costs.FeatureCostEstimator):
     """A decision tree with the lowest objective of all trees within its limits, for a task of your
     own.
 
@@ -74,6 +74,10 @@ class OptimalTree(TreeEstimator):
         that weigh nothing do not count.
     path_rules : list or tuple, default=()
         What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column: as for :class:`certree.OptimalTreeClassifier`.
+        What rows pay on average is added to the loss, in the unit of the costs of one row.
+        ``feature_costs_paid`` says it for each row.
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
@@ -146,6 +150,7 @@ class OptimalTree(TreeEstimator):
             "an object with leaf_cost and answer",
         ),
         **parameters.COMMON,
+        "feature_costs": parameters.FEATURE_COSTS,
     }
 
     def __init__(
@@ -157,6 +162,7 @@ class OptimalTree(TreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         path_rules: Any = (),
+        feature_costs: Any = None,
         thresholds: Thresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
@@ -177,6 +183,7 @@ class OptimalTree(TreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
+        self.feature_costs = feature_costs
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
@@ -216,6 +223,7 @@ class OptimalTree(TreeEstimator):
         """
         started = monotonic()
         parameters.check(self, self._rules)
+        combinations.check(self, "Custom", "a task of your own")
         named = columns_named({}, {"statistics": statistics})
         return self._solve((X, statistics, sample_weight), started, named, start)
 
@@ -237,21 +245,24 @@ class OptimalTree(TreeEstimator):
             given.sums(located.point_of, located.points.n_points).ravel(),
             n_rows,
             float(self.leaf_penalty),
+            located.points.weights.ravel(),
         )
+        column_costs, core_costs = self._column_costs(located.cuts)
+        words = f"the leaf costs of {type(self.task).__name__}, divided by row weight,"
 
         def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
             return with_answers(tree, in_units, leaves, self.task)
 
         return Posed(
-            self._problem(located.cuts, located.points, goal),
+            self._problem(located.cuts, located.points, goal, feature_costs=core_costs),
             training,
             located.cuts,
             located.points,
             np.array(["answer"]),
-            f"the leaf costs of {type(self.task).__name__}, divided by row weight,",
+            _feature_costs.in_words(words, column_costs),
             thresholds,
             show_by_row=show,
-            attributes={"statistic_names_": read.names},
+            attributes={"statistic_names_": read.names, "_feature_costs": column_costs},
             least_loss=-inf if hasattr(self.task, "least") else 0.0,
         )
 
@@ -273,7 +284,8 @@ class OptimalTree(TreeEstimator):
         read = ingest.read_statistics(X, statistics)
         check_same_length(len(answers), len(read.values), "statistics")
         costs = _row_costs(self.task, read.values, answers)
-        return float(np.average(costs, weights=row_weights(sample_weight, X, len(answers))))
+        weights = row_weights(sample_weight, X, len(answers))
+        return float(np.average(costs, weights=weights)) + self._mean_paid(self.apply(X), weights)
 
 
 def _row_costs(task: Any, values: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,8 +16,15 @@ from sklearn.utils import column_or_1d
 
 from certree.answers import label_array
 from certree import _core, combinations, ingest, progress
-from certree.estimators import _quantiles, _rates, _reference, _searched, parameters
-from certree.estimators._base import TreeEstimator, room_for_goal
+from certree.estimators import (
+    _feature_costs,
+    _quantiles,
+    _rates,
+    _reference,
+    _searched,
+    parameters,
+)
+from certree.estimators._base import room_for_goal
 from certree.estimators._posed import Posed
 from certree.estimators._rows import features_as_given, open_rows, row_weights
 from certree.estimators.parameters import is_guesser
@@ -29,7 +36,7 @@ from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 
-class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
+class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
     """A regression tree with the lowest objective of all trees within its limits.
 
     The objective is the squared error on the training rows as a share of that of a single leaf
@@ -57,6 +64,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         that weigh nothing do not count.
     path_rules : list or tuple, default=()
         What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column: as for :class:`certree.OptimalTreeClassifier`.
+        What rows pay on average is added to the loss, so a cost of 0.01 for everybody is worth a
+        hundredth of what a single leaf has.
+        ``feature_costs_paid`` says it for each row.
     quantile : float, default=0.5
         Which quantile "quantile" asks for: this share of a leaf's row weight is to lie below its
         answer.
@@ -152,6 +164,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         "levels": parameters.integer(1),
         "thresholds": parameters.GUESSES,
         "reference": _reference.NUMBERS,
+        "feature_costs": parameters.FEATURE_COSTS,
         "random_state": parameters.RANDOM_STATE,
     }
     #: True if the fit was given exposures.
@@ -170,6 +183,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         path_rules: Any = (),
+        feature_costs: Any = None,
         quantile: float = 0.5,
         levels: int = 64,
         thresholds: GuessedThresholds = "all",
@@ -194,6 +208,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
+        self.feature_costs = feature_costs
         self.quantile = quantile
         self.levels = levels
         self.thresholds = thresholds
@@ -287,7 +302,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             has_exposure = exposures is not None
             return replace(posed, attributes={**posed.attributes, "_has_exposure": has_exposure})
         found = _reference.References()
-        guesses = self.reference is not None or is_guesser(thresholds)
+        # A tree that answers as the reference of the cuts does would pay for columns, too.
+        of_cuts = is_guesser(thresholds) and not self.feature_costs
+        guesses = self.reference is not None or of_cuts
         if guesses and known is None and not located.points.cut_short:
             features = features_as_given(X, training)
             found = _reference.in_time(
@@ -318,7 +335,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             show,
             found.regrets,
         )
-        losses = _searched.of_squares(training, kept)
+        losses = self._losses(posed, _searched.of_squares(training, kept))
         return found.beside(replace(posed, losses=losses))
 
     def _pose_sums(self, merged: ingest.Merged, known: Any) -> Posed:
@@ -347,7 +364,11 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             merged, located, thresholds, merged.target_names, squares, names, words, show
         )
         losses = _searched.of_squares(merged, merged.targets, merged.weights)
-        return replace(posed, losses=losses)
+        return replace(posed, losses=self._losses(posed, losses))
+
+    def _losses(self, posed: Posed, losses: Any) -> Any:
+        paid = posed.attributes["_feature_costs"] is not None
+        return _searched.COLUMN_COSTS if paid else losses
 
     def _posed(
         self,
@@ -362,11 +383,15 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         regrets: Any = None,
         levels: NDArray[np.float64] | None = None,
     ) -> Posed:
-        problem = self._problem(located.cuts, located.points, goal, regrets=regrets)
+        column_costs, core_costs = self._column_costs(located.cuts)
+        problem = self._problem(
+            located.cuts, located.points, goal, feature_costs=core_costs, regrets=regrets
+        )
         attributes: dict[str, Any] = {
             "target_names_": target_names,
             "n_outputs_": len(target_names),
             "_has_exposure": False,
+            "_feature_costs": column_costs,
         }
         if levels is not None:
             attributes["levels_"] = levels
@@ -376,7 +401,7 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
             located.cuts,
             located.points,
             labels,
-            loss,
+            _feature_costs.in_words(loss, column_costs),
             thresholds,
             show=show,
             attributes=attributes,
@@ -456,6 +481,17 @@ class OptimalTreeRegressor(RegressorMixin, TreeEstimator):
         self, X: Any, y: Any = None, sample_weight: Any = None, exposure: Any = None
     ) -> float:
         targets, predicted, exposures, weights = self._scored(X, y, sample_weight, exposure)
+        loss = self._share_lost(targets, predicted, exposures, weights)
+        return loss + self._mean_paid(self.apply(X), weights)
+
+    def _share_lost(
+        self,
+        targets: NDArray[np.float64],
+        predicted: NDArray[np.float64],
+        exposures: Any,
+        weights: NDArray[np.float64] | None,
+    ) -> float:
+        """The loss as a share of that of the best single answer."""
         if self.objective in _rates.LOSSES:
             return 1.0 - _rates.score(
                 self.objective, targets[:, 0], predicted, exposures, weights

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from certree import ingest, progress
-from certree.estimators import _rates, parameters
-from certree.estimators._base import TreeEstimator
+from certree import combinations, ingest, progress
+from certree.estimators import _feature_costs, _rates, parameters
 from certree.estimators._posed import Posed
 from certree.estimators._kaplan_meier import AtRisk, by_leaf, concordance
 from certree.estimators._rows import open_rows, row_weights
@@ -24,7 +23,7 @@ from certree.schema import MissingUnseen, Unseen
 from certree.tree import Tree
 
 
-class OptimalSurvivalTree(TreeEstimator):
+class OptimalSurvivalTree(_feature_costs.FeatureCostEstimator):
     """A survival tree with the lowest objective of all trees within its limits.
 
     Rows were observed for some time, at whose end they had an event or were censored. Each leaf
@@ -46,6 +45,11 @@ class OptimalSurvivalTree(TreeEstimator):
         that weigh nothing do not count.
     path_rules : list or tuple, default=()
         What the columns of every path keep to, as for :class:`certree.OptimalTreeClassifier`.
+    feature_costs : dict or None, default=None
+        What a row pays to be asked for a column: as for :class:`certree.OptimalTreeClassifier`.
+        What rows pay on average is added to the loss, so a cost of 0.01 for everybody is worth a
+        hundredth of what a single leaf has.
+        ``feature_costs_paid`` says it for each row.
     thresholds : "all", "midpoints", int, dict or a fitted ThresholdBinarizer, default="all"
         Where columns of numbers and dates may be split, as for
         :class:`certree.OptimalTreeClassifier`.
@@ -108,7 +112,7 @@ class OptimalSurvivalTree(TreeEstimator):
     (0.769, 'optimal')
     """
 
-    _rules = parameters.COMMON
+    _rules = {**parameters.COMMON, "feature_costs": parameters.FEATURE_COSTS}
     #: The estimate from all training rows, and their total weight.
     _hazard: tuple[AtRisk, float]
 
@@ -120,6 +124,7 @@ class OptimalSurvivalTree(TreeEstimator):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         path_rules: Any = (),
+        feature_costs: Any = None,
         thresholds: Thresholds = "all",
         missing: Missing = "route",
         missing_unseen: MissingUnseen = "larger",
@@ -139,6 +144,7 @@ class OptimalSurvivalTree(TreeEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.path_rules = path_rules
+        self.feature_costs = feature_costs
         self.thresholds = thresholds
         self.missing = missing
         self.missing_unseen = missing_unseen
@@ -189,6 +195,7 @@ class OptimalSurvivalTree(TreeEstimator):
         """
         started = monotonic()
         parameters.check(self, self._rules)
+        combinations.check(self, "Additive", "survival")
         named = columns_named({"time": time, "event": event}, {})
         return self._solve((X, time, event, sample_weight), started, named, start)
 
@@ -219,13 +226,16 @@ class OptimalSurvivalTree(TreeEstimator):
             curves = {leaf: (at, curve.survival(at)) for leaf, curve in own.items()}
             return tree._with(labels=names, task="survival", curves=curves)
 
+        column_costs, core_costs = self._column_costs(located.cuts)
+        attributes["_feature_costs"] = column_costs
+        words = "deviance of proportional hazards as a share of that of a single leaf"
         return Posed(
-            self._problem(located.cuts, located.points, goal),
+            self._problem(located.cuts, located.points, goal, feature_costs=core_costs),
             training,
             located.cuts,
             located.points,
             names,
-            "deviance of proportional hazards as a share of that of a single leaf",
+            _feature_costs.in_words(words, column_costs),
             thresholds,
             show_by_row=show,
             attributes=attributes,
@@ -286,7 +296,7 @@ class OptimalSurvivalTree(TreeEstimator):
         explained = _rates.score(
             "poisson", events.astype(np.float64), ratios, exposures, weights
         )
-        return 1.0 - explained
+        return 1.0 - explained + self._mean_paid(self.apply(X), weights)
 
     def _observed(
         self, X: Any, time: Any, event: Any, sample_weight: Any, n_rows: int

@@ -10,7 +10,6 @@ use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::vec_bytes;
 use crate::task::Task;
-use crate::view::Bans;
 
 /// What 32 columns and one statistic have.
 pub type Row = [i64; LANES];
@@ -179,24 +178,22 @@ impl Stumps {
     }
 
     /// Take in the stumps that the cells at a place make: on both sides of column i, and of every
-    /// column j of the block.
+    /// column j of the block. `beside`: what these cost beside their leaves, in that order.
     pub fn take(
         &mut self,
-        bans: Option<&Bans>,
+        beside: Option<&[Row; 4]>,
         cells: &Cells,
         place: usize,
         (column, block): (usize, usize),
     ) {
-        let [after, before] = bans.map_or([u32::MAX; 2], |bans| bans.allowed(column, block));
         let mut best = [INFINITE; 2];
         let of_j = &mut self.best[block];
         for (l, [e00, e01, e10, e11]) in cells.costs(place) {
-            let below_i = if after >> l & 1 == 1 { 0 } else { INFINITE };
-            let below_j = if before >> l & 1 == 1 { 0 } else { INFINITE };
-            best[0] = best[0].min(e00 + e01 + below_i);
-            best[1] = best[1].min(e10 + e11 + below_i);
-            of_j[0][l] = of_j[0][l].min(e00 + e10 + below_j);
-            of_j[1][l] = of_j[1][l].min(e01 + e11 + below_j);
+            let [i0, i1, j0, j1] = beside.map_or([0; 4], |beside| beside.map(|row| row[l]));
+            best[0] = best[0].min(e00 + e01 + i0);
+            best[1] = best[1].min(e10 + e11 + i1);
+            of_j[0][l] = of_j[0][l].min(e00 + e10 + j0);
+            of_j[1][l] = of_j[1][l].min(e01 + e11 + j1);
         }
         for (side, best) in best.into_iter().enumerate() {
             self.lower(column, side, best);

@@ -1,10 +1,11 @@
 //! Any costs by class: 64-bit sums of the weights of any number of classes for each cell.
 
 use super::bit_kernel::{BitKernel, Look};
+use super::side_masses::SideMasses;
 use super::tally::{ClassTally, Row, Tile};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::look::{Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
+use crate::kernel::look::{Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::ClassCosts;
 use crate::view::Offer;
 
@@ -60,8 +61,8 @@ struct Scratch {
     tile: Vec<Tile>,
     cell: Vec<Row>,
     best: Vec<[Row; 2]>,
-    /// By block: the mass of both sides, where questions cost something.
-    masses: Vec<[Row; 2]>,
+    /// What pays for questions, if they cost something.
+    masses: SideMasses,
 }
 
 /// The look-ahead for any costs by class.
@@ -127,16 +128,16 @@ fn pairs<const OFFER: bool>(
                 let [e00, e01, e10, e11] = costs;
                 let (mut best_0, mut best_1) = (INFINITE, INFINITE);
                 // What both sides of i pay for j, and both sides of j for i.
-                let (price_i, price_j) = match OFFER {
-                    true => scratch.prices(offer, first + t, block),
-                    false => ([[0; LANES]; 2], [[0; LANES]; 2]),
+                let [i0, i1, j0, j1]: [Row; 4] = match OFFER {
+                    true => scratch.masses.with_bans(offer, first + t, block * LANES),
+                    false => [[0; LANES]; 4],
                 };
                 let best_j = &mut scratch.best[block];
                 for l in 0..LANES {
-                    best_0 = best_0.min(e00[l] + e01[l] + price_i[0][l]);
-                    best_1 = best_1.min(e10[l] + e11[l] + price_i[1][l]);
-                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l] + price_j[0][l]);
-                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l] + price_j[1][l]);
+                    best_0 = best_0.min(e00[l] + e01[l] + i0[l]);
+                    best_1 = best_1.min(e10[l] + e11[l] + i1[l]);
+                    best_j[0][l] = best_j[0][l].min(e00[l] + e10[l] + j0[l]);
+                    best_j[1][l] = best_j[1][l].min(e01[l] + e11[l] + j1[l]);
                 }
                 let best_i = &mut scratch.best[first / LANES];
                 let lane = first % LANES + t;
@@ -182,46 +183,7 @@ impl Scratch {
             + vec_bytes(&self.tile)
             + vec_bytes(&self.cell)
             + vec_bytes(&self.best)
-            + vec_bytes(&self.masses)
-    }
-
-    /// What both sides of column i pay for a block's columns, and those columns' sides for i: more
-    /// than anything costs where that is forbidden.
-    #[inline(always)]
-    fn prices(&self, offer: &Offer, i: usize, block: usize) -> ([Row; 2], [Row; 2]) {
-        let (mut of_i, mut of_j) = ([[0; LANES]; 2], [[0; LANES]; 2]);
-        if offer.has_prices {
-            self.add_prices(offer, i, block, (&mut of_i, &mut of_j));
-        }
-        if let Some(bans) = offer.bans() {
-            let [after, before] = bans.allowed(i, block);
-            for l in 0..LANES {
-                for side in 0..2 {
-                    of_i[side][l] = if after >> l & 1 == 1 { of_i[side][l] } else { INFINITE };
-                    of_j[side][l] = if before >> l & 1 == 1 { of_j[side][l] } else { INFINITE };
-                }
-            }
-        }
-        (of_i, of_j)
-    }
-
-    #[inline(always)]
-    fn add_prices(
-        &self,
-        offer: &Offer,
-        i: usize,
-        block: usize,
-        (of_i, of_j): (&mut [Row; 2], &mut [Row; 2]),
-    ) {
-        let mass_i = [0, 1].map(|side| self.masses[i / LANES][side][i % LANES]);
-        for l in 0..LANES {
-            let j = block * LANES + l;
-            let (then, before) = (offer.after(i, j), offer.after(j, i));
-            for side in 0..2 {
-                of_i[side][l] = mass_i[side] * then;
-                of_j[side][l] = self.masses[block][side][l] * before;
-            }
-        }
+            + self.masses.bytes()
     }
 
     /// Statistics of the rows on side `a` of column i and side `b` of a block's columns.
@@ -260,7 +222,9 @@ fn singles(tally: &mut Costed, scratch: &mut Scratch, prices: Option<&Offer>, ou
     out.whole = side(tally, &totals, 0, least);
     scratch.ones.clear();
     scratch.ones.resize(n.div_ceil(LANES) * width, [0; LANES]);
-    scratch.masses.clear();
+    if prices.is_some() {
+        scratch.masses.begin(n, std::iter::once(tally.mass(&totals)[0]));
+    }
     for block in 0..n.div_ceil(LANES) {
         let ones = &mut scratch.ones[block * width..(block + 1) * width];
         tally.singles(block, ones);
@@ -275,17 +239,14 @@ fn singles(tally: &mut Costed, scratch: &mut Scratch, prices: Option<&Offer>, ou
             ];
         }
         if prices.is_some() {
-            scratch.masses.push([tally.mass(&zeros), tally.mass(ones)]);
+            let mass = tally.mass(ones);
+            for l in 0..LANES.min(n - block * LANES) {
+                scratch.masses.put(block * LANES + l, 0, mass[l]);
+            }
         }
     }
     if let Some(offer) = prices {
-        out.least_price = tally.mass(&totals)[0] * offer.least;
-        out.prices.extend((0..n).map(|column| {
-            [0, 1].map(|side| {
-                let mass = scratch.masses[column / LANES][side][column % LANES];
-                SplitPrice { this: mass * offer.now[column], next: mass * offer.next[column] }
-            })
-        }));
+        scratch.masses.write(offer, |_| 0, out);
     }
 }
 

@@ -6,6 +6,7 @@ use super::cells::{Cells, Row, Stumps};
 use super::column_sets::ColumnSets;
 use super::lanes::Blocks;
 use super::pair_tables::{PairTable, SumsPairs};
+use super::side_masses::SideMasses;
 use super::tally::{ClassTally, Tile};
 use crate::bits::LANES;
 use crate::cost::Cost;
@@ -178,7 +179,8 @@ impl<'a> ClassSums<'a> {
         for column in from..to {
             for block in own..n_blocks {
                 let place = (column - from) * blocks + block - own;
-                self.best.take(look.bans(), &self.cells, place, (column, block));
+                let beside = SideMasses::default().beside_leaves(look, column, block);
+                self.best.take(beside.as_ref(), &self.cells, place, (column, block));
             }
         }
         Ok(())
@@ -186,7 +188,9 @@ impl<'a> ClassSums<'a> {
 }
 
 impl BitKernel for ClassSums<'_> {
-    fn takes(&mut self, _look: &Look) -> bool {
+    /// Where rows pay for questions, tasks are not those of counts (`Summed`).
+    fn takes(&mut self, look: &Look) -> bool {
+        debug_assert!(look.prices().is_none(), "counts have no masses");
         true
     }
 

@@ -2,10 +2,10 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::pair_sums::{self, PairSums, Row};
+use super::side_masses::SideMasses;
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
-use crate::kernel::look::{Ask, Halt, Lookahead, Side, SplitPrice, Unfinished, vec_bytes};
-use crate::task::paid;
+use crate::kernel::look::{Ask, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::view::Offer;
 
 /// Pairs of splits that are evaluated at a time: their costs stay in registers.
@@ -18,13 +18,14 @@ pub struct RowCostSums {
     sums: pair_sums::Scratch,
     /// By block: the best stumps on the 0 sides and on the 1 sides of its columns, turned or not.
     best: Vec<[Row; 2]>,
+    masses: SideMasses,
 }
 
 impl RowCostSums {
     fn costs<'a>(&'a mut self, look: &Look<'a>) -> Costs<'a> {
-        let RowCostSums { sums: scratch, best } = self;
+        let RowCostSums { sums: scratch, best, masses } = self;
         let sums = PairSums::new(look, scratch);
-        Costs { sums, n_labels: look.bits.n_stats, offer: look.offer, best }
+        Costs { sums, n_labels: look.bits.n_stats, offer: look.offer, best, masses }
     }
 }
 
@@ -54,7 +55,7 @@ impl BitKernel for RowCostSums {
     }
 
     fn bytes(&self) -> usize {
-        self.sums.bytes() + vec_bytes(&self.best)
+        self.sums.bytes() + vec_bytes(&self.best) + self.masses.bytes()
     }
 }
 
@@ -65,6 +66,7 @@ struct Costs<'a> {
     n_labels: usize,
     offer: Option<&'a Offer>,
     best: &'a mut Vec<[Row; 2]>,
+    masses: &'a mut SideMasses,
 }
 
 impl Costs<'_> {
@@ -125,12 +127,6 @@ impl Costs<'_> {
         self.n_labels + 2
     }
 
-    /// What rows with these masses pay for a price.
-    #[inline(always)]
-    fn paid(&self, price: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
-        paid(self.sums.width - self.mass_at(), price, mass)
-    }
-
     #[inline(always)]
     fn singles(&mut self, out: &mut Lookahead) {
         self.sums.turn();
@@ -147,22 +143,15 @@ impl Costs<'_> {
             sides[turned] = self.side(|s| totals[s] - ones[s][lane]);
         }
         if let Some(offer) = self.offer.filter(|offer| offer.has_prices) {
-            let mass = self.mass_at();
-            out.least_price = self.paid(offer.least, |at| totals[mass + at]);
-            out.prices.extend((0..out.sides.len()).map(|column| {
-                let ones = &ones[column / LANES * self.sums.width + mass..];
-                [0, 1].map(|side| {
-                    let turned = side ^ self.sums.turned(column);
-                    let mass = |at: usize| {
-                        let one = ones[at][column % LANES];
-                        if turned == 1 { one } else { totals[mass + at] - one }
-                    };
-                    SplitPrice {
-                        this: self.paid(offer.now[column], mass),
-                        next: self.paid(offer.next[column], mass),
-                    }
-                })
-            }));
+            let first = self.mass_at();
+            self.masses.begin(out.sides.len(), totals[first..].iter().copied());
+            for column in 0..out.sides.len() {
+                let ones = &ones[column / LANES * self.sums.width..][..self.sums.width];
+                for (at, ones) in ones[first..].iter().enumerate() {
+                    self.masses.put(column, at, ones[column % LANES]);
+                }
+            }
+            self.masses.write(offer, |column| self.sums.turned(column), out);
         }
     }
 
@@ -254,7 +243,7 @@ impl Costs<'_> {
                 stumps[3][l] = e01[l] + e11[l];
             }
             if let Some(offer) = self.offer.filter(|_| OFFER) {
-                let prices = self.prices(offer, column, block * LANES + from);
+                let prices = self.masses.with_bans::<PAIRS>(offer, column, block * LANES + from);
                 for (stumps, prices) in stumps.iter_mut().zip(&prices) {
                     for l in 0..PAIRS {
                         stumps[l] += prices[l];
@@ -273,49 +262,6 @@ impl Costs<'_> {
             let known = &mut self.best[own][side][lane];
             *known = best[side].iter().fold(*known, |a, &b| a.min(b));
         }
-    }
-
-    /// What both sides of a column, turned or not, pay for others, and both sides of these for it:
-    /// more than anything costs where that is forbidden.
-    #[inline(always)]
-    fn prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
-        let mut prices = match offer.has_prices {
-            true => self.all_prices(offer, column, others),
-            false => [[0; PAIRS]; 4],
-        };
-        if let Some(bans) = offer.bans() {
-            let [after, before] =
-                bans.allowed(column, others / LANES).map(|bits| bits >> (others % LANES));
-            for l in 0..PAIRS {
-                for side in 0..2 {
-                    let (own, other) = (prices[side][l], prices[2 + side][l]);
-                    prices[side][l] = if after >> l & 1 == 1 { own } else { INFINITE };
-                    prices[2 + side][l] = if before >> l & 1 == 1 { other } else { INFINITE };
-                }
-            }
-        }
-        prices
-    }
-
-    /// The prices where nothing is forbidden.
-    #[inline(always)]
-    fn all_prices(&self, offer: &Offer, column: usize, others: usize) -> [Part; 4] {
-        let mass = self.mass_at();
-        let scratch = &*self.sums.scratch;
-        let one = |column: usize, at: usize| {
-            scratch.ones[column / LANES * self.sums.width + mass + at][column % LANES]
-        };
-        let zero = |column: usize, at: usize| scratch.totals[mass + at] - one(column, at);
-        let mut prices = [[0; PAIRS]; 4];
-        for l in 0..PAIRS {
-            let other = others + l;
-            let (then, before) = (offer.after(column, other), offer.after(other, column));
-            prices[0][l] = self.paid(then, |at| zero(column, at));
-            prices[1][l] = self.paid(then, |at| one(column, at));
-            prices[2][l] = self.paid(before, |at| zero(other, at));
-            prices[3][l] = self.paid(before, |at| one(other, at));
-        }
-        prices
     }
 
     /// One statistic of the four cells of one column and several others.

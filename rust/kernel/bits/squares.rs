@@ -12,19 +12,18 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::lanes::Blocks;
+use super::listed_rows::{PAIRS, Part, sum_all};
+use super::side_masses::SideMasses;
 use crate::bits::{LANES, ROWS};
 use crate::bounds::k_means;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Ask, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Squares;
-use crate::view::View;
+use crate::view::{Offer, View};
 
-/// Pairs at a time: their sums stay in registers.
-const PAIRS: usize = 16;
-type Part = [i64; PAIRS];
-
-/// Statistics summed in one pass over the rows.
-const TOGETHER: usize = 4;
+/// How many numbers of an entry stand between its statistics and its masses: its worst loss, and its
+/// rows, which count where questions cost something.
+const MASSES: usize = 2;
 
 /// The kernel of squared errors.
 pub struct Squared<'a> {
@@ -39,7 +38,8 @@ impl<'a> Squared<'a> {
 
     fn sums<'s>(&'s mut self, look: &Look<'s>) -> SquareSums<'s> {
         let Squared { task, scratch } = self;
-        SquareSums { view: look.view, blocks: look.blocks, task, scratch }
+        let width = look.bits.width;
+        SquareSums { view: look.view, width, blocks: look.blocks, task, scratch }
     }
 }
 
@@ -88,8 +88,8 @@ struct Scratch {
     totals: Vec<i64>,
     /// By block and number of an entry: sums over the rows with each column.
     ones: Vec<Part>,
-    /// By side and column: the largest gain known, and what a float must be above to be a larger
-    /// one.
+    /// By side and column: the largest gain known, less what is paid for it, and what a float must be
+    /// above to be a larger one.
     gains: [Vec<Cost>; 2],
     limits: [Vec<f64>; 2],
     /// By summed number: the values of the listed rows.
@@ -98,6 +98,8 @@ struct Scratch {
     both: Vec<Part>,
     /// What is summed of the rows: with i and j, with i alone, with j alone, with neither.
     cells: [Vec<Part>; 4],
+    /// What pays for questions, if they cost something.
+    masses: SideMasses,
 }
 
 impl Scratch {
@@ -115,13 +117,16 @@ impl Scratch {
             + vec_bytes(&self.values)
             + vec_bytes(&self.both)
             + self.cells.iter().map(vec_bytes).sum::<usize>()
+            + self.masses.bytes()
     }
 }
 
 /// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there
-/// are floors), its worst loss, and its rows if they matter.
+/// are floors), its worst loss, its rows if they matter, and its masses if questions cost something.
 struct SquareSums<'a> {
     view: &'a View,
+    /// How many numbers an entry has.
+    width: usize,
     /// Its bits by column.
     blocks: &'a Blocks,
     task: &'a Squares,
@@ -154,7 +159,7 @@ impl SquareSums<'_> {
         if ask.target == 0 || ask.leaves == 0 || self.outputs() > 1 {
             return false;
         }
-        let (costs, width) = (&self.view.costs, self.width());
+        let (costs, width) = (&self.view.costs, self.width);
         let rows = (self.view.len(), |row: usize| &costs[row * width..][..width]);
         let groups = &mut self.scratch.groups;
         let trees = (ask.leaves, ask.leaf_cost);
@@ -174,7 +179,7 @@ impl SquareSums<'_> {
     fn look(&mut self, look: &Look, out: &mut Lookahead) -> Result<(), Unfinished> {
         let (Look { ask, halt, .. }, bans) = (*look, look.bans());
         let n = self.view.columns.len();
-        self.singles(out);
+        self.singles(look.prices(), out);
         if !ask.stumps || n == 0 {
             return Ok(());
         }
@@ -197,7 +202,7 @@ impl SquareSums<'_> {
                 let allowed = bans.map(|bans| {
                     bans.allowed(column, from / LANES).map(|bits| bits >> (from % LANES))
                 });
-                self.evaluate(&i, from, ask.min_rows, allowed);
+                self.evaluate(&i, from, ask.min_rows, (allowed, look.prices()));
                 if ask.overlaps {
                     self.overlap(&i, from, unit, out);
                 }
@@ -233,11 +238,6 @@ impl SquareSums<'_> {
         self.task.n_outputs()
     }
 
-    /// How many numbers an entry has.
-    fn width(&self) -> usize {
-        (self.view.costs.len().checked_div(self.view.len())).unwrap_or(self.task.width() + 2)
-    }
-
     /// Which numbers of an entry are summed for pairs: weight and sums, the worst loss, rows. What
     /// is not asked for is summed as zero.
     fn summed(&self, ask: Ask) -> Vec<usize> {
@@ -250,7 +250,7 @@ impl SquareSums<'_> {
 
     /// A number of the rows with a column.
     fn one(&self, column: usize, number: usize) -> i64 {
-        self.scratch.ones[column / PAIRS * self.width() + number][column % PAIRS]
+        self.scratch.ones[column / PAIRS * self.width + number][column % PAIRS]
     }
 
     /// A number of the rows on one side of a column.
@@ -266,7 +266,7 @@ impl SquareSums<'_> {
     /// Put the numbers of all rows side by side, and their bits by blocks of columns.
     #[inline(always)]
     fn turn(&mut self) {
-        let (rows, width, stride) = (self.view.len(), self.width(), self.view.stride);
+        let (rows, width, stride) = (self.view.len(), self.width, self.view.stride);
         let Scratch { numbers, words, rows: all, .. } = &mut *self.scratch;
         numbers.clear();
         for number in 0..width {
@@ -284,7 +284,7 @@ impl SquareSums<'_> {
 
     #[inline(always)]
     fn sum_ones(&mut self) {
-        let (n, rows, width) = (self.view.columns.len(), self.view.len(), self.width());
+        let (n, rows, width) = (self.view.columns.len(), self.view.len(), self.width);
         let Scratch { numbers, rows: all, totals, ones, words, .. } = &mut *self.scratch;
         totals.clear();
         totals
@@ -299,10 +299,10 @@ impl SquareSums<'_> {
     }
 
     #[inline(always)]
-    fn singles(&mut self, out: &mut Lookahead) {
+    fn singles(&mut self, prices: Option<&Offer>, out: &mut Lookahead) {
         self.turn();
         self.sum_ones();
-        let (n, width) = (self.view.columns.len(), self.width());
+        let (n, width) = (self.view.columns.len(), self.width);
         out.whole = self.side(&self.scratch.totals);
         for column in 0..n {
             for side in 0..2 {
@@ -310,6 +310,18 @@ impl SquareSums<'_> {
                     (0..width).map(|number| self.of_side(column, side, number)).collect();
                 out.sides[column][side] = self.side(&numbers);
             }
+        }
+        if let Some(offer) = prices {
+            let Scratch { masses, totals, ones, .. } = &mut *self.scratch;
+            let first = self.task.width() + MASSES;
+            masses.begin(n, totals[first..].iter().copied());
+            for column in 0..n {
+                let ones = &ones[column / PAIRS * width..][..width];
+                for (at, ones) in ones[first..].iter().enumerate() {
+                    masses.put(column, at, ones[column % PAIRS]);
+                }
+            }
+            masses.write(offer, |_| 0, out);
         }
     }
 
@@ -405,7 +417,7 @@ impl SquareSums<'_> {
     /// Sum the rows that have column i and each of the columns from `from` on.
     #[inline(always)]
     fn sum(&mut self, i: &Listed, from: usize, summed: &[usize]) {
-        let (rows, width, block) = (self.view.len(), self.width(), from / PAIRS);
+        let (rows, width, block) = (self.view.len(), self.width, from / PAIRS);
         let Scratch { both, values, listed, words, ones, .. } = &mut *self.scratch;
         let both = &mut both[block * summed.len()..][..summed.len()];
         for (both, number) in both.iter_mut().zip(summed) {
@@ -437,7 +449,7 @@ impl SquareSums<'_> {
     /// What both sides of column i and of each column from `from` on share.
     #[inline(always)]
     fn fill_cells(&mut self, i: &Listed, from: usize, summed: &[usize]) {
-        let (block, width) = (from / PAIRS, self.width());
+        let (block, width) = (from / PAIRS, self.width);
         let Scratch { cells, both, ones, .. } = &mut *self.scratch;
         for cell in cells.iter_mut() {
             cell.clear();
@@ -457,9 +469,16 @@ impl SquareSums<'_> {
     }
 
     /// Take in the gains of one column with those from `from` on. `allowed`: which of these may be
-    /// asked below it, and below which it may be, if not all.
+    /// asked below it, and below which it may be, if not all. `prices`: what they cost, if that is
+    /// something. It is taken off gains only where these are large enough without it.
     #[inline(always)]
-    fn evaluate(&mut self, i: &Listed, from: usize, min_rows: i64, allowed: Option<[u32; 2]>) {
+    fn evaluate(
+        &mut self,
+        i: &Listed,
+        from: usize,
+        min_rows: i64,
+        (allowed, prices): (Option<[u32; 2]>, Option<&Offer>),
+    ) {
         let (m, n) = (self.outputs(), PAIRS.min(self.view.columns.len() - from));
         let mut sums = [[0.0; PAIRS]; 4];
         for (sum, cell) in sums.iter_mut().zip(&self.scratch.cells) {
@@ -504,18 +523,34 @@ impl SquareSums<'_> {
             }
         }
         if larger {
+            let free = [[0; PAIRS]; 4];
+            let paid =
+                prices.map_or(free, |offer| self.scratch.masses.of_pairs(offer, i.column, from));
+            // Those of both sides of a column stand with side 0 first.
+            let paid = [paid[1], paid[0], paid[3], paid[2]];
             for l in 0..n {
                 for (which, (a, b)) in pairs.into_iter().enumerate() {
                     let (column, side) = match which {
                         0 | 1 => (i.column, 1 - which),
                         _ => (from + l, 3 - which),
                     };
-                    if gains[which][l] > self.scratch.limits[side][column] {
-                        let gain = self.gain(a, l) + self.gain(b, l);
+                    let (found, paid) = (gains[which][l], paid[which][l]);
+                    if found > self.scratch.limits[side][column]
+                        && (paid == 0 || found > self.limit_with(column, side, paid))
+                    {
+                        let gain = self.gain(a, l) + self.gain(b, l) - paid;
                         self.improve(column, side, gain);
                     }
                 }
             }
+        }
+    }
+
+    /// A float gain that is not above this is no larger than what is known and what is paid for it.
+    fn limit_with(&self, column: usize, side: usize, paid: Cost) -> f64 {
+        match self.scratch.gains[side][column] {
+            Cost::MIN => f64::NEG_INFINITY,
+            known => self.limit(known + paid, self.q(column, side)),
         }
     }
 
@@ -529,44 +564,6 @@ impl SquareSums<'_> {
         if gain > self.scratch.gains[side][column] {
             self.scratch.gains[side][column] = gain;
             self.scratch.limits[side][column] = self.limit(gain, self.q(column, side));
-        }
-    }
-}
-
-/// Add each number of the listed rows to the columns, of 16, that they have. `values` are by
-/// number, in the order of `listed`; `words` are by row.
-#[inline(always)]
-fn sum_all(listed: &[u32], words: &[u16], values: &[i64], sums: &mut [Part]) {
-    let n = listed.len();
-    for (first, sums) in sums.chunks_mut(TOGETHER).enumerate() {
-        let of = |s: usize| &values[(first * TOGETHER + s) * n..][..n];
-        match sums {
-            [a] => add(listed, words, [of(0)], [a]),
-            [a, b] => add(listed, words, [of(0), of(1)], [a, b]),
-            [a, b, c] => add(listed, words, [of(0), of(1), of(2)], [a, b, c]),
-            [a, b, c, d] => add(listed, words, [of(0), of(1), of(2), of(3)], [a, b, c, d]),
-            _ => unreachable!("chunks are of {TOGETHER} at most"),
-        }
-    }
-}
-
-#[inline(always)]
-fn add<const N: usize>(listed: &[u32], words: &[u16], values: [&[i64]; N], sums: [&mut Part; N]) {
-    // Apart from where they go, so that they stay in registers.
-    let mut more = [[0; PAIRS]; N];
-    let values = values.map(|values| &values[..listed.len()]);
-    for (at, &row) in listed.iter().enumerate() {
-        let word = words[row as usize];
-        for s in 0..N {
-            let value = values[s][at];
-            for l in 0..PAIRS {
-                more[s][l] += if word & (1 << l) != 0 { value } else { 0 };
-            }
-        }
-    }
-    for (sum, more) in sums.into_iter().zip(&more) {
-        for (sum, more) in sum.iter_mut().zip(more) {
-            *sum += more;
         }
     }
 }

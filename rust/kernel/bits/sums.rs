@@ -5,11 +5,16 @@ use super::cells::{Cells, Stumps};
 use super::column_sets::ColumnSets;
 use super::pair_sums::{self, PairSums, Tile};
 use super::pair_tables::{PairTable, SumsPairs};
+use super::side_masses::SideMasses;
 use crate::bits::LANES;
 use crate::cost::Cost;
 use crate::kernel::look::{BothSides, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
+
+/// How many numbers of an entry stand between its statistics and its masses: its worst and its least
+/// cost, and its rows, which count where questions cost something.
+const MASSES: usize = 3;
 
 /// The kernel of tasks of which nothing is known but what leaves cost.
 pub struct NumberSums<'a> {
@@ -21,6 +26,8 @@ pub struct NumberSums<'a> {
     costs: Vec<Cost>,
     /// On the 0 sides and on the 1 sides of columns, turned or not.
     best: Stumps,
+    /// What pays for questions, if they cost something.
+    masses: SideMasses,
     sets: ColumnSets,
 }
 
@@ -33,6 +40,7 @@ impl<'a> NumberSums<'a> {
             singles: Vec::new(),
             costs: Vec::new(),
             best: Stumps::default(),
+            masses: SideMasses::default(),
             sets: ColumnSets::default(),
         }
     }
@@ -87,6 +95,14 @@ impl<'a> NumberSums<'a> {
             let turned = sums.turned(column);
             sides[1 ^ turned] = side(with, &|s| at(s, column));
             sides[turned] = side(without, &|s| totals[s] - at(s, column));
+        }
+        if let Some(offer) = look.prices() {
+            let first = n_stats + MASSES;
+            self.masses.begin(n, totals[first..width].iter().copied());
+            for column in 0..n {
+                (first..width).for_each(|s| self.masses.put(column, s - first, at(s, column)));
+            }
+            self.masses.write(offer, |column| sums.turned(column), out);
         }
     }
 
@@ -163,7 +179,8 @@ impl<'a> NumberSums<'a> {
         }
         self.cells.evaluate(self.task, look.ask.min_rows);
         for (place, &column) in columns.iter().enumerate() {
-            self.best.take(look.bans(), &self.cells, place, (column, block));
+            let beside = self.masses.beside_leaves(look, column, block);
+            self.best.take(beside.as_ref(), &self.cells, place, (column, block));
         }
     }
 }
@@ -234,6 +251,7 @@ impl BitKernel for NumberSums<'_> {
             + vec_bytes(&self.singles)
             + vec_bytes(&self.costs)
             + self.best.bytes()
+            + self.masses.bytes()
             + self.sets.bytes()
     }
 }

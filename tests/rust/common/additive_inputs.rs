@@ -38,7 +38,8 @@ pub fn additive_input(rng: &mut Random, task: usize, n: usize, leaf_penalty: f64
     // A description says what its leaves cost.
     let leaf_penalty = if task.name == "mdl" { 0.0 } else { leaf_penalty };
     let points = (0..(ROWS * n) as u32).map(|row| row / ROWS as u32).collect();
-    AdditiveInput { task, columns, points, n_points: n, leaf_penalty }
+    let row_weights = (0..n).map(|_| 0.5 * rng.range(1, 4) as f64).collect();
+    AdditiveInput { task, columns, points, n_points: n, leaf_penalty, row_weights }
 }
 
 /// As above, of any task.

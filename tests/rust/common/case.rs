@@ -82,7 +82,7 @@ impl Case {
                 let weighed = Weighed { costs, error: 0.0, normalizer, weights, feature_costs };
                 RowCosts::build_weighed(*n_labels, weighed, *leaf_penalty, None)?
             }
-            Loss::Squares(squares) => squares.input().build()?,
+            Loss::Squares(squares) => squares.input().build_with(&self.prices)?,
         };
         self.on_paths(Problem::new(self.columns.clone(), points, scaled, self.shape)?)
     }
@@ -109,7 +109,11 @@ impl Case {
                 let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
                 input.weights.chunks_exact(input.n_classes).map(weigh).collect()
             }
-            _ => self.rows.iter().map(|&rows| rows as f64).collect(),
+            Loss::Rows { .. } => self.rows.iter().map(|&rows| rows as f64).collect(),
+            Loss::Squares(squares) => {
+                let of = |rows: &[i64]| rows.iter().sum::<i64>() as f64;
+                squares.weights.chunks_exact(squares.per_point).map(of).collect()
+            }
         }
     }
 

@@ -141,7 +141,12 @@ pub fn fuzz(problem: &Problem) -> f64 {
     // Of squared errors each leaf and each target is rounded by up to a unit.
     let squares = problem.task.structure().squares().is_some();
     let (slacks, leaves) = if squares { (3.0, 128.0) } else { (2.0, 0.0) };
-    (slacks * problem.scale.slack as f64 + leaves) / problem.scale.units
+    // Without labels, what each point pays for each test is rounded by up to a unit.
+    let payments = match &problem.feature_costs {
+        Some(costs) if problem.labelled().is_none() => costs.tests.len() * problem.points.len(),
+        _ => 0,
+    };
+    (slacks * problem.scale.slack as f64 + leaves + payments as f64) / problem.scale.units
 }
 
 pub fn recompute(problem: &Problem, tree: &Tree) -> i64 {

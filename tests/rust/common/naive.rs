@@ -100,20 +100,24 @@ pub fn class_factors(input: &ClassInput) -> Vec<f64> {
 /// What costs are divided by.
 fn normalizer(case: &Case) -> f64 {
     match &case.loss {
-        Loss::Classes(_) => case.row_weights().iter().sum(),
+        Loss::Classes(_) | Loss::Squares(_) => case.row_weights().iter().sum(),
         Loss::Rows { normalizer, .. } => *normalizer,
-        Loss::Squares(_) => 1.0,
     }
 }
 
 /// The mean of what points pay for the columns on their way.
 fn feature_costs(case: &Case, tree: &Tree) -> f64 {
+    paid_by(case, tree, &case.row_weights()) / normalizer(case)
+}
+
+/// What points of these weights pay for the columns on their way, all together.
+pub fn paid_by(case: &Case, tree: &Tree, weights: &[f64]) -> f64 {
     let FeatureCostList { tests, of_column } = &case.prices;
     if of_column.is_empty() {
         return 0.0;
     }
     let mut sum = 0.0;
-    for (point, weight) in case.row_weights().into_iter().enumerate() {
+    for (point, weight) in weights.iter().enumerate() {
         let mut bought: Vec<usize> = Vec::new();
         for test in columns_on_path(case, tree, point).into_iter().filter_map(|c| of_column[c]) {
             let test = test as usize;
@@ -127,7 +131,7 @@ fn feature_costs(case: &Case, tree: &Tree) -> f64 {
             bought.push(test);
         }
     }
-    sum / normalizer(case)
+    sum
 }
 
 /// Σ w·(y − mean of its leaf)² over all outputs.

@@ -17,7 +17,7 @@ pub struct Options {
     pub loss: LossKind,
     pub columns: ColumnMix,
     pub limits: ShapeMix,
-    /// Whether questions cost something; never with squared errors.
+    /// Whether questions cost something.
     pub prices: bool,
     /// What paths may ask.
     pub paths: PathMix,
@@ -109,7 +109,7 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
             LossKind::Weighted,
             LossKind::CostMatrix,
             LossKind::Rows,
-            if options.prices { LossKind::CostMatrix } else { LossKind::Squares },
+            LossKind::Squares,
         ]),
         kind => kind,
     };
@@ -138,6 +138,7 @@ fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
         Loss::Squares(_) => 1.0,
     };
     let (style, n_groups) = (rng.below(5), rng.below(3));
+    let dear = matches!(loss, Loss::Squares(_)) && rng.chance(0.2);
     let tests: Vec<FeatureCostInput> = (0..n)
         .map(|_| {
             let full = match style {
@@ -147,6 +148,8 @@ fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
                 3 => rng.unit() * 0.2 * size,
                 _ => 0.01 * rng.below(8) as f64,
             };
+            // Some are more than anybody can win.
+            let full = if dear && rng.chance(0.3) { full * rng.pick(&[1e3, 1e7]) } else { full };
             let discounted = full * rng.pick(&[0.0, 0.1, 0.5, 1.0]);
             let group = (n_groups > 0 && rng.chance(0.6)).then(|| 7 * rng.below(n_groups) as u32);
             FeatureCostInput { full, discounted, group }
