@@ -140,7 +140,7 @@ impl Scaled {
         if times == 1 {
             return self;
         }
-        let Scale { units, offset, slack } = self.scale;
+        let Scale { units, offset, slack, .. } = self.scale;
         Scaled {
             task: Box::new(Finer::new(self.task, times)),
             leaf_cost: self.leaf_cost * times,
@@ -148,6 +148,7 @@ impl Scaled {
                 units: units * times as f64,
                 offset: offset * i128::from(times),
                 slack: slack * times,
+                ..self.scale
             },
             ..self
         }
