@@ -354,12 +354,16 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
 
     /// How far a cut of the root is raised next, from its bound. Where penalties alone keep trees
     /// from being deep, trees that cost little more than the bound are shallow and soon ruled out,
-    /// and a cut is raised no further than the others.
+    /// and a cut is raised no further than the others. Where depth is limited, too, that is so of
+    /// three levels only, which kernels know almost by themselves.
     fn next_target(&self, frame: &Frame<K>, bound: Cost, target: Cost) -> Cost {
         let leaf_cost = self.shared.kernel.leaf_cost();
-        let is_limited = frame.budget.is_limited();
-        if leaf_cost == 0 || is_limited || frame.reach(leaf_cost, target) <= 3 {
+        if leaf_cost == 0 || frame.reach(leaf_cost, target) <= 3 {
             return target;
+        }
+        if frame.budget.is_limited() {
+            let deeper = frame.floor + 5 * leaf_cost;
+            return if bound < deeper { target.min(deeper) } else { target };
         }
         target.min(bound + leaf_cost.max((target - bound) / 8))
     }
