@@ -37,7 +37,7 @@ impl Unit {
         let divisor = differences.fold(2 * leaf_cost, gcd).max(1);
         let sum = sum / divisor;
         let bits = (Cost::BITS - sum.leading_zeros()).saturating_sub(i32::BITS - 2);
-        let penalty = (2 * leaf_cost / divisor >> bits).min((sum >> bits) + 1) as i32;
+        let penalty = ((2 * leaf_cost / divisor) >> bits).min((sum >> bits) + 1) as i32;
         Unit { divisor, bits, penalty }
     }
 
