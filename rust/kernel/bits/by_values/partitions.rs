@@ -174,6 +174,18 @@ impl Partitions {
     }
 }
 
+/// Rows between two questions whether to go on.
+const ROWS_AT_A_TIME: usize = 1 << 15;
+
+/// A view's rows in pieces, each of one segment.
+pub fn pieces(view: &View) -> impl Iterator<Item = (usize, Range<usize>)> {
+    (0..view.ends.len()).flat_map(|index| {
+        let Range { start, end } = view.segment(index);
+        let from = (start..end).step_by(ROWS_AT_A_TIME);
+        from.map(move |from| (index, from..end.min(from + ROWS_AT_A_TIME)))
+    })
+}
+
 /// By free column: the values that rows of the view have, as bits.
 fn present(bits: &BitView, view: &View) -> Vec<u32> {
     let mut present = vec![0u32; bits.free.len()];
