@@ -7,7 +7,8 @@
 use std::collections::BinaryHeap;
 
 use super::fit::{Room, parted};
-use super::line::{Asked, Line};
+use super::line::{Asked, ByValue, Line};
+use crate::data::Order;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
 use crate::task::Structure;
@@ -108,14 +109,19 @@ impl<'a> Scorer<'a> {
         let rows = points.iter().map(|&point| self.of.points.rows(point as usize)).sum::<u64>();
         let whole = self.score(&all);
         let mut best: Option<(f64, FeatureId, u32)> = None;
-        let mut asked = Asked::default();
+        let (mut asked, mut values) = (Asked::default(), ByValue::default());
         for (index, feature) in self.of.features.iter().enumerate() {
             if !asked.goes_on(points.len(), goes_on) {
                 break;
             }
             let numbers =
                 |at: usize| &self.numbers[points[at] as usize * self.width..][..self.width];
-            let line = Line::of(self.of, feature, points, self.width, numbers);
+            let line = match feature.order {
+                Order::In(right) => {
+                    values.line(self.of, (feature, right), points, self.width, numbers)
+                }
+                _ => Line::of(self.of, feature, points, self.width, numbers),
+            };
             self.walk(&line, (&all, rows), |score, cut| {
                 if best.is_none_or(|best| score - whole > best.0) {
                     best = Some((score - whole, FeatureId::from(index), cut));

@@ -1,6 +1,7 @@
 //! Sums of points' numbers along a feature.
 
 use crate::data::Feature;
+use crate::ids::ColumnId;
 use crate::problem::Problem;
 
 /// Where ranks are more than so many for each point, points are sorted, not counted.
@@ -24,6 +25,49 @@ impl Asked {
         }
         self.walked = 0;
         goes_on()
+    }
+}
+
+/// Sums by value of a column, which say what any set of its values sums to.
+#[derive(Default)]
+pub struct ByValue {
+    column: Option<ColumnId>,
+    rows: Vec<u64>,
+    sums: Vec<f64>,
+}
+
+impl ByValue {
+    /// The line of a feature that asks for the values whose bits are set. Features of a column come
+    /// one after the other, so that its points are walked once.
+    pub fn line<'n>(
+        &mut self,
+        of: &Problem,
+        (feature, right): (&Feature, u64),
+        points: &[u32],
+        width: usize,
+        numbers: impl Fn(usize) -> &'n [f64],
+    ) -> Line {
+        if self.column != Some(feature.column) {
+            self.column = Some(feature.column);
+            self.rows.clear();
+            self.sums.clear();
+            let codes = of.points.codes(feature.column.index());
+            for (at, &point) in points.iter().enumerate() {
+                let code = codes.get(point as usize) as usize;
+                if code >= self.rows.len() {
+                    self.rows.resize(code + 1, 0);
+                    self.sums.resize((code + 1) * width, 0.0);
+                }
+                self.rows[code] += of.points.rows(point as usize);
+                let sums = &mut self.sums[code * width..][..width];
+                sums.iter_mut().zip(numbers(at)).for_each(|(sum, number)| *sum += number);
+            }
+        }
+        let mut line = Line { ranks: vec![(0, 0), (1, 0)], sums: vec![0.0; 2 * width] };
+        for (code, &rows) in self.rows.iter().enumerate() {
+            line.add((right >> code) as usize & 1, rows, &self.sums[code * width..][..width]);
+        }
+        line
     }
 }
 

@@ -82,7 +82,7 @@ pub struct View {
     pub ends: Vec<u32>,
     /// `BitView::width` numbers by entry.
     pub costs: Vec<Cost>,
-    /// By entry: its value of each free column.
+    /// By entry: its value of each free column; or none where they are of no use.
     pub values: Vec<u8>,
 }
 
@@ -97,6 +97,9 @@ impl BitView {
             + self.free.bytes()
     }
 }
+
+/// Rows of a pair of questions that are counted while one is added to one number.
+pub const ROWS_AT_ONCE: usize = 800;
 
 pub(super) fn from_key(key: Fingerprint) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
@@ -135,6 +138,13 @@ impl View {
 
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Whether a look by value may take less time than one by question. It adds each row to one cell
+    /// of each pair of free columns, while one by question adds hundreds of rows to a pair of
+    /// questions at once.
+    fn gains_by_value(&self) -> bool {
+        self.columns.len() >= ROWS_AT_ONCE.isqrt() * self.n_values()
     }
 
     /// How many values each row has: one of each free column.
@@ -208,7 +218,8 @@ impl View {
     }
 
     /// The rows on one side of a column, into `out`, and a mask of the columns that vary there into
-    /// `varying`. Columns that are constant stay; keys are left out unless asked for.
+    /// `varying`. Columns that are constant stay; keys are left out unless asked for, and so are
+    /// values unless a look by value would be of use.
     pub fn child(
         &self,
         (column, side): (usize, usize),
@@ -218,7 +229,8 @@ impl View {
         varying: &mut Vec<u64>,
     ) {
         let to = (column, side == 1);
-        if !keys && self.costs.is_empty() && self.values.is_empty() {
+        let values = keys || self.gains_by_value();
+        if !keys && self.costs.is_empty() && (self.values.is_empty() || !values) {
             match self.stride {
                 1 => return self.select::<1>(to, level, out, varying),
                 2 => return self.select::<2>(to, level, out, varying),
@@ -226,11 +238,11 @@ impl View {
             }
         }
         match self.stride {
-            1 => self.child_of::<1>(column, side == 1, keys, out, varying),
-            2 => self.child_of::<2>(column, side == 1, keys, out, varying),
-            3 => self.child_of::<3>(column, side == 1, keys, out, varying),
-            4 => self.child_of::<4>(column, side == 1, keys, out, varying),
-            _ => self.child_of::<0>(column, side == 1, keys, out, varying),
+            1 => self.child_of::<1>(column, side == 1, (keys, values), out, varying),
+            2 => self.child_of::<2>(column, side == 1, (keys, values), out, varying),
+            3 => self.child_of::<3>(column, side == 1, (keys, values), out, varying),
+            4 => self.child_of::<4>(column, side == 1, (keys, values), out, varying),
+            _ => self.child_of::<0>(column, side == 1, (keys, values), out, varying),
         }
     }
 
@@ -269,13 +281,13 @@ impl View {
         &self,
         column: usize,
         side: bool,
-        keys: bool,
+        (keys, values): (bool, bool),
         out: &mut View,
         varying: &mut Vec<u64>,
     ) {
         let stride = if STRIDE > 0 { STRIDE } else { self.stride };
         let width = self.costs.len().checked_div(self.len).unwrap_or(0);
-        let n_values = self.n_values();
+        let n_values = if values { self.n_values() } else { 0 };
         out.columns.clear();
         out.columns.extend_from_slice(&self.columns);
         out.stride = stride;

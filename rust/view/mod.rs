@@ -12,7 +12,7 @@ mod rank_view;
 mod seen_rows;
 mod subset;
 
-pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
+pub use bit_view::{BitView, Cut, Fingerprint, ROWS_AT_ONCE, Segment, View};
 pub use free_columns::{FreeColumns, ValueSet};
 pub use layout::{Layout, Paths};
 pub use nesting::Nesting;

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::partitions::{Partitions, Sizes, changes};
+use super::partitions::{Partitions, Sizes, changes, pieces};
 use super::tables::{Sums, Table, add_pairs, mirror};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::bits::bit_kernel::Look;
@@ -37,7 +37,7 @@ impl Unit {
         let divisor = differences.fold(2 * leaf_cost, gcd).max(1);
         let sum = sum / divisor;
         let bits = (Cost::BITS - sum.leading_zeros()).saturating_sub(i32::BITS - 2);
-        let penalty = (2 * leaf_cost / divisor >> bits).min((sum >> bits) + 1) as i32;
+        let penalty = ((2 * leaf_cost / divisor) >> bits).min((sum >> bits) + 1) as i32;
         Unit { divisor, bits, penalty }
     }
 
@@ -66,7 +66,7 @@ pub struct TwoLevels {
     of_all: Vec<i64>,
     /// Likewise of the rows of a set of its values.
     of_set: Vec<i64>,
-    /// The same in fewer bits.
+    /// As `of_set`, in fewer bits.
     small: Vec<i32>,
     /// By set of its values: what the rows cost.
     costs: Vec<Cost>,
@@ -103,9 +103,12 @@ impl TwoLevels {
             of_partition[partition as usize].push(column);
         }
         zeros(&mut self.of_all, partitions.n_cells() * (partitions.n_cells() + 1), 0)?;
-        for (index, sums) in segments.iter().enumerate() {
-            let difference = sums.difference / unit.divisor;
-            for row in look.view.segment(index) {
+        for (index, rows) in pieces(look.view) {
+            if (look.halt)() {
+                return Err(Unfinished::Stopped);
+            }
+            let difference = segments[index].difference / unit.divisor;
+            for row in rows {
                 add(&mut self.of_all, partitions, partitions.of_row(row), difference);
             }
         }
@@ -148,12 +151,12 @@ impl TwoLevels {
         let Some((most, _)) = counts.iter().enumerate().max_by_key(|(_, count)| **count) else {
             return Ok(());
         };
-        for (index, sums) in segments.iter().enumerate() {
+        for (index, rows) in pieces(look.view) {
             if (look.halt)() {
                 return Err(Unfinished::Stopped);
             }
-            let difference = sums.difference / unit.divisor;
-            for row in look.view.segment(index) {
+            let difference = segments[index].difference / unit.divisor;
+            for row in rows {
                 let cells = partitions.of_row(row);
                 let value = cells[first] as usize - of.start;
                 if value != most {

@@ -60,6 +60,11 @@ impl<'a> SumsByValue<'a> {
         })
     }
 
+    /// Whether the rows have their values with them.
+    fn has_values(&self, view: &View) -> bool {
+        view.values.len() == view.len() * self.bits.free.len()
+    }
+
     fn fill(&mut self, look: &Look) -> Result<(), Unfinished> {
         Sums::by_segment(look, self.classes, &mut self.segments);
         self.partitions.fill(look);
@@ -108,7 +113,7 @@ impl<'a> SumsByValue<'a> {
 impl BitKernel for SumsByValue<'_> {
     fn takes(&mut self, look: &Look) -> bool {
         let ask = look.ask;
-        if ask.overlaps || look.offer.is_some() {
+        if ask.overlaps || look.offer.is_some() || !self.has_values(look.view) {
             return false;
         }
         // What pairs of questions say of trees of three leaves is worth some steps.
@@ -117,6 +122,7 @@ impl BitKernel for SumsByValue<'_> {
             let sizes = Sizes::of(look.bits, look.view);
             sizes.steps_of_look().saturating_mul(worth) < sizes.steps_by_question(1)
         };
+        let pays = || !Sizes::are_too_many(look.bits, look.view) && pays();
         self.when == ByValues::Always || pays()
     }
 
@@ -148,7 +154,8 @@ impl BitKernel for SumsByValue<'_> {
     fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
         let sizes = Sizes::of(self.bits, view);
         let pays = || sizes.steps_of_both_sides(BATCH) < sizes.steps_of_looks();
-        let is_served = levels == 3 && (self.when == ByValues::Always || pays());
+        let is_served =
+            levels == 3 && self.has_values(view) && (self.when == ByValues::Always || pays());
         is_served.then(|| {
             TwoLevels::bytes_for(&sizes, view.columns.len())
                 + Partitions::bytes_for(&sizes)

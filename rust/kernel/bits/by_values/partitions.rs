@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::vec_bytes;
-use crate::view::{BitView, ValueSet, View};
+use crate::view::{BitView, ROWS_AT_ONCE, ValueSet, View};
 
 /// How large the tables of a view are.
 #[derive(Debug, Clone, Default)]
@@ -15,9 +15,6 @@ pub struct Sizes {
     /// By partition: how many cells it has.
     cells: Vec<usize>,
 }
-
-/// Rows of a pair of questions that a processor counts while it adds one number to another.
-const PAIRED_ROWS: usize = 800;
 
 impl Sizes {
     /// Of the values that there are among the rows.
@@ -57,7 +54,12 @@ impl Sizes {
 
     /// Additions to one cell of each pair of partitions, for each row.
     fn steps_of_tables(&self) -> usize {
-        self.rows.saturating_mul(self.n_partitions().pow(2))
+        self.rows.saturating_mul(self.n_partitions().pow(2)) / 2
+    }
+
+    /// Whether sums alone take longer than a look by question: that shows without the rows.
+    pub fn are_too_many(bits: &BitView, view: &View) -> bool {
+        view.columns.len() < ROWS_AT_ONCE.isqrt() * bits.free.len() / 2
     }
 
     /// About how many steps a look by value takes.
@@ -69,7 +71,7 @@ impl Sizes {
     /// About how many steps a look at each pair of questions takes, of this share of the rows.
     pub fn steps_by_question(&self, share: usize) -> usize {
         (self.rows / share).saturating_mul(self.questions.saturating_mul(self.questions))
-            / PAIRED_ROWS
+            / ROWS_AT_ONCE
     }
 
     /// About how many steps both sides of every question take.
@@ -77,7 +79,8 @@ impl Sizes {
         let n = self.n_cells();
         let batches = self.cells.iter().map(|cells| (1usize << cells).div_ceil(2 * batch));
         let each = (batches.sum::<usize>().saturating_mul(3 * n)).saturating_add(n * n / 4);
-        let tables = self.steps_of_tables().saturating_mul(self.n_partitions());
+        // Half of the rows follow by subtraction.
+        let tables = self.steps_of_tables().saturating_mul(self.n_partitions() / 2);
         self.n_sets().saturating_mul(each).saturating_add(tables)
     }
 
@@ -169,6 +172,18 @@ impl Partitions {
         let own = sizes.n_partitions() * size_of::<Range<usize>>();
         own + (sizes.rows * sizes.n_partitions() + sizes.n_cells()) * 4 + sizes.questions * 8
     }
+}
+
+/// Rows between two questions whether to go on.
+const ROWS_AT_A_TIME: usize = 1 << 15;
+
+/// A view's rows in pieces, each of one segment.
+pub fn pieces(view: &View) -> impl Iterator<Item = (usize, Range<usize>)> {
+    (0..view.ends.len()).flat_map(|index| {
+        let Range { start, end } = view.segment(index);
+        let from = (start..end).step_by(ROWS_AT_A_TIME);
+        from.map(move |from| (index, from..end.min(from + ROWS_AT_A_TIME)))
+    })
 }
 
 /// By free column: the values that rows of the view have, as bits.

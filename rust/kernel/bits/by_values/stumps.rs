@@ -193,7 +193,8 @@ mod tests {
             let counts: Vec<i64> = (0..n).map(|_| below(5) as i64).collect();
             let min_rows = 2 + below(8) as i64;
             let leaf = of.iter().sum::<i64>().abs();
-            let found = best_of_large(&[0..n], (&of, &counts), min_rows, leaf);
+            let found =
+                best_of_large(std::slice::from_ref(&(0..n)), (&of, &counts), min_rows, leaf);
             let wanted = every(&of, &counts, min_rows);
             assert_eq!(found.max(leaf), wanted.max(leaf), "{of:?} {counts:?} {min_rows}");
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::partitions::{Partitions, Sizes};
+use super::partitions::{Partitions, Sizes, pieces};
 use crate::cost::Cost;
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::{Side, Unfinished, vec_bytes, zeros};
@@ -90,11 +90,12 @@ impl Table {
         zeros(&mut self.cells, n, Sums::default())?;
         zeros(&mut self.differences, n * n, 0)?;
         zeros(&mut self.rows, if counts_rows { n * n } else { 0 }, 0)?;
-        for (index, sums) in segments.iter().enumerate() {
+        for (index, rows) in pieces(look.view) {
             if (look.halt)() {
                 return Err(Unfinished::Stopped);
             }
-            for row in look.view.segment(index) {
+            let sums = &segments[index];
+            for row in rows {
                 let cells = partitions.of_row(row);
                 self.whole.add(sums);
                 for &cell in cells {
