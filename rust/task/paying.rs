@@ -87,7 +87,7 @@ impl Scaled {
         };
         let slack = Cost::from(!(unit.nearest() < MOST_WHOLE && shares.iter().all(is_whole)));
         let payments =
-            |stated| StatedPayments { stated, shares: shares.clone(), costs: costs.clone() };
+            |stated| StatedPayments { stated, weights: weights.to_vec(), costs: costs.clone() };
         Ok(Scaled {
             scale: Scale { slack: scaled.scale.slack + slack, ..scaled.scale },
             feature_costs: Some(paid),
