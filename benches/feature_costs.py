@@ -1,14 +1,16 @@
-"""How long do feature costs take beside limits, metrics and policies?
+"""How long do feature costs take beside limits, metrics, policies and regression?
 
     python benches/feature_costs.py DATA [--only WORDS] [--depth 3] [--time-limit 60]
 
-DATA has the folders `fairness`, `cost` and `policy`, each with a parquet file for each data set. In
-`fairness` (`target` is the class) the columns cost .002 to .014 in turn, under demographic parity
-within 1%, alone and with a capacity. In `cost` tests cost what the file beside each set says, times
-a factor with which the dearest costs .02, and the objective is F1 of the last class; sets of more
-classes take macro F1. In `policy` treatments are scored by `teacher="dr"`, and the features cost
-.01 to .07 parts of the spread of outcomes in turn. Each case is one fit on one thread; times are
-CPU seconds.
+DATA has the folders `fairness`, `cost`, `policy`, `regression` and `survival`, each with a parquet
+file for each data set. In `fairness` (`target` is the class) the columns cost .002 to .014 in turn,
+under demographic parity within 1%, alone and with a capacity. In `cost` tests cost what the file
+beside each set says, times a factor with which the dearest costs .02, and the objective is F1 of
+the last class; sets of more classes take macro F1. In `policy` treatments are scored by
+`teacher="dr"`, and the features cost .01 to .07 parts of the spread of outcomes in turn. In
+`regression` and `survival` the columns cost .002 to .014 parts of the loss of a single leaf in
+turn, with ten quantiles as cuts; a fit without costs stands before each. Each case is one fit on
+one thread; times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from certree import (
     DemographicParity,
     FeatureCost,
     OptimalPolicyTree,
+    OptimalSurvivalTree,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
 )
 
 #: By data set, a column whose values are groups.
@@ -98,6 +102,26 @@ def of_policies(data: Path, shape: dict[str, Any]) -> Iterator[Case]:
         yield Case(f"policy: {file.stem}", model, data_of)
 
 
+def of_losses(data: Path, shape: dict[str, Any]) -> Iterator[Case]:
+    shape = {**shape, "thresholds": 10}
+    for file in sorted((data / "regression").glob("*.parquet")):
+        frame = pl.read_parquet(file).drop("split", strict=False)
+        targets = [each for each in frame.columns if each.startswith("target")]
+        X, y = frame.drop(targets), frame[targets[0]]
+        for objective in ("squared_error", "absolute_error"):
+            levels = {"levels": 16} if objective == "absolute_error" else {}
+            for words, costs in (("", None), (", paying", in_turn(X.columns, 0.002))):
+                model = OptimalTreeRegressor(objective, feature_costs=costs, **levels, **shape)
+                yield Case(f"{objective}: {file.stem}{words}", model, {"X": X, "y": y})
+    for file in sorted((data / "survival").glob("*.parquet")):
+        frame = pl.read_parquet(file).drop("split", strict=False)
+        columns = [each for each in frame.columns if each not in ("time", "event")]
+        for words, costs in (("", None), (", paying", in_turn(columns, 0.002))):
+            model = OptimalSurvivalTree(feature_costs=costs, **shape)
+            told = {"X": frame, "time": "time", "event": "event"}
+            yield Case(f"survival: {file.stem}{words}", model, told)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -108,7 +132,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     shape = {"max_depth": given.depth, "leaf_penalty": 0.0, "time_limit": given.time_limit}
     print(f"{'case':36} {'seconds':>8} {'nodes':>8}  objective     bound  status")
-    for kind in (of_parity, of_metrics, of_policies):
+    for kind in (of_parity, of_metrics, of_policies, of_losses):
         for case in kind(given.data, shape):
             if given.only not in case.name:
                 continue

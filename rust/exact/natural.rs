@@ -104,16 +104,31 @@ impl Natural {
             return None;
         }
         let mut rest = self.clone();
-        let mut part = divisor.shifted_up(places);
         let mut quotient = 0u128;
-        for place in (0..=places).rev() {
-            if rest >= part {
-                rest = rest.minus(&part);
-                quotient |= 1 << place;
-            }
-            part = part.shifted_down(1);
+        while rest >= *divisor {
+            // With a and b the highest 64 digits of either, rest / divisor is at least
+            // a / (b + 1) · 2^places, which leaves a small part of it.
+            let places = rest.bits() - divisor.bits();
+            let part = (rest.leading() << 63) / (divisor.leading() + 1);
+            let part = match places >= 63 {
+                true => part << (places - 63),
+                false => part >> (63 - places),
+            };
+            let part = part.max(1);
+            rest = rest.minus(&divisor.times(&Natural::from(part)));
+            quotient += part;
         }
         Some((quotient, rest.is_zero()))
+    }
+
+    /// The highest 64 binary digits.
+    fn leading(&self) -> u128 {
+        let bits = self.bits();
+        let digits = match bits >= 64 {
+            true => self.shifted_down(bits - 64),
+            false => self.shifted_up(64 - bits),
+        };
+        digits.digits.iter().rev().fold(0, |all, &digit| all << 32 | u128::from(digit))
     }
 
     /// All bytes, the lowest first.
@@ -191,5 +206,37 @@ mod tests {
                 if a == 0 { 0 } else { 1000 + a.trailing_zeros() as usize }
             );
         }
+    }
+
+    #[test]
+    fn quotients_are_the_largest_that_fit() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 32) as u32
+        };
+        let mut number = |most: u32| {
+            let digits = (0..=next() % most).map(|_| match next() % 4 {
+                0 => u32::MAX,
+                1 => next() % 3,
+                _ => next(),
+            });
+            Natural { digits: digits.collect() }.trimmed()
+        };
+        let mut met = 0;
+        for _ in 0..20_000 {
+            let (a, b) = (number(6), number(4));
+            let (b, c) = (if b.is_zero() { Natural::from(3) } else { b }, number(2));
+            // Multiples, and their neighbours.
+            for top in [a, b.times(&c), b.times(&c).plus(&Natural::from(1))] {
+                let Some((quotient, whole)) = top.over(&b) else { continue };
+                let quotient = Natural::from(quotient);
+                let product = b.times(&quotient);
+                assert!(product <= top && top < product.plus(&b), "{top:?} over {b:?}");
+                assert_eq!(whole, product == top, "{top:?} over {b:?}");
+                met += 1;
+            }
+        }
+        assert!(met > 40_000, "{met} are no numbers of ours");
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Payments add up beside the loss, whatever a leaf costs:
 //!
-//! > objective = loss + Σ over points of share · (cost of each test that the point buys) + λ · leaves,
+//! > objective = loss + Σ over points of share · (cost of each test that it buys) + λ · leaves,
 //!
 //! where a point's share is its part of all row weight: a test that all rows buy adds its cost. So
 //! the same payments serve every task, and searches know them as those of classes: a price for each
 //! split, by what was bought above it.
 //!
-//! **In integers.** What a point pays for each cost there is is rounded down by itself, by less than
-//! a unit, so that no tree costs more than it should and every lower bound is one. Where something
+//! **In integers.** What a point pays for each cost there is is rounded down by itself, by less
+//! than a unit, so that no tree costs more than it should and every lower bound is one. Where something
 //! was rounded, a unit of slack says so. A task of few units, such as errors that are counted, gets
 //! finer ones first: so many that costs of short decimals are whole, if there is room, and as many
 //! as fit.
@@ -39,8 +39,8 @@ const FINE: f64 = (1u64 << 44) as f64;
 const MOST_WHOLE: f64 = (1u64 << 53) as f64;
 
 /// What a tree pays at most for all tests together, if the lightest point has this share of all row
-/// weight, and all points as one leaf lose no more than 1: a task that chooses its units leaves room
-/// for so much.
+/// weight, and all points as one leaf lose no more than 1: a task that chooses its units leaves
+/// room for so much.
 pub(super) fn room(costs: &FeatureCostList, weights: &[Ratio]) -> f64 {
     if costs.is_free() {
         return 0.0;
@@ -74,8 +74,8 @@ impl Scaled {
         let paid = FeatureCosts::rounded_down(&shares, costs, (&unit, &highest));
         let Some(paid) = paid.filter(|_| most * scaled.scale.units <= MOST_PAID) else {
             return Err(Error::invalid(
-                "feature_costs are too high beside the loss to be added to it: leave out the columns that \
-                 cost more than any tree can win, or scale the costs down",
+                "feature_costs are too high beside the loss to be added to it: leave out the columns \
+                 that cost more than any tree can win, or scale the costs down",
             ));
         };
         let is_whole = |share: &Ratio| {
@@ -87,7 +87,7 @@ impl Scaled {
         };
         let slack = Cost::from(!(unit.nearest() < MOST_WHOLE && shares.iter().all(is_whole)));
         let payments =
-            |stated| StatedPayments { stated, shares: shares.clone(), costs: costs.clone() };
+            |stated| StatedPayments { stated, weights: weights.to_vec(), costs: costs.clone() };
         Ok(Scaled {
             scale: Scale { slack: scaled.scale.slack + slack, ..scaled.scale },
             feature_costs: Some(paid),

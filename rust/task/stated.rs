@@ -6,7 +6,7 @@
 //! float: 0.1 is 1/10. So do weights, where all of them are short decimals; other weights, and sums
 //! of costs over rows, stand for the float exactly as it is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::feature_costs::FeatureCostList;
@@ -203,7 +203,12 @@ impl Stated for StatedClasses {
             loss = &loss + &(&(&weight * &cost) * &self.factors[class]);
         }
         if !tree.bought.is_empty() {
-            loss = &loss + &spent(tree, &self.feature_costs, |point| self.mass(point));
+            let mass = |buys: &dyn Fn(usize) -> bool| {
+                let sums = self.sums(|point, class| buys(point).then_some(class));
+                let parts = sums.into_iter().map(|(class, sum)| &sum * &self.factors[class]);
+                parts.fold(Ratio::zero(), |all, part| &all + &part)
+            };
+            loss = &loss + &spent(tree, &self.feature_costs, mass);
         }
         shared(&loss, &self.normalizer, self.penalty, tree)
     }
@@ -273,8 +278,13 @@ impl Stated for StatedRows {
         }
         let mut loss = loss.ratio();
         if !tree.bought.is_empty() {
-            loss = &loss
-                + &spent(tree, &self.feature_costs, |point| Ratio::stored(self.weights[point]));
+            let mass = |buys: &dyn Fn(usize) -> bool| {
+                let mut sum = Total::default();
+                let weights = self.weights.iter().enumerate();
+                weights.filter(|(point, _)| buys(*point)).for_each(|(_, weight)| sum.add(*weight));
+                sum.ratio()
+            };
+            loss = &loss + &spent(tree, &self.feature_costs, mass);
         }
         let normalizer = Ratio::stored(self.normalizer);
         shared(&loss, &normalizer, self.penalty, tree)
@@ -317,16 +327,21 @@ fn shared(loss: &Ratio, normalizer: &Ratio, penalty: f64, tree: &Routed) -> Rati
     &loss.over(normalizer) + &(&Ratio::written(penalty) * &leaves)
 }
 
-/// What all points pay for the tests on their way.
-fn spent(tree: &Routed, feature_costs: &FeatureCostList, mass: impl Fn(usize) -> Ratio) -> Ratio {
-    let cost = |&(test, known): &(u32, bool)| {
-        let test = &feature_costs.tests[test as usize];
-        Ratio::written(if known { test.discounted } else { test.full })
-    };
+/// What all points pay for the tests on their way. `mass`: of all points of which this is true.
+///
+/// Each cost is multiplied once, because a sum of as many fractions as there are points would have
+/// the product of their denominators.
+fn spent(
+    tree: &Routed,
+    feature_costs: &FeatureCostList,
+    mass: impl Fn(&dyn Fn(usize) -> bool) -> Ratio,
+) -> Ratio {
+    let kinds: BTreeSet<(u32, bool)> = tree.bought.iter().flatten().copied().collect();
     let mut all = Ratio::zero();
-    for (point, bought) in tree.bought.iter().enumerate().filter(|(_, bought)| !bought.is_empty()) {
-        let paid = bought.iter().map(cost).fold(Ratio::zero(), |sum, cost| &sum + &cost);
-        all = &all + &(&mass(point) * &paid);
+    for kind in kinds {
+        let test = &feature_costs.tests[kind.0 as usize];
+        let cost = Ratio::written(if kind.1 { test.discounted } else { test.full });
+        all = &all + &(&cost * &mass(&|point| tree.bought[point].contains(&kind)));
     }
     all
 }
@@ -334,15 +349,19 @@ fn spent(tree: &Routed, feature_costs: &FeatureCostList, mass: impl Fn(usize) ->
 /// Any objective, and what points pay for tests beside it.
 pub(super) struct StatedPayments {
     pub stated: Arc<dyn Stated>,
-    /// By point: its part of all row weight.
-    pub shares: Vec<Ratio>,
+    /// By point: row weight.
+    pub weights: Vec<Ratio>,
     pub costs: FeatureCostList,
 }
 
 impl Stated for StatedPayments {
     fn objective(&self, tree: &Routed) -> Ratio {
-        let spent = spent(tree, &self.costs, |point| self.shares[point].clone());
-        &self.stated.objective(tree) + &spent
+        let mass = |buys: &dyn Fn(usize) -> bool| {
+            let bought = self.weights.iter().enumerate().filter(|(point, _)| buys(*point));
+            bought.fold(Ratio::zero(), |sum, (_, weight)| &sum + weight)
+        };
+        let spent = spent(tree, &self.costs, mass);
+        &self.stated.objective(tree) + &spent.over(&mass(&|_| true))
     }
 
     fn unavoidable_cost(&self) -> f64 {

@@ -12,7 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from certree import OptimalTreeClassifier, __version__, cli, near_optimal
+from certree import (
+    FeatureCost,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    __version__,
+    cli,
+    near_optimal,
+)
 from certree.cli.fit import ESTIMATORS
 from certree.tree import Tree
 
@@ -619,3 +626,27 @@ def test_fit_begins_with_a_saved_tree(people, capsys):
     assert "which X does not have" in capsys.readouterr().err
     assert run(f"{fit} --start people.csv") == 2
     assert "not a JSON document" in capsys.readouterr().err
+
+
+def test_feature_costs_are_options(people, capsys):
+    line = "fit people.csv --target weight --task regression --drop id --max-depth 2"
+    costs = "--feature-cost sex=0.01"
+    costs += "".join(f" --feature-cost {name}=0.2,asked,0.1" for name in ("age", "born"))
+    assert run(f"{line} {costs} --model paid.json") == 0
+    out, _ = capsys.readouterr()
+    assert "squared error as a share of that of a single leaf, feature costs included," in out
+    frame = pl.read_csv("people.csv", try_parse_dates=True).drop("id")
+    told = {name: FeatureCost(0.2, "asked", 0.1) for name in ("age", "born")} | {"sex": 0.01}
+    model = OptimalTreeRegressor(max_depth=2, feature_costs=told).fit(frame, "weight")
+    assert model.tree_.to_text() in out
+    assert "fit" not in json.loads(Path("paid.json").read_text())
+    for wrong, said in [
+        ("sex", "is not COLUMN=COST"),
+        ("sex=much", "is not COLUMN=COST"),
+        ("sex=1,lab", "is not COLUMN=COST"),
+        ("sex=-1", "must be finite numbers of at least 0"),
+        ("six=1", "which is no feature column"),
+        ("sex=1 --feature-cost sex=2", "names 'sex' twice"),
+        ("sex=1,lab,2", "above its cost"),
+    ]:
+        assert said in refused(f"{line} --feature-cost {wrong}", capsys)

@@ -101,14 +101,16 @@ def test_files_are_scanned_by_the_workers(client, tmp_path):
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_regression_is_that_in_memory(client, n_outputs):
+@pytest.mark.parametrize("costs", [None, {"a": 0.05, "b": 0.01}])
+def test_regression_is_that_in_memory(client, n_outputs, costs):
     rng = np.random.default_rng(n_outputs)
     X = pd.DataFrame({"a": rng.integers(0, 12, 400), "b": rng.normal(size=400).round(1)})
     y = pd.DataFrame({f"t{k}": rng.poisson(1.0 + X["a"]) * 0.5 for k in range(n_outputs)})
     parts = dd.from_pandas(X.join(y), npartitions=5)
     names = list(y.columns)
-    model = DaskOptimalTreeRegressor(max_depth=2, client=client).fit(parts, names)
-    wanted = OptimalTreeRegressor(max_depth=2).fit(X.join(y), names)
+    model = DaskOptimalTreeRegressor(max_depth=2, feature_costs=costs, client=client)
+    model.fit(parts, names)
+    wanted = OptimalTreeRegressor(max_depth=2, feature_costs=costs).fit(X.join(y), names)
     assert model.objective_ == wanted.objective_ and model.lower_bound_ == wanted.lower_bound_
     assert model.tree_ == wanted.tree_
     assert np.array_equal(model.predict(parts).compute(), wanted.predict(X))

@@ -12,6 +12,7 @@ import polars as pl
 
 from certree import tables
 from certree.export.to_json import MOST_BYTES
+from certree.feature_costs import FeatureCost
 from certree.ingest import engine
 from certree.tree import Tree
 
@@ -31,6 +32,23 @@ def an_order(text: str) -> tuple[str, list[str]]:
     if not (column and equals and levels):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=LEVEL,...")
     return column, levels.split(",")
+
+
+def a_feature_cost(text: str) -> tuple[str, FeatureCost]:
+    """A column, and what a row pays to be asked for it: a cost, or a cost, a group and the cost for
+    who has paid for another column of the group."""
+    column, _, cost = text.rpartition("=")
+    full, *more = cost.split(",")
+    try:
+        if not column or len(more) not in (0, 2):
+            raise ValueError
+        if not more:
+            return column, FeatureCost(float(full))
+        return column, FeatureCost(float(full), more[0], float(more[1]))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not COLUMN=COST or COLUMN=COST,GROUP,DISCOUNTED"
+        ) from None
 
 
 def int_or_text(text: str) -> int | str:

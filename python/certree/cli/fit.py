@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from certree import tables
 from certree.cli import requirements
 from certree.cli.common import (
+    a_feature_cost,
     add_csv,
     an_order,
     check_column,
@@ -28,6 +29,7 @@ from certree.cli.guesses import guesses
 from certree.conditions import printable
 from certree.estimators import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from certree.export.to_json import to_json
+from certree.feature_costs import FeatureCost
 from certree.ingest import engine
 from certree.ingest.categories import Asked as AskedOfCategories
 from certree.options import Missing
@@ -149,6 +151,15 @@ def add_options(fit: argparse.ArgumentParser) -> None:
         metavar="COLUMN=LEVEL,...",
         help="the values of a text column in their order, such as grade=I,II,III: it is split "
         "between neighbours",
+    )
+    search.add_argument(
+        "--feature-cost",
+        action="append",
+        type=a_feature_cost,
+        dest="feature_costs",
+        metavar="COLUMN=COST[,GROUP,DISCOUNTED]",
+        help="what a row pays to be asked for a column, such as scan=0.03, or blood=0.05,lab,0.02 "
+        "if it is cheaper after another column of the group lab; it is added to the loss",
     )
     search.add_argument(
         "--categories",
@@ -322,12 +333,22 @@ def _parameters(
     found = {name: given[name] for name in SEARCH if name in given}
     if "orders" in given:
         found["orders"] = dict(given["orders"])
+    if "feature_costs" in given:
+        found["feature_costs"] = _each_once(given["feature_costs"])
     found.update(guesses(given, asked.task, len(asked.named)))
     if asked.task == "classification":
         found.update(
             requirements.parameters(given, frame.select(engine.columns(asked.named)))
         )
     return {**found, "verbose": not given.get("quiet", False)}
+
+
+def _each_once(costs: list[tuple[str, FeatureCost]]) -> dict[str, FeatureCost]:
+    names = [name for name, _ in costs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--feature-cost names {name!r} twice")
+    return dict(costs)
 
 
 def _fit(
@@ -384,7 +405,7 @@ def save(model: Any, path: Path, asked: Asked) -> None:
             "statement": certificate.statement(),
         }
     }
-    if not (_has_guesses_or_constraints(model)):
+    if not _has_no_proof(model):
         run = ("verbose", "callback")
         parameters = {name: value for name, value in model.get_params().items() if name not in run}
         more["fit"] = {
@@ -398,8 +419,9 @@ def save(model: Any, path: Path, asked: Asked) -> None:
     path.write_text(to_json(model.tree_, **more), encoding="utf-8")
 
 
-def _has_guesses_or_constraints(model: Any) -> bool:
-    """Whether a model guesses or has constraints, which a saved file does not hold, so that no
-    proof can be made from it."""
+def _has_no_proof(model: Any) -> bool:
+    """Whether a model guesses, or has constraints or feature costs, which a saved file does not
+    hold and no proof knows."""
     guesses = model._is_to_guess() or getattr(model, "reference", None) is not None
-    return bool(guesses or getattr(model, "constraints", None))
+    beside = (getattr(model, name, None) for name in ("constraints", "feature_costs"))
+    return bool(guesses or any(beside))
