@@ -35,7 +35,7 @@ impl Scale {
 
     /// The objective of a cost, to the nearest float.
     pub fn objective(&self, cost: Cost) -> f64 {
-        (i128::from(cost) + self.offset) as f64 / self.units
+        ((i128::from(cost) + self.offset) as f64 / self.units).max(self.least)
     }
 
     /// A float that is at most the true objective of any tree whose cost is at least `bound`.
