@@ -325,7 +325,8 @@ def test_a_search_on_workers_keeps_its_limits(client, limit, no_start):
     X, y = hard(4, n=2000, columns=60)
     values = {"time_limit": 1.5, "gap_limit": 0.5, "callback": lambda now: now.seconds < 1.0}
     status = "interrupted" if limit == "callback" else limit
-    model = DaskOptimalTreeClassifier(max_depth=5, client=client, search="workers")
+    # Far more than a fast machine does until then.
+    model = DaskOptimalTreeClassifier(max_depth=7, client=client, search="workers")
     model.set_params(**{"time_limit": 60.0, limit: values[limit]})
     if limit != "gap_limit":
         with pytest.warns(ConvergenceWarning):

@@ -223,3 +223,34 @@ def test_any_number_of_quantiles_is_all_of_them():
     for many in (1_000, 10**6 + 1, 10**12, 10**30):
         model = OptimalTreeClassifier(max_depth=2, thresholds=many).fit(numbers, y)
         assert model.certificate_.n_cuts == 39 and model.tree_ == every.tree_
+
+
+def misaligned(values):
+    """As arrays that came over a network may be: their numbers begin at any byte."""
+    values = np.asarray(values)
+    found = np.frombuffer(b"\0" + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
+    assert values.itemsize == 1 or not found.flags.aligned
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "bool", "float64", "float32"])
+def test_numbers_may_begin_at_any_byte(dtype):
+    given = X.astype(dtype)
+    model = fit(given)
+    other = fit(misaligned(given), misaligned(Y), misaligned(np.ones(len(Y))))
+    assert other.tree_ == model.tree_
+    assert (model.predict(misaligned(given)) == Y).all()
+    numbers = OptimalTreeRegressor(max_depth=2).fit(given, Y * 2.5)
+    again = OptimalTreeRegressor(max_depth=2).fit(misaligned(given), misaligned(Y * 2.5))
+    assert again.tree_ == numbers.tree_
+    costs = np.stack([Y, 1 - Y], axis=1) * 1.5
+    priced = OptimalCostTree(max_depth=2).fit(given, costs)
+    again = OptimalCostTree(max_depth=2).fit(misaligned(given), misaligned(costs))
+    assert again.tree_ == priced.tree_
+
+
+def test_sparse_numbers_may_begin_at_any_byte():
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(X.astype(float))
+    other = sparse.copy()
+    other.data = misaligned(sparse.data)
+    assert fit(other).tree_ == fit(sparse).tree_

@@ -231,9 +231,11 @@ def rank(
             arrays.append(part.parts())
             gaps.append(None)
             continue
-        if not (part.flags.c_contiguous or part.flags.f_contiguous):
+        flags = part.flags
+        if not ((flags.c_contiguous or flags.f_contiguous) and flags.aligned):
             budget.require(part.nbytes, "a copy of the features in one piece")
-            part = np.ascontiguousarray(part)
+            # Arrays that came over a network may begin at any byte.
+            part = np.require(part, requirements=("C", "A"))
         arrays.append(part)
         gaps.append(missing)
     # Columns that are not read in time have one value, and cannot be split.

@@ -133,7 +133,7 @@ def _array(given: Any, role: str) -> tuple[np.ndarray, np.ndarray]:
         )
     if arrays.is_masked(found):
         found = np.ma.filled(found, np.nan)
-    return np.ascontiguousarray(found), np.arange(found.shape[1])
+    return np.require(found, requirements=("C", "A")), np.arange(found.shape[1])
 
 
 def _check_finite(found: np.ndarray, labels: np.ndarray, role: str) -> None:

@@ -55,7 +55,7 @@ class Sparse:
         rows."""
         columns = self.columns
         return (
-            np.ascontiguousarray(columns.data),
+            np.require(columns.data, requirements=("C", "A")),
             columns.indices.astype(np.uint32),
             columns.indptr.astype(np.uint64),
             self.shape[0],
