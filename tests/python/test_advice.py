@@ -18,9 +18,7 @@ from certree import (
 )
 
 #: What it measures depends on what else the machine does.
-pytestmark = pytest.mark.alone
-
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("one_thread")]
 
 N = 2000
 RNG = np.random.default_rng(0)

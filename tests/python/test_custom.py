@@ -257,7 +257,7 @@ def test_certify_goes_on():
     X, _, S = many(4000)
     X = np.hstack([X, np.random.default_rng(1).random((4000, 30)) < 0.5])
     with pytest.warns(Warning, match="before the tree was proved"):
-        model = OptimalTree(Spread(), max_depth=4, leaf_penalty=1e-3, time_limit=0.02).fit(X, S)
+        model = OptimalTree(Spread(), max_depth=4, leaf_penalty=1e-3, time_limit=1e-9).fit(X, S)
     model.set_params(time_limit=60.0, max_depth=4).certify()
     assert model.status_ == "optimal"
     assert model.objective_ == pytest.approx(
