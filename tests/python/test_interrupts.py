@@ -25,10 +25,9 @@ from certree import (
     frontier,
 )
 
-#: What it measures depends on what else the machine does.
-pytestmark = pytest.mark.alone
-
 pytestmark = [
+    # What it measures depends on what else the machine does.
+    pytest.mark.alone,
     pytest.mark.skipif(sys.platform == "win32", reason="signals differ"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
