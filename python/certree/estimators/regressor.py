@@ -310,31 +310,9 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
             found = _reference.in_time(
                 _reference.of_squares, (self, features, training, thresholds, located, kept)
             )
-        unit = training.unit
-        squares = _core.Squares(
-            np.ascontiguousarray(kept),
-            located.point_of,
-            located.points.n_points,
-            training.weights,
-            float(self.leaf_penalty),
-            located.weights if unit is not None and unit.shift is not None else None,
-        )
-        names = label_array(read.names)
-
-        def show(tree: Tree) -> Tree:
-            return tree._with(labels=names, task="regression")
-
-        posed = self._posed(
-            training,
-            located,
-            thresholds,
-            read.names,
-            squares,
-            names,
-            loss_in_words(len(names)),
-            show,
-            found.regrets,
-        )
+        squares = self._squares(training.unit, located, kept, training.weights)
+        goal = self._shown_as_means(squares, read.names)
+        posed = self._posed(training, located, thresholds, read.names, *goal, found.regrets)
         losses = self._losses(posed, _searched.of_squares(training, kept))
         return found.beside(replace(posed, losses=losses))
 
@@ -344,27 +322,32 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
         assert merged.points is not None
         located = ingest.Located(merged.cuts, merged.points, merged.point_of, merged.weights)
         room_for_goal(merged.targets.size, 8)
-        unit = merged.unit
-        squares = _core.Squares(
-            merged.targets,
-            merged.point_of,
-            merged.points.n_points,
-            merged.units,
-            float(self.leaf_penalty),
-            merged.weights if unit is not None and unit.shift is not None else None,
-        )
-        names = label_array(merged.target_names)
+        squares = self._squares(merged.unit, located, merged.targets, merged.units)
+        goal = self._shown_as_means(squares, merged.target_names)
+        thresholds = self.thresholds if known is None else known
+        posed = self._posed(merged, located, thresholds, merged.target_names, *goal)
+        losses = _searched.of_squares(merged, merged.targets, merged.weights)
+        return replace(posed, losses=self._losses(posed, losses))
+
+    def _squares(
+        self, unit: Any, located: ingest.Located, targets: NDArray[Any], weights: Any
+    ) -> _core.Squares:
+        """The goal of squared errors of these rows, whose weights are in whole units."""
+        given = located.weights if unit is not None and unit.shift is not None else None
+        of, n_points = located.point_of, located.points.n_points
+        penalty = float(self.leaf_penalty)
+        return _core.Squares(np.ascontiguousarray(targets), of, n_points, weights, penalty, given)
+
+    def _shown_as_means(
+        self, squares: _core.Squares, target_names: list[Any]
+    ) -> tuple[_core.Squares, NDArray[Any], str, Any]:
+        """The goal, the labels of its trees, its loss in words, and how a tree is shown."""
+        names = label_array(target_names)
 
         def show(tree: Tree) -> Tree:
             return tree._with(labels=names, task="regression")
 
-        thresholds = self.thresholds if known is None else known
-        words = loss_in_words(len(names))
-        posed = self._posed(
-            merged, located, thresholds, merged.target_names, squares, names, words, show
-        )
-        losses = _searched.of_squares(merged, merged.targets, merged.weights)
-        return replace(posed, losses=self._losses(posed, losses))
+        return squares, names, loss_in_words(len(names)), show
 
     def _losses(self, posed: Posed, losses: Any) -> Any:
         paid = posed.attributes["_feature_costs"] is not None
