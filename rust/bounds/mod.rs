@@ -48,6 +48,7 @@ registry! {
     child_support ChildSupport: "a side that saves less than a leaf costs is not split off",
     equal_splits EqualSplits: "a split that differs in rows that cost nothing is a repetition",
     similarity Similarity: "rows that differ by little cost about the same",
+    parts Parts: "rows cost at least what their parts cost by themselves",
     scope Scope: "one side of a split need not prove more than the other side leaves open",
     told Told: "another process proved it of the same rows",
     other_costs OtherCosts: "costs of the same rows in an earlier search bound them in this one",

@@ -7,6 +7,7 @@
 use super::free_columns::FreeColumns;
 use super::nesting::Nesting;
 use super::path_context::PathContext;
+use super::thirds::Thirds;
 use crate::bits::Level;
 use crate::cost::Cost;
 use crate::ids::FeatureId;
@@ -61,6 +62,8 @@ pub struct BitView {
     pub nesting: Nesting,
     /// Columns of which any set of values may be asked, where sums by value may be of use.
     pub free: FreeColumns,
+    /// Sides of questions that hold those of others: of columns with missing values.
+    pub thirds: Thirds,
     pub root: View,
 }
 
@@ -95,6 +98,7 @@ impl BitView {
             + self.context.as_ref().map_or(0, PathContext::bytes)
             + self.nesting.bytes()
             + self.free.bytes()
+            + self.thirds.bytes()
     }
 }
 

@@ -8,6 +8,7 @@ use super::free_columns::FreeColumns;
 use super::nesting::Nesting;
 use super::path_context::{PathContext, alike};
 use super::questions;
+use super::thirds::Thirds;
 use crate::context::Context;
 use crate::cost::Cost;
 use crate::data::{Features, Points};
@@ -33,6 +34,7 @@ pub struct Layout<'a> {
     keys: Vec<Fingerprint>,
     questions: Vec<Cut>,
     free: FreeColumns,
+    thirds: Thirds,
 }
 
 impl<'a> Layout<'a> {
@@ -65,6 +67,7 @@ impl<'a> Layout<'a> {
             }
             false => FreeColumns::default(),
         };
+        let thirds = Thirds::of(features, &questions);
         Some(Layout {
             features,
             points,
@@ -79,6 +82,7 @@ impl<'a> Layout<'a> {
             keys,
             questions,
             free,
+            thirds,
         })
     }
 
@@ -97,6 +101,7 @@ impl<'a> Layout<'a> {
             + self.keys.capacity() * size_of::<Fingerprint>()
             + self.questions.capacity() * size_of::<Cut>()
             + self.free.bytes()
+            + self.thirds.bytes()
     }
 
     fn stride(&self) -> usize {
@@ -206,6 +211,7 @@ impl<'a> Layout<'a> {
             unavoidable_cost: self.unavoidable_cost,
             nesting,
             free: self.free,
+            thirds: self.thirds,
             root,
         })
     }

@@ -11,6 +11,7 @@ mod questions;
 mod rank_view;
 mod seen_rows;
 mod subset;
+mod thirds;
 
 pub use bit_view::{BitView, Cut, Fingerprint, ROWS_AT_ONCE, Segment, View};
 pub use free_columns::{FreeColumns, ValueSet};
@@ -20,3 +21,4 @@ pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
 pub use rank_view::{Axis, LeastRows, Missing, Part, RankNode, RankView};
 pub use seen_rows::SeenRows;
+pub use thirds::{SideOf, Thirds, Three};

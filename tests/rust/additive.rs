@@ -155,6 +155,7 @@ fn agrees(
                 equivalent_points: on(0),
                 child_support: on(1),
                 similarity: on(2),
+                parts: on(0) != on(1),
                 ..best_first::Options::default()
             };
             let found = best_first::solve(&problem, &run(), &options).map_err(|e| e.to_string())?;

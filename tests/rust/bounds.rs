@@ -5,7 +5,8 @@ use crate::common::problems::{LossKind, Options, ShapeMix};
 use crate::common::sets::{self, optimum};
 use crate::common::{Case, Random, for_seeds};
 use certree::bounds::{
-    child_support, equivalent_points, k_means, leaf, look_ahead, scope, similarity, three_leaves,
+    child_support, equivalent_points, k_means, leaf, look_ahead, parts, scope, similarity,
+    three_leaves,
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
@@ -149,6 +150,32 @@ fn similarity_of_any_two_sets() {
         let bound = similarity::at_least(optimum(oracle, known, budget), lost);
         let cost = optimum(oracle, set, budget);
         ensure(bound <= cost, || format!("{set:b} costs {cost}, not {bound}, from {known:b}"))
+    });
+}
+
+#[test]
+fn rows_cost_at_least_what_their_parts_cost() {
+    for_sets(&small(), |problem, oracle, rng, set| {
+        if !any_leaf_size(problem) {
+            return Ok(());
+        }
+        let budget = (rng.below(4) as u32, None);
+        // Up to four disjoint sets; what is in none of them makes no difference.
+        let mut rest = set;
+        let mut parts = Vec::new();
+        for _ in 0..rng.range(1, 5) {
+            let part = rest & rng.next();
+            rest &= !part;
+            if part != 0 {
+                let (least, lower) = (sets::least(problem, part), optimum(oracle, part, budget));
+                parts.push(parts::Part { least, lower });
+            }
+        }
+        let leaves = 1 << budget.0;
+        let (leaf_cost, rounding) = (problem.leaf_cost, problem.task.rounding());
+        let bound = parts::at_least(parts.iter().copied(), leaves, leaf_cost, rounding);
+        let cost = optimum(oracle, set, budget);
+        ensure(bound <= cost, || format!("{set:b} costs {cost}, not {bound}, from {parts:?}"))
     });
 }
 

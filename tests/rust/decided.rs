@@ -64,6 +64,22 @@ fn of_deep_cuts(seed: u64) -> Decisions {
     by_cuts(&case.problem().expect("noise"), &best_first::Options::default())
 }
 
+/// As above, of columns with missing values.
+fn of_missing_values(seed: u64) -> Decisions {
+    by_cuts(&with_missing_values(seed), &best_first::Options::default())
+}
+
+fn with_missing_values(seed: u64) -> Problem {
+    let mut case = noise(40, 5, 1, 2, seed);
+    let rng = &mut Random::new(seed);
+    for (column, codes) in case.columns.iter_mut().zip(&mut case.codes) {
+        column.missing = true;
+        codes.iter_mut().filter(|_| rng.chance(0.2)).for_each(|code| *code = 2);
+    }
+    case.shape = depth(3);
+    case.problem().expect("noise")
+}
+
 /// Two processes search a half of all trees each, the second one after it has heard of the first.
 fn of_told(seed: u64) -> Decisions {
     let mut case = noise(40, 6, 3, 2, seed);
@@ -283,7 +299,7 @@ fn of_far_apart_costs(seed: u64) -> Decisions {
 type Draw = fn(u64) -> Decisions;
 
 /// A small problem for each bound.
-const CASES: [(Bound, Draw); 31] = [
+const CASES: [(Bound, Draw); 32] = [
     (Bound::Leaf, of_weighed_cuts),
     (Bound::EquivalentPoints, of_weighed_cuts),
     (Bound::LookAhead, of_counted_cuts),
@@ -292,6 +308,7 @@ const CASES: [(Bound, Draw); 31] = [
     (Bound::ChildSupport, of_counted_cuts),
     (Bound::EqualSplits, of_deep_cuts),
     (Bound::Similarity, of_deep_cuts),
+    (Bound::Parts, of_missing_values),
     (Bound::Scope, of_deep_cuts),
     (Bound::Told, of_told),
     (Bound::OtherCosts, of_f_beta),
@@ -352,6 +369,10 @@ fn a_bound_that_is_switched_off_never_decides() {
             never(&[bound], |seed| by_cuts(&drawn(seed, &options), &options_off));
         }
     }
+    never(&[Bound::Parts], |seed| {
+        let off = best_first::Options { parts: false, ..all };
+        by_cuts(&with_missing_values(seed), &off)
+    });
     never(&[Bound::Multipliers], |seed| {
         let mut constrained = constrained(seed, false);
         constrained.multipliers = false;

@@ -29,6 +29,7 @@ fn searches() -> Vec<Search> {
                 equivalent_points: on(0),
                 child_support: on(1),
                 similarity: on(2),
+                parts: on(1) != on(3),
                 three_leaves: on(3),
                 k_means: on(0) == on(1),
                 by_values: [ByValues::Always, ByValues::WherePaid, ByValues::Never][switches % 3],

@@ -62,7 +62,7 @@ impl Alternative {
 
     /// Raise a child's bound by similarity. True if that closes the split, because it then costs
     /// `upper`.
-    fn closes(&mut self, side: usize, lower: Cost, upper: Cost) -> bool {
+    pub(super) fn closes(&mut self, side: usize, lower: Cost, upper: Cost) -> bool {
         let before = self.sum_lower();
         self.raise(side, lower);
         before < upper && self.sum_lower() >= upper

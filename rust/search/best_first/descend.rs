@@ -157,6 +157,7 @@ impl<'a, 'run> Worker<'a, 'run> {
         };
         let Some(all) = state.alternatives.as_mut() else { return Next::Done };
         let (lower, next) = all.pick(frame, target, node.key.budget, patience);
+        let next = self.through_parts(all, frame, node.key.budget, next);
         node.raise(lower.min(node.upper()));
         if let Next::Work(pick) = &next {
             all.list[pick.index].busy += 1;
@@ -296,6 +297,7 @@ impl<'a, 'run> Worker<'a, 'run> {
             let closed = all.spread(frame, node.key.budget, (pick, lower), node.upper(), covers);
             self.decided.add(Bound::Similarity, closed);
         }
+        self.unite(all, frame, node, pick.question);
         if choice.is_some() && node.key.budget.depth == UNLIMITED {
             all.prune(sum);
         }

@@ -15,6 +15,10 @@ pub struct Rules {
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
+    /// Sides hold the sides of other questions and cost what these cost at least.
+    pub parts: bool,
+    /// By how much dividing a leaf may raise its cost.
+    pub rounding: Cost,
     pub three_leaves: bool,
     pub k_means: bool,
     /// Questions cost something.

@@ -2,8 +2,9 @@
 //!
 //! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each
 //! a split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
-//! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] → [`room`] →
-//! [`extract`] → [`workers`]; and [`sizes`], which bounds trees of all sizes at once.
+//! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] and [`parts`] (what
+//! sides tell of others) → [`room`] → [`extract`] → [`workers`]; and [`sizes`], which bounds trees of
+//! all sizes at once.
 
 mod alternatives;
 mod both_sides;
@@ -18,6 +19,7 @@ mod learned;
 mod look;
 mod news;
 mod node;
+mod parts;
 mod proved;
 mod room;
 mod saved;

@@ -43,6 +43,7 @@ impl Worker<'_, '_> {
             let closed = all.inherit(sibling, column, (&self.lost, total), node.upper());
             self.decided.add(Bound::Similarity, closed);
         }
+        self.inherit_from_parts(parent, to, all, node);
         self.settle(&mut state, node);
     }
 

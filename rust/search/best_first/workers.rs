@@ -32,6 +32,7 @@ pub struct Options {
     pub equivalent_points: bool,
     pub child_support: bool,
     pub similarity: bool,
+    pub parts: bool,
     pub three_leaves: bool,
     pub k_means: bool,
     pub by_values: ByValues,
@@ -49,6 +50,7 @@ impl Default for Options {
             equivalent_points: true,
             child_support: true,
             similarity: true,
+            parts: true,
             three_leaves: true,
             k_means: true,
             by_values: ByValues::default(),
@@ -219,6 +221,7 @@ pub fn share<'a, 'run>(
 ) -> Shared<'a, 'run> {
     let min_rows = problem.shape.min_leaf_rows.min(i64::MAX as u64) as i64;
     let has_prices = problem.feature_costs.is_some();
+    let floors = floors::are_in(problem.task.as_ref());
     let rules = Rules {
         leaf_cost: problem.leaf_cost,
         min_rows,
@@ -227,10 +230,17 @@ pub fn share<'a, 'run>(
         child_support: options.child_support && !has_prices,
         // A superset's leaves may be large enough where a subset's are not.
         similarity: options.similarity && min_rows <= 1 && !has_prices,
+        // Parts of a leaf hold less rows than it.
+        parts: options.parts
+            && min_rows <= 1
+            && bits.context.is_none()
+            && !bits.thirds.is_empty()
+            && !floors,
+        rounding: problem.task.rounding(),
         three_leaves: options.three_leaves && !has_prices,
         k_means: options.k_means,
         has_prices,
-        floors: floors::are_in(problem.task.as_ref()),
+        floors,
         all_rows: bits.all_rows,
     };
     let account = Account::new(run, table.heap_bytes());
