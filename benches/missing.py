@@ -94,7 +94,7 @@ def main() -> None:
             )
     if ratios:
         mean, noise = (np.exp(np.mean(np.log(of))) for of in (ratios, of_noise))
-        print(f"geometric mean of {len(ratios)} ratios: {mean:.2f}; the largest is {max(ratios):.2f}")
+        print(f"geometric mean of {len(ratios)} ratios: {mean:.2f}; the most is {max(ratios):.2f}")
         print(f"of tables whose gaps are filled: {noise:.2f}")
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from certree.guess import ThresholdGuesser, depth_gap, suggest_depth
     from certree.frontiers import frontier
     from certree.near import NearOptimal, NearTree, Without, near_optimal
+    from certree.nested_folds import Nested, nested
     from certree.path_rules import After, Apart, FirstColumn, MostColumns
     from certree.plots import plot_anytime, plot_frontier, plot_importances, plot_path
     from certree.progress import Progress
@@ -62,6 +63,7 @@ __all__ = [
     "MostColumns",
     "NearOptimal",
     "NearTree",
+    "Nested",
     "OptimalCostTree",
     "OptimalPolicyTree",
     "OptimalSurvivalTree",
@@ -85,6 +87,7 @@ __all__ = [
     "evaluate",
     "frontier",
     "near_optimal",
+    "nested",
     "path",
     "plot_anytime",
     "plot_frontier",
@@ -114,6 +117,7 @@ _HOMES = {
     "MostColumns": "path_rules",
     "NearOptimal": "near",
     "NearTree": "near",
+    "Nested": "nested_folds",
     "OptimalCostTree": "estimators",
     "OptimalPolicyTree": "estimators",
     "OptimalSurvivalTree": "estimators",
@@ -136,6 +140,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "frontier": "frontiers",
     "near_optimal": "near",
+    "nested": "nested_folds",
     "path": "tuning",
     "plot_anytime": "plots",
     "plot_frontier": "plots",

@@ -245,11 +245,11 @@ class Clock:
         left, self.each = state
         self.end = None if left is None else monotonic() + left
 
-    def limit(self) -> float | None:
-        """For the next row; hardly anything where all is over."""
+    def limit(self, shares: int = 1) -> float | None:
+        """For the next row, if so many share what is left; hardly anything where all is over."""
         if self.end is None:
             return self.each
-        left = max(self.end - monotonic(), 1e-9)
+        left = max(self.end - monotonic(), 1e-9) / shares
         return left if self.each is None else min(left, self.each)
 
     def is_over_now(self) -> bool:

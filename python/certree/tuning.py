@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from certree.certificate import Certificate
     from certree.tree import Tree
 
+
+class OutOfTime(ValueError):
+    """A time limit was over before anything could be chosen."""
+
+
 #: How a size is chosen: the best mean score, or the smallest tree within one standard error of it.
 Choice = Literal["best", "1se"]
 
@@ -105,7 +110,7 @@ def path(
     """
     model = _checked(estimator, time_limit)
     clock, found = Clock(time_limit, model.time_limit), []
-    with _one_warning():
+    with one_warning():
         for depth in _depths(model, max_depths):
             found += _sizes(model, depth, Data(X, y, fit_params), clock)
     return _frame(found)
@@ -161,7 +166,7 @@ class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     The mean score of the chosen size is the largest of several, so that it flatters. What it is
-    worth on new rows, ``cross_val_score(OptimalTreeCV(...), X, y)`` says.
+    worth on new rows, :func:`nested` says.
 
     A size of the path is compared with the trees of a fold that have no more leaves, so that sizes
     mean the same everywhere. Penalties do not: a fold has fewer rows.
@@ -218,6 +223,12 @@ class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        with one_warning():
+            self._fit(X, y, groups, fit_params)
+        return self
+
+    def _fit(self, X: Any, y: Any, groups: Any, fit_params: Mapping[str, Any]) -> None:
+        """As ``fit``, with a warning of each search that a limit stops."""
         if self.rule not in get_args(Choice):
             raise ValueError(
                 f"rule={shown(self.rule)} is not valid: it must be one of "
@@ -236,14 +247,12 @@ class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
         clock = Clock(self.time_limit, model.time_limit)
         fan_out = FanOut(rows, self.n_jobs, self.client)
         found: list[Size] = []
-        with _one_warning():
-            for depth in depths:
-                sizes = self._scored(model, depth, fan_out, splits, scorer, clock)
-                found += sizes
-                if self.verbose:
-                    self._tell(depth, sizes)
+        for depth in depths:
+            sizes = self._scored(model, depth, fan_out, splits, scorer, clock)
+            found += sizes
+            if self.verbose:
+                self._tell(depth, sizes)
         self._choose(found)
-        return self
 
     def _scored(
         self,
@@ -279,7 +288,7 @@ class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
     def _choose(self, found: Sequence[Size]) -> None:
         known = [size for size in found if size.scores]
         if not known:
-            raise ValueError(
+            raise OutOfTime(
                 f"time_limit={self.time_limit} was over before every fold had a tree of the least "
                 "depth: raise it, or take fewer folds or cuts"
             )
@@ -442,11 +451,12 @@ def _scores_by_leaves(
     if clock.is_over_now():
         return None
     left_out = rows.data(test)
-    known = {each.get_n_leaves(): _score(scorer, each, left_out) for each in models}
+    known = {each.get_n_leaves(): score(scorer, each, left_out) for each in models}
     return [known[max(n for n in known if n <= size)] for size in sizes]
 
 
-def _score(scorer: Any, model: Any, data: Data) -> float:
+def score(scorer: Any, model: Any, data: Data) -> float:
+    """Of a fitted model on these rows, with the weights that the scorer takes."""
     more: Mapping[str, Any] = {}
     if isinstance(scorer, scorers.Objective):
         more = data.more
@@ -471,11 +481,18 @@ def _frame(found: Sequence[Size]) -> TreeFrame:
 
 
 @contextmanager
-def _one_warning() -> Iterator[None]:
+def one_warning() -> Iterator[None]:
     """Within, searches that are stopped by a limit warn once in all, at the end."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        _tell_stopped(caught)
+
+
+def _tell_stopped(caught: Sequence[warnings.WarningMessage]) -> None:
     stopped = [each for each in caught if each.category is ConvergenceWarning]
     for each in caught:
         if each.category is not ConvergenceWarning:

@@ -212,6 +212,14 @@ def test_resamples_are_the_same_on_workers(client, rows):
     assert here.trees == there.trees and here.agreements == there.agreements
 
 
+def test_nested_choices_are_the_same_on_workers(client, rows):
+    tuner = OptimalTreeCV(OptimalTreeClassifier(max_depth=2), cv=3)
+    here = certree.nested(tuner, *rows, cv=3)
+    there = certree.nested(tuner, *rows, cv=3, client=client)
+    assert here.splits.drop("tree").equals(there.splits.drop("tree"))
+    assert list(here.splits["tree"]) == list(there.splits["tree"])
+
+
 def _fails(data, at):
     if at == 2:
         raise ValueError(f"no {at} in {data}")

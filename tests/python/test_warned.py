@@ -13,6 +13,7 @@ from certree import (
     OptimalTreeCV,
     OptimalTreeRegressor,
     frontier,
+    nested,
     path,
     stability,
 )
@@ -44,6 +45,9 @@ CALLS = {
     ),
     "a path": lambda: path(AT_ONCE, X, Y, max_depths=[3]),
     "resamples": lambda: stability(AT_ONCE, X, Y, refits=99, time_limit=0.2),
+    "nested cross-validation": lambda: nested(
+        OptimalTreeCV(AT_ONCE, cv=2, max_depths=[3]), X, Y, cv=2
+    ),
     "cross-validation": lambda: OptimalTreeCV(AT_ONCE, cv=2, max_depths=[3]).fit(X, Y),
 }
 
