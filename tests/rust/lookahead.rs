@@ -99,16 +99,21 @@ fn check(case: &Case) -> Result<(), String> {
     let count_rows = problem.shape.min_leaf_rows > 1;
     let bits = BitView::new(&problem.features, &problem.points, problem.task.as_ref(), count_rows);
     let min_rows = problem.shape.min_leaf_rows as i64;
-    let ask = Ask { min_rows, overlaps: true, stumps: true, ..Ask::default() };
     for level in Level::all() {
         let mut kernel = Kernel::new(&bits, problem.task.as_ref(), level);
         let mut look = Lookahead::default();
         // One kernel again and again: nothing of the last node may stay.
         for _ in 0..3 {
             let node = random_node(rng, &problem, &bits, level);
+            // Some kernels have less to say, where less is asked.
+            let overlaps = rng.chance(0.5);
+            let ask = Ask { min_rows, overlaps, stumps: true, ..Ask::default() };
             kernel.look(&node.view, ask, None, &|| false, &mut look).expect("nobody stops it");
             sides_and_stumps(&problem, &bits, &node, &look)
-                .and_then(|()| differences(&problem, &bits, &node, &look, rng))
+                .and_then(|()| match overlaps {
+                    true => differences(&problem, &bits, &node, &look, rng),
+                    false => Ok(()),
+                })
                 .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
         }
     }
@@ -463,6 +468,33 @@ fn many_points_and_columns() {
 }
 
 /// More labels than are summed at a time.
+#[test]
+fn values_are_missing_in_every_column() {
+    for loss in [LossKind::Accuracy, LossKind::Weighted] {
+        for columns in [ColumnMix::Boolean, ColumnMix::Ordered] {
+            let few = Options { loss, columns, max_columns: 6, ..Options::default() };
+            let limits = ShapeMix::Unlimited;
+            let wide =
+                Options { min_points: 20, max_points: 60, max_columns: 70, limits, ..few.clone() };
+            for (seeds, options) in [(600, few), (40, wide)] {
+                for_seeds(seeds, &options, |case| {
+                    let mut case = case.clone();
+                    let rng = &mut Random::new(case.n_points() as u64);
+                    for (column, codes) in case.columns.iter_mut().zip(&mut case.codes) {
+                        column.missing = true;
+                        let missing = column.missing_code().expect("values may be missing");
+                        codes
+                            .iter_mut()
+                            .filter(|_| rng.chance(0.2))
+                            .for_each(|code| *code = missing);
+                    }
+                    check(&case)
+                });
+            }
+        }
+    }
+}
+
 #[test]
 fn many_labels() {
     let columns = ColumnMix::Boolean;

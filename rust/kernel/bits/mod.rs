@@ -25,6 +25,7 @@ mod side_masses;
 mod squares;
 mod sums;
 mod tally;
+mod three_values;
 mod two_costs;
 mod uniform;
 
@@ -49,6 +50,9 @@ fn candidates<'a>(
     match task.structure() {
         Structure::Classes(classes) => {
             if let Some(kernel) = SumsByValue::new(bits, classes, by_values) {
+                kernels.push(Box::new(kernel));
+            }
+            if let Some(kernel) = three_values::ThreeValues::new(bits, classes) {
                 kernels.push(Box::new(kernel));
             }
             if let Some(kernel) = uniform::Uniform::new(classes) {

@@ -183,7 +183,9 @@ impl<'a> Worker<'a, '_> {
         let more = Lookahead::overlap_bytes(n).saturating_sub(frame.look.bytes());
         let (min_rows, stumps) = (rules.min_rows, budget.allows(2, 3));
         let overlaps = wanted && self.reserve(more);
-        let leaf_cost = if rules.three_leaves && !sees_all { rules.leaf_cost } else { 0 };
+        // Where a look sees all trees, nobody asks what larger ones cost.
+        let is_compared = rules.three_leaves && !sees_all && !budget.is_small();
+        let leaf_cost = if is_compared { rules.leaf_cost } else { 0 };
         let leaves = if rules.k_means { budget.most_leaves() } else { 0 };
         // What the look-ahead solves is not worth less.
         let target = if budget.is_small() || both_sides_follow { 0 } else { target };
