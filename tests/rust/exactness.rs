@@ -196,6 +196,30 @@ fn labels_of_finer_units_stay_with_their_rows() {
     scattered(7_936).unwrap();
 }
 
+/// What trees differ by may be smaller by any factor than what they all pay, and beside both there
+/// are costs so large that the first units tell neither.
+#[test]
+fn what_all_trees_pay_may_be_far_above_what_they_differ_by() {
+    let options = Options { loss: LossKind::Rows, ..small() };
+    for_seeds(1_000, &options, |case| {
+        let mut case = case.clone();
+        let rng = &mut Random::new(case.codes.iter().flatten().map(|&c| u64::from(c) + 3).sum());
+        let Loss::Rows { n_labels, costs, leaf_penalty, .. } = &mut case.loss else {
+            return Ok(());
+        };
+        let small = 10f64.powf(-60.0 * rng.unit());
+        for own in costs.chunks_exact_mut(*n_labels) {
+            let all = if rng.chance(0.5) { number(rng, 6.0) } else { 0.0 };
+            own.iter_mut().for_each(|cost| *cost = all + small * rng.unit());
+            if rng.chance(0.3) {
+                own[rng.below(*n_labels)] = number(rng, 60.0);
+            }
+        }
+        *leaf_penalty = small * rng.pick(&[0.0, 0.1, 1.0]);
+        holds_or_is_refused(&case)
+    });
+}
+
 /// Targets and penalties of any size, and small ones, of which many trees are as good as others.
 #[test]
 fn targets_of_any_size() {
