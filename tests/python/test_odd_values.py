@@ -274,3 +274,16 @@ def test_numbers_near_the_largest_float_are_fitted_without_a_warning(kind, thres
     model = OptimalTreeRegressor(**limits).fit(table, column)
     assert model.status_ == "optimal" and 0 <= model.objective_ <= 1
     assert "Searched" in str(model.certificate_)
+
+
+@pytest.mark.parametrize("thresholds", [3, "guess"])
+def test_costs_that_add_up_to_no_float_are_refused_in_one_sentence(thresholds):
+    most = np.finfo(float).max
+    message = "add up to more than a float holds; scale them down"
+    costs = np.where(np.arange(60).reshape(20, 3) % 2 == 0, most, -most)
+    for more in ({}, {"reference": "guess"}):
+        with pytest.raises(ValueError, match=message):
+            OptimalCostTree(max_depth=2, thresholds=thresholds, **more).fit(X, costs)
+    for objective in ("absolute_error", "quantile"):
+        with pytest.raises(ValueError, match=message):
+            OptimalTreeRegressor(objective, max_depth=2).fit(X, costs[:, 0])
