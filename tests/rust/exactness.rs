@@ -246,7 +246,8 @@ fn several_targets_of_any_weight() {
     for_all(0..cases(600), |seed| {
         let rng = &mut Random::new(seed);
         let case = crate::common::random_problem(seed, &Options { max_points: 7, ..small() });
-        let penalty = rng.pick(&[0.0, 0.01, 1.0 / 7.0]);
+        let any = 0.3 * rng.unit();
+        let penalty = rng.pick(&[0.0, 0.01, 1.0 / 7.0, any, any]);
         let mut input = additive_input(rng, task, case.n_points(), penalty);
         let orders = rng.pick(&[1.0, 15.0, 30.0, 60.0]);
         let weights = input.columns.get_mut("weights").expect("targets have weights");
