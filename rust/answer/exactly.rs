@@ -37,6 +37,12 @@ pub const TOLERANCE: f64 = 1e-9;
 /// cut.
 const ROUNDS: usize = 8;
 
+/// The largest offset of a scale. Sums with a cost stay within its type.
+const MOST_OFFSET: f64 = (1u128 << 120) as f64;
+
+/// The most units in 1, as a power of two. A normalizer of ordinary size times that is a float.
+const MOST_PLACES: f64 = 960.0;
+
 /// The objective of a tree to the nearest float, from the caller's own numbers if the problem has
 /// them.
 pub fn objective(problem: &Problem, tree: &Tree) -> Option<Ratio> {
@@ -226,8 +232,10 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
     let size = if size > 0.0 { size } else { normalizer.nearest() };
-    let places = ((MAX_TOTAL / 4) as f64 / size).log2().floor();
-    if places.is_nan() || places.abs() >= 1000.0 {
+    // What all points pay may be larger by any factor, and is counted in the same units.
+    let finest = (MOST_OFFSET / unavoidable.nearest().abs()).log2().min(MOST_PLACES);
+    let places = ((MAX_TOTAL / 4) as f64 / size).log2().min(finest).floor();
+    if places < -1000.0 {
         return None;
     }
     let unit = Ratio::stored(places.exp2());

@@ -7,7 +7,8 @@
 //! sides differ in the same rows.
 //!
 //! Invalid where the two questions do not cost the same or do not allow the same questions below
-//! them, and where the worst losses are not exact.
+//! them, where the worst losses are not exact, and with a minimum of rows in a leaf, because rows
+//! that cost nothing count there.
 
 use crate::cost::Cost;
 

@@ -24,6 +24,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nothing_misses_less_than_nothing() {
+        assert_eq!([0, 1, 5].map(most_beside), [None, Some(0), Some(4)]);
+    }
+
+    #[test]
     fn a_step_for_each_number_of_misses_finds_the_best() {
         let jaccard = |[x, y]: [f64; 2]| (x + y) / (9.0 + y);
         let trees = [(4, 2), (5, 2), (2, 3), (3, 7), (0, 12), (1, 4)];

@@ -20,7 +20,7 @@ pub fn at_least(known: Cost, told: Option<Cost>) -> Cost {
 mod tests {
     #[test]
     fn what_is_known_here_is_not_lowered() {
-        assert_eq!(super::at_least(7, None), 7);
+        assert_eq!((super::at_least(7, None), super::at_least(0, None)), (7, 0));
         assert_eq!(super::at_least(7, Some(5)), 7);
         assert_eq!(super::at_least(7, Some(9)), 9);
     }

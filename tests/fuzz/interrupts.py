@@ -262,6 +262,10 @@ class CommandLine:
         if code in (-signal.SIGINT, 1) and "KeyboardInterrupt" in err and "cli.main" not in err:
             # Python itself, which has not come to the command yet.
             return "while Python started"
+        if code == -signal.SIGINT and "Traceback" not in err:
+            # Python has no handler yet, or none any more after all was printed.
+            assert not out or "Status: optimal" in out, (code, out, err)
+            return "outside of Python"
         assert code == 130, (code, out, err)
         assert "Traceback" not in err, err
         if "Status" not in out:

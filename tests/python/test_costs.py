@@ -174,7 +174,7 @@ def test_scores_are_larger_for_better_trees():
         (["a", "no"], "costs names 'no', which X does not have"),
         ("a", "names one column"),
         (["a", "b", "d"], "minimum of 1 is required"),
-        (np.array([[1e308, -1e308]] * 4), "too far apart"),
+        (np.array([[1e308, -1e308]] * 4), "add up to more than a float holds"),
     ],
 )
 def test_bad_costs(costs, message):

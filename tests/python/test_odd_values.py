@@ -254,3 +254,36 @@ def test_sparse_numbers_may_begin_at_any_byte():
     other = sparse.copy()
     other.data = misaligned(sparse.data)
     assert fit(other).tree_ == fit(sparse).tree_
+
+
+@pytest.mark.parametrize("thresholds", [3, "all"])
+@pytest.mark.parametrize("kind", ["few", "many"])
+def test_numbers_near_the_largest_float_are_fitted_without_a_warning(kind, thresholds):
+    # Warnings of numpy are errors in the tests: distances and squares of such numbers are none.
+    rng = np.random.default_rng(0)
+    most = np.finfo(float).max
+    few, many = rng.choice([-most, most, -most / 2, 0, 5e-324], 120), rng.uniform(-1, 1, 120)
+    column = {"few": few, "many": many * most}[kind]
+    table = np.column_stack([column, column[::-1]])
+    limits = {"max_depth": 2, "thresholds": thresholds}
+    labels = rng.integers(0, 2, 120)
+    for objective in ("accuracy", "balanced_accuracy", "gini", "f1", "auc"):
+        model = OptimalTreeClassifier(objective, **limits).fit(table, labels)
+        assert model.status_ == "optimal" and "Searched" in str(model.certificate_)
+    assert OptimalCostTree(**limits).fit(table, rng.random((120, 3))).status_ == "optimal"
+    model = OptimalTreeRegressor(**limits).fit(table, column)
+    assert model.status_ == "optimal" and 0 <= model.objective_ <= 1
+    assert "Searched" in str(model.certificate_)
+
+
+@pytest.mark.parametrize("thresholds", [3, "guess"])
+def test_costs_that_add_up_to_no_float_are_refused_in_one_sentence(thresholds):
+    most = np.finfo(float).max
+    message = "add up to more than a float holds; scale them down"
+    costs = np.where(np.arange(60).reshape(20, 3) % 2 == 0, most, -most)
+    for more in ({}, {"reference": "guess"}):
+        with pytest.raises(ValueError, match=message):
+            OptimalCostTree(max_depth=2, thresholds=thresholds, **more).fit(X, costs)
+    for objective in ("absolute_error", "quantile"):
+        with pytest.raises(ValueError, match=message):
+            OptimalTreeRegressor(objective, max_depth=2).fit(X, costs[:, 0])

@@ -3,7 +3,9 @@
 use crate::common::{Case, Loss};
 use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, FeatureCostInput, FeatureCostList, RowCosts};
+use certree::task::{
+    ADDITIVE, AdditiveInput, ClassInput, FeatureCostInput, FeatureCostList, RowCosts,
+};
 
 fn classes() -> ClassInput {
     ClassInput {
@@ -117,5 +119,34 @@ fn penalties_beyond_all_losses_give_one_leaf() {
         let found = certree::search::brute::solve(&problem);
         assert_eq!(found.plan.leaves(), 1);
         assert_eq!(problem.scale.objective(found.upper), 0.5 + leaf_penalty);
+    }
+}
+
+#[test]
+fn several_targets_that_are_none() {
+    let build = |n_classes: &[f64], weights: &[f64]| {
+        let columns = [("n_classes", n_classes), ("weights", weights)];
+        let input = AdditiveInput {
+            task: ADDITIVE.iter().find(|task| task.name == "targets").expect("there is one"),
+            columns: columns.map(|(name, column)| (name.to_owned(), column.to_vec())).into(),
+            points: vec![0, 1],
+            n_points: 2,
+            leaf_penalty: 0.1,
+            row_weights: Vec::new(),
+        };
+        input.build().map(|_| ()).map_err(|e| e.to_string())
+    };
+    let weights = [1.0, 0.0, 1.0, 0.0, 2.0, 2.0];
+    let rejects = |n_classes: &[f64], weights: &[f64], text: &str| {
+        let error = build(n_classes, weights).expect_err(text);
+        assert!(error.contains(text), "{error}");
+    };
+    assert_eq!(build(&[2.0, 1.0], &weights), Ok(()), "weights may be 0");
+    rejects(&[], &weights, "do not make points of 0 classes");
+    rejects(&[3.0, 0.0], &weights, "do not make points of 3 classes");
+    rejects(&[2.0, 2.0], &weights, "do not make points of 4 classes");
+    rejects(&[2.0, 1.0], &[0.0; 6], "total weight must be positive");
+    for bad in [f64::NAN, f64::INFINITY, -1.0] {
+        rejects(&[2.0, 1.0], &[1.0, bad, 1.0, 0.0, 2.0, 2.0], "must be finite and not negative");
     }
 }

@@ -5,8 +5,8 @@ use crate::common::problems::{LossKind, Options, ShapeMix};
 use crate::common::sets::{self, optimum};
 use crate::common::{Case, Random, for_seeds};
 use certree::bounds::{
-    child_support, equivalent_points, k_means, leaf, look_ahead, parts, scope, similarity,
-    three_leaves,
+    child_support, equal_splits, equivalent_points, k_means, leaf, look_ahead, parts, scope,
+    similarity, three_leaves,
 };
 use certree::problem::Problem;
 use certree::search::brute::Brute;
@@ -123,6 +123,31 @@ fn child_support_holds(
 fn child_support() {
     for_sets(&small(), child_support_holds);
     for_sets(&Options { limits: ShapeMix::MinRows, ..small() }, child_support_holds);
+}
+
+/// Two splits whose sides differ in rows that can cost nothing.
+#[test]
+fn equal_splits() {
+    for kind in [LossKind::Any, LossKind::Rows] {
+        for_sets(&Options { loss: kind, ..small() }, |problem, oracle, rng, set| {
+            // Rows that cost nothing count in a leaf.
+            if !any_leaf_size(problem) {
+                return Ok(());
+            }
+            let budgets = [sets::random_budget(rng), sets::random_budget(rng)];
+            let splits = [(); 2].map(|()| sets::random_split(rng, problem, set));
+            let [Some(one), Some(other)] = splits else { return Ok(()) };
+            let lost = [one[0] & !other[0], other[0] & !one[0]];
+            if equal_splits::are_equal(lost.map(|set| sets::worst(problem, set))) {
+                let mut costs = [one, other].map(|sides| {
+                    optimum(oracle, sides[0], budgets[0]) + optimum(oracle, sides[1], budgets[1])
+                });
+                costs.sort_unstable();
+                ensure(costs[0] == costs[1], || format!("{costs:?}: {one:?} and {other:?}"))?;
+            }
+            Ok(())
+        });
+    }
 }
 
 #[test]

@@ -3,15 +3,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::common::additive_inputs::additive_input;
 use crate::common::judge::agrees_with_oracle;
 use crate::common::problems::{LossKind, Options};
 use crate::common::{Case, Loss, Random, Squares, cases, for_all, for_seeds, sets};
 use certree::answer::{exactly, solve};
 use certree::cost::{INFINITE, Scale};
+use certree::data::Points;
+use certree::error::Error;
 use certree::exact::Ratio;
 use certree::problem::Problem;
 use certree::run::{Limits, Run, Status};
-use certree::task::{ClassInput, Losses, Routed, RowCosts};
+use certree::task::{ADDITIVE, ClassInput, Losses, Routed, RowCosts};
 
 /// The best trees of all sets of points.
 struct Best<'a> {
@@ -196,6 +199,30 @@ fn labels_of_finer_units_stay_with_their_rows() {
     scattered(7_936).unwrap();
 }
 
+/// What trees differ by may be smaller by any factor than what they all pay, and beside both there
+/// are costs so large that the first units tell neither.
+#[test]
+fn what_all_trees_pay_may_be_far_above_what_they_differ_by() {
+    let options = Options { loss: LossKind::Rows, ..small() };
+    for_seeds(1_000, &options, |case| {
+        let mut case = case.clone();
+        let rng = &mut Random::new(case.codes.iter().flatten().map(|&c| u64::from(c) + 3).sum());
+        let Loss::Rows { n_labels, costs, leaf_penalty, .. } = &mut case.loss else {
+            return Ok(());
+        };
+        let small = 10f64.powf(-60.0 * rng.unit());
+        for own in costs.chunks_exact_mut(*n_labels) {
+            let all = if rng.chance(0.5) { number(rng, 6.0) } else { 0.0 };
+            own.iter_mut().for_each(|cost| *cost = all + small * rng.unit());
+            if rng.chance(0.3) {
+                own[rng.below(*n_labels)] = number(rng, 60.0);
+            }
+        }
+        *leaf_penalty = small * rng.pick(&[0.0, 0.1, 1.0]);
+        holds_or_is_refused(&case)
+    });
+}
+
 /// Targets and penalties of any size, and small ones, of which many trees are as good as others.
 #[test]
 fn targets_of_any_size() {
@@ -208,6 +235,52 @@ fn targets_of_any_size() {
             scatter(rng, &mut case, orders);
         }
         holds_or_is_refused(&case)
+    });
+}
+
+/// Errors of several targets under weights of any size, which are rounded where they are no short
+/// decimals.
+#[test]
+fn several_targets_of_any_weight() {
+    let task = ADDITIVE.iter().position(|task| task.name == "targets").expect("there is one");
+    for_all(0..cases(600), |seed| {
+        let rng = &mut Random::new(seed);
+        let case = crate::common::random_problem(seed, &Options { max_points: 7, ..small() });
+        let any = 0.3 * rng.unit();
+        let penalty = rng.pick(&[0.0, 0.01, 1.0 / 7.0, any, any]);
+        let mut input = additive_input(rng, task, case.n_points(), penalty);
+        let orders = rng.pick(&[1.0, 15.0, 30.0, 60.0]);
+        let weights = input.columns.get_mut("weights").expect("targets have weights");
+        let width = weights.len() / case.n_points();
+        // Every target sees the row weight of its point.
+        for own in weights.chunks_exact_mut(width) {
+            if rng.chance(0.3) {
+                continue;
+            }
+            let weight = number(rng, orders);
+            own.iter_mut().filter(|weight| **weight > 0.0).for_each(|own| *own = weight);
+        }
+        let failed = |e: Error| e.to_string();
+        let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
+        let (points, scaled) = (points.map_err(failed)?, input.build().map_err(failed)?);
+        let problem = Problem::new(case.columns, points, scaled, case.shape).map_err(failed)?;
+        let run = Run::new(Limits { threads: 1, ..Limits::default() }, problem.scale, None);
+        let answer = solve(&problem, &run).map_err(failed)?;
+        let best = optimum_of_leaves(&problem);
+        let own = exactly::objective(&problem, &answer.tree).expect("numbers are stated");
+        ensure(own.nearest() == answer.objective, || {
+            format!("the tree is worth {:e}, not {:e}", own.nearest(), answer.objective)
+        })?;
+        // As everywhere, the optimum to the nearest float where nothing is rounded.
+        let same = problem.scale.slack == 0 && answer.lower_bound == best.nearest();
+        ensure(same || Ratio::stored(answer.lower_bound) <= best, || {
+            format!("the bound {:e} is above {:e}", answer.lower_bound, best.nearest())
+        })?;
+        // Rates are at most 1.
+        let gap = answer.objective - answer.lower_bound;
+        ensure(answer.status == Status::Optimal && gap <= 1e-9, || {
+            format!("{:?} at a gap of {gap:e}", answer.status)
+        })
     });
 }
 

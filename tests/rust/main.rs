@@ -6,6 +6,7 @@ mod common;
 
 mod additive;
 mod bad_input;
+mod bound_numbers;
 mod bounds;
 mod broken_tasks;
 mod confusion;
@@ -36,6 +37,7 @@ mod limits;
 mod linear_limits;
 mod lookahead;
 mod many_labels;
+mod merged_points;
 mod metrics;
 mod metrics_limited;
 mod near;

@@ -88,7 +88,9 @@ def _is_name(cuts: ingest.Cuts, least: float) -> bool:
     # Floats whose thresholds are whole may be measurements that lie far apart, and rows that were
     # numbered in turn do not.
     places = np.asarray(cuts.places, dtype=np.float64)
-    return bool((places % 1 == 0).all()) and np.ptp(places) < NUMBERED * len(places)
+    # Halves, because a distance may be more than the largest float.
+    half = places.max() / 2 - places.min() / 2
+    return bool((places % 1 == 0).all()) and half < NUMBERED / 2 * len(places)
 
 
 def _identifiers(posed: Posed) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.ingest.checks import check_sum
 from certree.scalars import shown
 from certree.tree import Tree
 
@@ -40,10 +41,11 @@ def pinball(
     targets: NDArray[np.float64], answers: NDArray[np.float64], share: float
 ) -> NDArray[np.float64]:
     """The loss of each row; twice that of the usual definition, so that at one half it is the
-    absolute error."""
-    return 2.0 * np.where(
-        targets >= answers, share * (targets - answers), (1 - share) * (answers - targets)
-    )
+    absolute error. Infinite where it is more than a float holds."""
+    with np.errstate(over="ignore"):
+        return 2.0 * np.where(
+            targets >= answers, share * (targets - answers), (1 - share) * (answers - targets)
+        )
 
 
 def choose_levels(
@@ -89,6 +91,7 @@ def goal(
     costs = np.column_stack(
         [pinball(targets, np.full(len(targets), level), share) for level in levels]
     )
+    check_sum(costs)
     sizes = costs.sum(axis=1)
     size = float((sizes if weights is None else sizes * weights).sum())
     summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)

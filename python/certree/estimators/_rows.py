@@ -17,7 +17,7 @@ from certree.estimators._base import TreeEstimator, room_for_goal
 from certree.estimators._posed import Posed
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
-from certree.ingest.checks import check_same_length
+from certree.ingest.checks import check_same_length, check_sum
 from certree.generalization import REFUSED, Losses
 from certree.schema import Task
 from certree.tree import Tree
@@ -66,6 +66,7 @@ class RowTreeEstimator(TreeEstimator):
         of ``given``."""
         training, labels = rows.training, rows.labels
         kept = rows.given if training.kept is None else rows.given[training.kept]
+        check_sum(kept)
         costs = rows.sign * kept
         thresholds = self._guess_from(rows) if known is None else known
         located = ingest.locate(training, thresholds, self._categories())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,11 +59,15 @@ def of_squares(
     if targets.shape[1] > 1:
         return Losses("there are several targets: fit a tree to each of them")
     seen = float(targets.min()), float(targets.max())
+    # Squares of the largest floats are none. A power of two, so that nothing else is rounded.
+    size = 2.0 ** (math.frexp(max(map(abs, seen)))[1] - 1)
+    scaled = targets / size
     if counts is None:
-        variance = float(targets.var())
+        variance = float(scaled.var())
     else:
-        mean = np.average(targets[:, 0], weights=counts)
-        variance = float(np.average((targets[:, 0] - mean) ** 2, weights=counts))
+        mean = np.average(scaled[:, 0], weights=counts)
+        variance = float(np.average((scaled[:, 0] - mean) ** 2, weights=counts))
+    variance = variance * size * size
     return Losses(None, None, None, "the targets", seen, variance)
 
 

@@ -74,3 +74,10 @@ def check_same_length(n_rows: int, other: int, name: str) -> None:
             f"Found input variables with inconsistent numbers of samples: X has {n_rows:,} rows, "
             f"{name} has {other:,}"
         )
+
+
+def check_sum(costs: np.ndarray[Any, Any]) -> None:
+    """An error for costs of rows whose sizes add up to no float."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.abs(costs).sum()):
+            raise ValueError("costs, or losses, add up to more than a float holds; scale them down")

@@ -2,7 +2,8 @@
 //!
 //! A failure prints its seed and a shrunken case. To run one seed again, alone:
 //! `CERTREE_SEED=123 cargo test --test all properties::NAME`. Many more cases of any of them:
-//! `CERTREE_CASES=20000 cargo test --release --test all properties`.
+//! `CERTREE_CASES=20000 cargo test --release --test all properties`, and in parts
+//! `CERTREE_SEED=20000..40000` and so on.
 
 // `memory.rs` compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
@@ -41,14 +42,13 @@ pub fn cases(usual: u64) -> u64 {
     asked.map_or(usual, |count| count.parse().expect("CERTREE_CASES is a number"))
 }
 
-/// These seeds, unless the environment names one.
+/// These seeds, unless the environment names one, or a range of them.
 fn chosen(seeds: Range<u64>) -> Range<u64> {
-    match std::env::var("CERTREE_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("CERTREE_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => seeds,
+    let Ok(asked) = std::env::var("CERTREE_SEED") else { return seeds };
+    let seed = |text: &str| text.parse::<u64>().expect("CERTREE_SEED is a number or a range");
+    match asked.split_once("..") {
+        Some((first, end)) => seed(first)..seed(end),
+        None => seed(&asked)..seed(&asked) + 1,
     }
 }
 
