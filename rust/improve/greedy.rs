@@ -83,11 +83,6 @@ impl<'a> Scorer<'a> {
         Scorer { of, width, numbers, costs }
     }
 
-    fn add(&self, sum: &mut [f64], point: u32) {
-        let own = &self.numbers[point as usize * self.width..][..self.width];
-        sum.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
-    }
-
     /// The more, the better a leaf with these sums.
     fn score(&self, sums: &[f64]) -> f64 {
         if self.costs {
@@ -101,34 +96,58 @@ impl<'a> Scorer<'a> {
     /// The split of these points that looks best, of those that there was time to look at, and by
     /// how much it does.
     fn best(&self, points: &[u32], goes_on: &dyn Fn() -> bool) -> Option<(f64, FeatureId, u32)> {
+        let mut best: Option<(f64, FeatureId, u32)> = None;
+        self.each_best(points, goes_on, |gain, feature, cut| {
+            if best.is_none_or(|best| gain > best.0) {
+                best = Some((gain, feature, cut));
+            }
+        });
+        best
+    }
+
+    /// For each feature that there was time to look at: its split that looks best, and by how much.
+    pub fn each_best(
+        &self,
+        points: &[u32],
+        goes_on: &dyn Fn() -> bool,
+        mut found: impl FnMut(f64, FeatureId, u32),
+    ) {
         if self.width == 0 {
-            return None;
+            return;
+        }
+        let mut numbers = Vec::with_capacity(points.len() * self.width);
+        for &point in points {
+            numbers.extend_from_slice(&self.numbers[point as usize * self.width..][..self.width]);
         }
         let mut all = vec![0.0; self.width];
-        points.iter().for_each(|&point| self.add(&mut all, point));
+        for own in numbers.chunks_exact(self.width) {
+            all.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
+        }
         let rows = points.iter().map(|&point| self.of.points.rows(point as usize)).sum::<u64>();
         let whole = self.score(&all);
-        let mut best: Option<(f64, FeatureId, u32)> = None;
-        let (mut asked, mut values) = (Asked::default(), ByValue::default());
+        let mut asked = Asked::default();
+        let (mut line, mut values) = (Line::default(), ByValue::default());
         for (index, feature) in self.of.features.iter().enumerate() {
             if !asked.goes_on(points.len(), goes_on) {
                 break;
             }
-            let numbers =
-                |at: usize| &self.numbers[points[at] as usize * self.width..][..self.width];
-            let line = match feature.order {
+            let numbers = (self.width, &numbers[..]);
+            match feature.order {
                 Order::In(right) => {
-                    values.line(self.of, (feature, right), points, self.width, numbers)
+                    values.fill(&mut line, self.of, (feature, right), points, numbers);
                 }
-                _ => Line::of(self.of, feature, points, self.width, numbers),
-            };
+                _ => line.fill(self.of, feature, points, numbers),
+            }
+            let mut best: Option<(f64, u32)> = None;
             self.walk(&line, (&all, rows), |score, cut| {
-                if best.is_none_or(|best| score - whole > best.0) {
-                    best = Some((score - whole, FeatureId::from(index), cut));
+                if best.is_none_or(|best| score > best.0) {
+                    best = Some((score, cut));
                 }
             });
+            if let Some((score, cut)) = best {
+                found(score - whole, FeatureId::from(index), cut);
+            }
         }
-        best
     }
 
     /// Every cut between two ranks that has enough rows on both sides.
