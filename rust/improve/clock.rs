@@ -52,6 +52,13 @@ const LEAST_OF_SHORT: f64 = 0.15;
 
 const LAST_SHARE_OF_SHORT: f64 = 0.75;
 
+/// A search is far from its end if its lower bound is below this share of the best tree's cost when
+/// this share of a limit is over. Then slices of a short limit are so many times as long.
+const FAR: f64 = 0.25;
+const FAR_AFTER: f64 = 0.2;
+const TIMES_WHERE_FAR: u32 = 3;
+const LAST_SHARE_WHERE_FAR: f64 = 0.9;
+
 pub struct Clock {
     limit: Option<Duration>,
     /// Whether trees are looked for early and long, because none is known yet.
@@ -88,8 +95,9 @@ impl Clock {
         }
     }
 
-    /// How long the slice that begins now may be.
-    pub fn slice(&mut self, now: Duration) -> Duration {
+    /// How long the slice that begins now may be. `proved`: the lower bound as a share of the best
+    /// tree's cost.
+    pub fn slice(&mut self, now: Duration, proved: f64) -> Duration {
         let own = now.saturating_sub(self.aside);
         let next = (self.next * TIMES).max(own * TIMES);
         let Some(limit) = self.limit else {
@@ -97,9 +105,14 @@ impl Clock {
             return own.mul_f64(SHARE).max(LEAST);
         };
         let is_short = limit < SHORT && self.hurries;
+        let is_far = is_short && proved < FAR && now >= limit.mul_f64(FAR_AFTER);
         if now >= limit.mul_f64(LAST) {
             self.was_last = true;
-            let share = if is_short { LAST_SHARE_OF_SHORT } else { LAST_SHARE };
+            let share = match (is_far, is_short) {
+                (true, _) => LAST_SHARE_WHERE_FAR,
+                (_, true) => LAST_SHARE_OF_SHORT,
+                _ => LAST_SHARE,
+            };
             return limit.saturating_sub(now).mul_f64(share);
         }
         if self.next.is_zero() {
@@ -110,7 +123,9 @@ impl Clock {
         }
         self.next = next;
         if is_short {
-            return own.max(limit.mul_f64(LEAST_OF_SHORT)).max(LEAST);
+            let own = if is_far { own * TIMES_WHERE_FAR } else { own };
+            let most = limit.saturating_sub(now).mul_f64(LAST_SHARE_WHERE_FAR);
+            return own.max(limit.mul_f64(LEAST_OF_SHORT)).max(LEAST).min(most);
         }
         let over = now.as_secs_f64() / limit.as_secs_f64();
         own.mul_f64((SHARE_AT_LIMIT * over).max(SHARE)).max(LEAST)
@@ -132,7 +147,7 @@ mod tests {
         let (mut now, mut aside) = (Duration::ZERO, Duration::ZERO);
         while now < Duration::from_secs(100) {
             now = clock.due().unwrap();
-            let slice = clock.slice(now);
+            let slice = clock.slice(now, 0.0);
             clock.took(now, now + slice);
             (now, aside) = (now + slice, aside + slice);
         }
@@ -144,14 +159,15 @@ mod tests {
         let limits = [0.1, 1.0, 30.0].map(Duration::from_secs_f64);
         let kinds = [(false, 0), (true, 0), (false, 1 << 24), (true, 1 << 24)];
         let kinds = limits.into_iter().flat_map(|limit| kinds.map(|kind| (limit, kind)));
-        for (limit, (goes_on, values)) in kinds {
+        let kinds = kinds.flat_map(|kind| [0.0, 0.9].map(|proved| (kind, proved)));
+        for ((limit, (goes_on, values)), proved) in kinds {
             let mut clock = Clock::new(Some(limit), goes_on, values);
             let (mut now, mut aside) = (Duration::ZERO, Duration::ZERO);
             while let Some(due) = clock.due() {
                 assert!(due <= limit.mul_f64(LAST));
                 // A slice may end after the next one is due.
                 now = now.max(due);
-                let slice = clock.slice(now);
+                let slice = clock.slice(now, proved);
                 clock.took(now, now + slice);
                 (now, aside) = (now + slice, aside + slice);
             }

@@ -20,7 +20,7 @@ pub struct Help<'r, 'run> {
 
 /// A greedy tree may take so much longer than the run has, because without it there is nothing to
 /// show.
-const GRACE: Duration = Duration::from_millis(50);
+const GRACE: Duration = Duration::from_millis(100);
 
 /// What came of a search.
 pub struct Searched {
@@ -72,7 +72,7 @@ impl<'r, 'run> Help<'r, 'run> {
         !self.run.interrupted() && matches!(status, None | Some(Status::TimeLimit))
     }
 
-    /// Whether something that has begun then may still be ended: a little beyond the end of the run.
+    /// Whether something that began then may still be ended, a little beyond the end of the run.
     pub fn may_end(&self, start: Instant) -> bool {
         self.is_within_run() || self.may_begin() && start.elapsed() < GRACE
     }

@@ -7,9 +7,10 @@
 //! is computed again from all points, and the search goes on with it as its cutoff. Lower bounds
 //! are those of the search alone.
 //!
-//! Reading order: [`clock`] (when) → [`steps`] (what), [`turns`] (which of them is next) → [`help`]
-//! (a search within a slice) → [`part`] (a part of a problem), [`pursuit`] (a search that goes on) →
-//! [`greedy`], [`subtrees`], [`alternate`], [`shake`] → [`fit`]; [`start`] (a tree that the user has).
+//! Reading order: [`clock`] (when) → [`steps`] (what), [`turns`] (which of them is next), [`sizes`]
+//! (what is soon done) → [`help`] (a search within a slice) → [`part`] (a part of a problem),
+//! [`pursuit`] (a search that goes on) → [`greedy`] ([`sorted`], [`line`]), [`subtrees`],
+//! [`alternate`], [`shake`] → [`fit`]; [`start`] (a tree that the user has).
 
 mod alternate;
 mod clock;
@@ -20,6 +21,8 @@ mod line;
 mod part;
 mod pursuit;
 mod shake;
+mod sizes;
+mod sorted;
 mod start;
 mod steps;
 mod subtrees;
@@ -65,7 +68,7 @@ impl Beside {
         let mut clock = Clock::new(run.limits().time, known.is_some(), values);
         let (mut due, own) = (clock.due(), steps.clone());
         let mut work = move |run: &Run<'_>| {
-            let (start, time) = (run.elapsed(), clock.slice(run.elapsed()));
+            let (start, time) = (run.elapsed(), clock.slice(run.elapsed(), run.known_share()));
             let mut steps = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let goes_on = steps.take(run, time);
             clock.took(start, run.elapsed());

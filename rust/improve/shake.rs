@@ -127,7 +127,7 @@ impl Shake<'_> {
         let Plan::Split { feature, cut, left, right } = plan else { return None };
         let mut splits: Vec<(f64, FeatureId, u32)> = Vec::new();
         let is_new = |f, c| (f, c) != (*feature, *cut);
-        self.scorer.each_best(points, &|| help.goes_on(), |gain, f, c| {
+        self.scorer.each_best(points.to_vec(), &|| help.goes_on(), |gain, f, c| {
             if is_new(f, c) {
                 splits.push((gain, f, c));
             }

@@ -9,6 +9,7 @@ use super::help::Help;
 use super::part::{Cuts, Part};
 use super::pursuit::Pursuit;
 use super::shake::{Lot, Shake, Shaken};
+use super::sizes::{few_cuts, is_shallow, is_small, most_cuts, set_up};
 use super::subtrees::{Repair, Solved, look_ahead};
 use super::turns::Turns;
 use crate::check;
@@ -16,7 +17,6 @@ use crate::cost::{Cost, INFINITE};
 use crate::finish::{cost_of, grow};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
-use crate::task::Structure;
 use crate::tree::{Plan, Tree, planned};
 
 /// A way to a tree.
@@ -49,14 +49,15 @@ impl Step {
             // What all others build on.
             Step::Sketch(_) | Step::Best => 48,
             Step::Greedy => 24,
-            Step::Repair(2) => 12,
+            Step::Repair(2) | Step::Guessed(_) => 12,
             Step::LookAhead | Step::Shallower(_) => 2,
             _ => 4,
         }
     }
 }
 
-/// The greedy tree with the most leaves.
+/// The greedy trees with the fewest and the most leaves.
+const FIRST_GUESSED: u32 = 16;
 const MOST_GUESSED: u32 = 256;
 
 /// Without a limit of depth, less of it is this much at most.
@@ -65,14 +66,11 @@ const DEEPEST: u32 = 8;
 /// Subtrees of more depth are not searched again.
 const MOST_LEVELS: u32 = 4;
 
-/// The first sketch asks about so many questions, because a look at all pairs of them takes little
-/// time then, with so many cuts of each column. The next one has so many times as many. Sums of
-/// numbers take several times as long as counts of classes.
-const QUESTIONS: usize = 256;
-const QUESTIONS_OF_SUMS: usize = 64;
-const FEWEST_CUTS: usize = 8;
-const MOST_CUTS: usize = 64;
+/// A finer sketch has so many times the cuts of each column.
 const FINER: usize = 4;
+
+/// A sketch has the cuts of the best tree known if this has at most so many leaves.
+const MOST_TAKEN_OVER: u32 = 64;
 
 /// Columns with more cuts than this are not taken as they are where each node is asked for all.
 const MANY_CUTS: usize = 1 << 14;
@@ -128,14 +126,21 @@ impl Steps {
         let best = known.map(|known| (plan(known), cutoff));
         let mut steps = Steps::with(problem.clone(), cutoff, best);
         let (few, most) = (few_cuts(problem), most_cuts(problem));
-        let few = if few < most { few } else { FEWEST_CUTS / 2 };
         // Without parts, there is little else to try.
         if few < most || is_whole(problem) {
             steps.turns.add_first(Step::Sketch(few), Step::Sketch(few).share());
         }
+        if !is_whole(problem) && is_shallow(problem) {
+            // The best tree over some tens of cuts takes little time where depth is small.
+            let guessed = Step::Guessed(FIRST_GUESSED);
+            steps.turns.add_first(guessed, guessed.share());
+        }
         if steps.best.is_some() && !is_whole(problem) {
             // A tree that is known is repaired first.
             steps.turns.add_first(Step::Repair(2), Step::Repair(2).share());
+        }
+        if steps.best.is_none() && !is_whole(problem) && is_small(problem) {
+            steps.turns.add_first(Step::Greedy, Step::Greedy.share());
         }
         steps
     }
@@ -143,11 +148,13 @@ impl Steps {
     /// The steps of a problem whose best tree nobody else looks for.
     fn of_sketch(problem: Problem) -> Steps {
         let mut steps = Steps::with(problem, INFINITE, None);
-        // After the greedy tree, before what repairs it.
-        steps.turns.add_first(Step::Best, Step::Best.share());
-        if !is_whole(&steps.problem) {
-            steps.turns.add_first(Step::Greedy, Step::Greedy.share());
+        steps.add(Step::Best);
+        if is_whole(&steps.problem) {
+            return steps;
         }
+        let second = if is_shallow(&steps.problem) { Step::Best } else { Step::Repair(2) };
+        steps.turns.add_first(second, second.share());
+        steps.turns.add_first(Step::Greedy, Step::Greedy.share());
         steps
     }
 
@@ -171,7 +178,9 @@ impl Steps {
         }
         let all = [Step::Greedy, Step::Repair(2), Step::LookAhead, Step::Shallower(2), Step::Shake];
         all.into_iter().for_each(|step| steps.add(step));
-        [Step::Guessed(16), Step::Repair(3)].into_iter().for_each(|step| steps.add(step));
+        [Step::Guessed(FIRST_GUESSED), Step::Repair(3)]
+            .into_iter()
+            .for_each(|step| steps.add(step));
         steps
     }
 
@@ -189,7 +198,8 @@ impl Steps {
     }
 
     fn go_on(&mut self, help: Help) -> bool {
-        loop {
+        let mut idle = 0;
+        while idle <= self.turns.len() {
             let time = (help.left() / SHARE_OF_SLICE).max(LEAST);
             let Some(step) = self.turns.next(time) else { return false };
             // Greedy trees take little time, and without them there is nothing to show.
@@ -200,8 +210,11 @@ impl Steps {
             let share = help.within(time);
             let (before, start) = (self.upper(), Instant::now());
             let is_complete = self.step(step, share);
-            // A step that found no time for anything lets others have their turn, too.
-            self.turns.took(step, start.elapsed().max(time / 4));
+            // A step that found no time for anything lets others have their turn, too. Where none
+            // of them does, the slice is too short for all.
+            let took = start.elapsed();
+            idle = if took < TOO_SHORT && !is_complete { idle + 1 } else { 0 };
+            self.turns.took(step, took.max(time / 4), self.upper() < before);
             if is_complete && step == Step::Best {
                 return false;
             }
@@ -218,6 +231,7 @@ impl Steps {
                 return true;
             }
         }
+        true
     }
 
     fn upper(&self) -> Cost {
@@ -281,7 +295,7 @@ impl Steps {
 
     fn greedy(&mut self, help: Help) -> bool {
         let room = Room::of(&self.problem);
-        // It is grown to its end: half of it is worth little, and so that no tree of CART is better.
+        // It is grown to its end, so that no tree of CART is better.
         let is_first = self.best.is_none();
         let start = Instant::now();
         let goes_on = || if is_first { help.may_end(start) } else { help.is_within_run() };
@@ -317,6 +331,9 @@ impl Steps {
 
     /// Go on with the search for the best tree of this shape.
     fn pursue(&mut self, help: Help, step: Step, shape: impl Fn(&Problem) -> Shape) -> bool {
+        if step == Step::Best && help.left() < set_up(&self.problem) {
+            return false;
+        }
         let at = self.pursuits.iter().position(|(of, _)| *of == step).unwrap_or_else(|| {
             let problem = Problem { shape: shape(&self.problem), ..self.problem.clone() };
             self.pursuits.push((step, Pursuit::new(problem)));
@@ -341,7 +358,9 @@ impl Steps {
             Some(at) => self.sketches.swap_remove(at),
             None => {
                 // The best tree so far is one of the sketch, too.
-                let wanted = self.cuts_of(self.best.as_ref().map(|(plan, _)| plan));
+                let best = self.best.as_ref().map(|(plan, _)| plan);
+                let best = best.filter(|plan| plan.leaves() <= MOST_TAKEN_OVER);
+                let wanted = self.cuts_of(best);
                 let cuts = Cuts::Also(most, &wanted);
                 let part = Part::new(&self.problem, &self.all(), &cuts, self.problem.shape);
                 let Ok(part) = part else { return true };
@@ -526,20 +545,6 @@ impl Steps {
             help.found(cost);
         }
     }
-}
-
-/// The most cuts that a column has.
-fn most_cuts(problem: &Problem) -> usize {
-    problem.features.iter().map(|feature| feature.cuts as usize).max().unwrap_or(0)
-}
-
-/// The cuts of each column that the first sketch has.
-fn few_cuts(problem: &Problem) -> usize {
-    let questions = match problem.task.structure() {
-        Structure::Classes(_) | Structure::Labels(_) => QUESTIONS,
-        Structure::Squares(_) | Structure::Sums | Structure::Counts => QUESTIONS_OF_SUMS,
-    };
-    (questions / problem.features.len().max(1)).clamp(FEWEST_CUTS, MOST_CUTS)
 }
 
 /// Whether only whole trees can be judged, because what is above a subtree changes its cost.

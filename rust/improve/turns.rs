@@ -1,7 +1,11 @@
 //! Which step is next: the one that would still have had the least of its share of the time after
-//! one more turn, so that those with large shares have several turns before others have one.
+//! one more turn, so that those with large shares have several turns before others have one. Turns
+//! in vain count for more and more time, so that steps that find something have most of it.
 
 use std::time::Duration;
+
+/// A turn in vain counts twice as much as the one before, up to 2 to this power.
+const MOST_DOUBLED: u32 = 3;
 
 /// Things that take turns. What is new begins with as much as the one that has had the least.
 pub struct Turns<S> {
@@ -13,6 +17,8 @@ struct Turn<S> {
     share: f64,
     /// Seconds by share.
     had: f64,
+    /// Turns since it last found something.
+    in_vain: u32,
     /// Whether it comes before all that do not.
     is_next: bool,
 }
@@ -27,7 +33,8 @@ impl<S: Copy + PartialEq> Turns<S> {
         if self.all.iter().all(|turn| turn.step != step) {
             let had = self.all.iter().map(|turn| turn.had).fold(f64::INFINITY, f64::min);
             let had = if had.is_finite() { had } else { 0.0 };
-            self.all.push(Turn { step, share: f64::from(share.max(1)), had, is_next: false });
+            let share = f64::from(share.max(1));
+            self.all.push(Turn { step, share, had, in_vain: 0, is_next: false });
         }
     }
 
@@ -52,10 +59,17 @@ impl<S: Copy + PartialEq> Turns<S> {
             .map(|turn| turn.step)
     }
 
-    pub fn took(&mut self, step: S, time: Duration) {
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// A turn took so long, and found something or did not.
+    pub fn took(&mut self, step: S, time: Duration, found: bool) {
         for turn in self.all.iter_mut().filter(|turn| turn.step == step) {
             turn.is_next = false;
-            turn.had += time.as_secs_f64() / turn.share;
+            turn.in_vain = if found { 0 } else { turn.in_vain + 1 };
+            let counts = f64::from(1u32 << turn.in_vain.min(MOST_DOUBLED));
+            turn.had += counts * time.as_secs_f64() / turn.share;
         }
     }
 }
@@ -72,7 +86,7 @@ mod tests {
         let mut had = Vec::new();
         for _ in 0..8 {
             let step = turns.next(Duration::from_secs(1)).unwrap();
-            turns.took(step, Duration::from_secs(1));
+            turns.took(step, Duration::from_secs(1), true);
             had.push(step);
         }
         assert_eq!(had.iter().filter(|&&step| step == 'a').count(), 6);
@@ -86,5 +100,20 @@ mod tests {
         assert_eq!(turns.next(Duration::from_secs(1)), Some('c'));
         turns.remove('c');
         assert_eq!(turns.next(Duration::from_secs(1)), None);
+    }
+
+    #[test]
+    fn what_finds_nothing_has_fewer_turns() {
+        let mut turns = Turns::new();
+        turns.add('a', 1);
+        turns.add('b', 1);
+        let mut had = Vec::new();
+        for _ in 0..90 {
+            let step = turns.next(Duration::from_secs(1)).unwrap();
+            turns.took(step, Duration::from_secs(1), step == 'b');
+            had.push(step);
+        }
+        let in_vain = had.iter().filter(|&&step| step == 'a').count();
+        assert!((8..=14).contains(&in_vain), "{in_vain}");
     }
 }
