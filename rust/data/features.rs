@@ -133,6 +133,22 @@ impl Feature {
         self.order.rank(points.codes(self.column.index()).get(point))
     }
 
+    /// The ranks of these points, in their order.
+    pub fn ranks(&self, points: &Points, which: &[u32], out: &mut Vec<u32>) {
+        out.clear();
+        let codes = points.codes(self.column.index());
+        // Most columns have this order, and then nothing is asked for each point.
+        match (codes, self.order) {
+            (Codes::Narrow(codes), Order::Codes) => {
+                out.extend(which.iter().map(|&point| u32::from(codes[point as usize])));
+            }
+            (Codes::Wide(codes), Order::Codes) => {
+                out.extend(which.iter().map(|&point| codes[point as usize]));
+            }
+            _ => out.extend(which.iter().map(|&point| self.rank(points, point as usize))),
+        }
+    }
+
     /// Which of neighbouring points go right of a cut: 1 if so, else 0.
     #[inline(always)]
     pub fn rights(&self, points: &Points, cut: u32, from: usize, out: &mut [u8]) {
@@ -194,8 +210,11 @@ mod tests {
         let of = |feature: &Feature, cut| -> Vec<u32> {
             let mut right = vec![0; n as usize];
             feature.rights(&points, cut, 0, &mut right);
+            let (all, mut ranks) = ((0..n).collect::<Vec<u32>>(), Vec::new());
+            feature.ranks(&points, &all, &mut ranks);
             for point in 0..n as usize {
                 assert_eq!(right[point] == 0, feature.goes_left(&points, point, cut));
+                assert_eq!(right[point] == 0, ranks[point] <= cut);
             }
             (0..n).filter(|&code| right[code as usize] == 1).collect()
         };

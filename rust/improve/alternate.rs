@@ -123,12 +123,12 @@ fn better(
     let rows: u64 = points.iter().map(|&point| of.points.rows(point as usize)).sum();
     let least = of.shape.min_leaf_rows.max(1);
     let mut best: Option<(f64, FeatureId, u32)> = None;
-    let mut asked = Asked::default();
+    let (mut asked, mut line) = (Asked::default(), Line::default());
     for (index, feature) in of.features.iter().enumerate() {
         if !asked.goes_on(points.len(), goes_on) {
             break;
         }
-        let line = Line::of(of, feature, points, 1, |at| &more[at..=at]);
+        line.fill(of, feature, points, (1, &more));
         let (mut sum, mut lefts) = (0.0, 0);
         for (&(rank, own), lost) in line.ranks.iter().zip(&line.sums) {
             sum += lost;

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::fit::{Room, parted};
 use super::line::{Asked, ByValue, Line};
+use super::sorted::{Members, Sorter};
 use crate::data::Order;
 use crate::ids::FeatureId;
 use crate::problem::Problem;
@@ -16,7 +17,12 @@ use crate::tree::Plan;
 
 /// No tree is grown beyond this, because what it gains there is little.
 const DEEPEST: u32 = 64;
-const MOST_LEAVES: u32 = 1024;
+const MOST_LEAVES: u32 = 1 << 14;
+/// Where leaves cost something.
+const MOST_THAT_PAY: u32 = 1024;
+
+/// Points are walked along in the order of a feature where each has so many numbers.
+const WIDTHS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// Sums of whole numbers below this are exact in floats.
 const EXACT: f64 = (1u64 << 53) as f64;
@@ -83,12 +89,8 @@ impl<'a> Scorer<'a> {
         Scorer { of, width, numbers, costs }
     }
 
-    fn add(&self, sum: &mut [f64], point: u32) {
-        let own = &self.numbers[point as usize * self.width..][..self.width];
-        sum.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
-    }
-
     /// The more, the better a leaf with these sums.
+    #[inline(always)]
     fn score(&self, sums: &[f64]) -> f64 {
         if self.costs {
             let stats: Vec<i64> = sums.iter().map(|&sum| sum as i64).collect();
@@ -100,35 +102,132 @@ impl<'a> Scorer<'a> {
 
     /// The split of these points that looks best, of those that there was time to look at, and by
     /// how much it does.
-    fn best(&self, points: &[u32], goes_on: &dyn Fn() -> bool) -> Option<(f64, FeatureId, u32)> {
+    fn best(
+        &self,
+        (members, sorter): (&Members, &Sorter),
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<(f64, FeatureId, u32)> {
+        let mut best: Option<(f64, FeatureId, u32)> = None;
+        self.each_best_of(members, Some(sorter), goes_on, |gain, feature, cut| {
+            if best.is_none_or(|best| gain > best.0) {
+                best = Some((gain, feature, cut));
+            }
+        });
+        best
+    }
+
+    /// For each feature that there was time to look at: its split that looks best, and by how much.
+    pub fn each_best(
+        &self,
+        points: Vec<u32>,
+        goes_on: &dyn Fn() -> bool,
+        found: impl FnMut(f64, FeatureId, u32),
+    ) {
+        let members = Members::unsorted(points);
+        self.each_best_of(&members, None, goes_on, found);
+    }
+
+    /// As above, of points that a sorter has sorted, if there is one.
+    fn each_best_of(
+        &self,
+        members: &Members,
+        sorter: Option<&Sorter>,
+        goes_on: &dyn Fn() -> bool,
+        mut found: impl FnMut(f64, FeatureId, u32),
+    ) {
         if self.width == 0 {
-            return None;
+            return;
+        }
+        let points = &members.points;
+        let mut numbers = Vec::with_capacity(points.len() * self.width);
+        for &point in points {
+            numbers.extend_from_slice(&self.numbers[point as usize * self.width..][..self.width]);
         }
         let mut all = vec![0.0; self.width];
-        points.iter().for_each(|&point| self.add(&mut all, point));
+        for own in numbers.chunks_exact(self.width) {
+            all.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
+        }
         let rows = points.iter().map(|&point| self.of.points.rows(point as usize)).sum::<u64>();
         let whole = self.score(&all);
-        let mut best: Option<(f64, FeatureId, u32)> = None;
-        let (mut asked, mut values) = (Asked::default(), ByValue::default());
+        let mut asked = Asked::default();
+        let (mut line, mut values) = (Line::default(), ByValue::default());
+        let mut ranks = Vec::new();
         for (index, feature) in self.of.features.iter().enumerate() {
             if !asked.goes_on(points.len(), goes_on) {
                 break;
             }
-            let numbers =
-                |at: usize| &self.numbers[points[at] as usize * self.width..][..self.width];
-            let line = match feature.order {
-                Order::In(right) => {
-                    values.line(self.of, (feature, right), points, self.width, numbers)
+            let mut best: Option<(f64, u32)> = None;
+            let is_best = |score, cut| {
+                if best.is_none_or(|best| score > best.0) {
+                    best = Some((score, cut));
                 }
-                _ => Line::of(self.of, feature, points, self.width, numbers),
             };
-            self.walk(&line, (&all, rows), |score, cut| {
-                if best.is_none_or(|best| score - whole > best.0) {
-                    best = Some((score - whole, FeatureId::from(index), cut));
+            if let Some(long) = sorter.and_then(|sorter| sorter.long(index)) {
+                let order = members.order(long);
+                feature.ranks(&self.of.points, order, &mut ranks);
+                self.walk_in_order((order, &ranks), (&all, rows), is_best);
+            } else {
+                let numbers = (self.width, &numbers[..]);
+                match feature.order {
+                    Order::In(right) => {
+                        values.fill(&mut line, self.of, (feature, right), points, numbers);
+                    }
+                    _ => line.fill(self.of, feature, points, numbers),
                 }
-            });
+                self.walk(&line, (&all, rows), is_best);
+            }
+            if let Some((score, cut)) = best {
+                found(score - whole, FeatureId::from(index), cut);
+            }
         }
-        best
+    }
+
+    /// Every cut between two ranks that has enough rows on both sides, of points in the order of
+    /// their ranks.
+    fn walk_in_order(
+        &self,
+        order: (&[u32], &[u32]),
+        (all, rows): (&[f64], u64),
+        found: impl FnMut(f64, u32),
+    ) {
+        // The width is known inside, so that no step has a loop.
+        match self.width {
+            2 => self.walk_of::<2>(order, (all, rows), found),
+            3 => self.walk_of::<3>(order, (all, rows), found),
+            4 => self.walk_of::<4>(order, (all, rows), found),
+            5 => self.walk_of::<5>(order, (all, rows), found),
+            6 => self.walk_of::<6>(order, (all, rows), found),
+            7 => self.walk_of::<7>(order, (all, rows), found),
+            8 => self.walk_of::<8>(order, (all, rows), found),
+            width => unreachable!("nothing is sorted for {width} numbers of a point"),
+        }
+    }
+
+    fn walk_of<const WIDTH: usize>(
+        &self,
+        (order, ranks): (&[u32], &[u32]),
+        (all, rows): (&[f64], u64),
+        mut found: impl FnMut(f64, u32),
+    ) {
+        let least = self.of.shape.min_leaf_rows.max(1);
+        let (numbers, _) = self.numbers.as_chunks::<WIDTH>();
+        let rows_of = self.of.points.all_rows();
+        let (mut left, mut right) = ([0.0; WIDTH], [0.0; WIDTH]);
+        let mut lefts = 0;
+        let behind = ranks.iter().skip(1).map(|&rank| Some(rank)).chain([None]);
+        for ((&point, &rank), next) in order.iter().zip(ranks).zip(behind) {
+            let own = &numbers[point as usize];
+            (0..WIDTH).for_each(|s| left[s] += own[s]);
+            lefts += rows_of[point as usize];
+            if next == Some(rank) || lefts < least {
+                continue;
+            }
+            if rows - lefts < least {
+                break;
+            }
+            (0..WIDTH).for_each(|s| right[s] = all[s] - left[s]);
+            found(self.score(&left) + self.score(&right), rank);
+        }
     }
 
     /// Every cut between two ranks that has enough rows on both sides.
@@ -160,7 +259,7 @@ struct Waiting {
     node: usize,
     depth: u32,
     split: (FeatureId, u32),
-    points: Vec<u32>,
+    members: Members,
 }
 
 impl PartialEq for Waiting {
@@ -188,29 +287,41 @@ type Split = (FeatureId, u32, [usize; 2]);
 /// A greedy tree, which may have more leaves than the limit, so that the best of them can be kept.
 /// The leaf that gains most is split next, until there are enough or `goes_on` says no.
 pub fn grow(scorer: &Scorer, points: Vec<u32>, room: Room, goes_on: &dyn Fn() -> bool) -> Plan {
-    let most = room.leaves.saturating_mul(3).min(MOST_LEAVES);
+    let most = if scorer.of.has_penalty() { MOST_THAT_PAY } else { MOST_LEAVES };
+    let most = room.leaves.saturating_mul(3).min(most);
+    let deepest = room.depth.min(DEEPEST);
+    let mut sorter = Sorter::new(scorer.of, &points, deepest > 1 && WIDTHS.contains(&scorer.width));
     let mut nodes: Vec<Option<Split>> = vec![None];
     let mut waiting = BinaryHeap::new();
-    let wait = |node: usize, depth: u32, points: Vec<u32>| {
-        let (gain, feature, cut) = match depth < room.depth.min(DEEPEST) && points.len() > 1 {
-            true => scorer.best(&points, goes_on).filter(|best| best.0 > 0.0)?,
-            false => return None,
-        };
-        Some(Waiting { gain, node, depth, split: (feature, cut), points })
+    let wait = |node: usize, depth: u32, members: Members, sorter: &Sorter| {
+        if depth >= deepest || members.points.len() < 2 {
+            return None;
+        }
+        let best = scorer.best((&members, sorter), goes_on).filter(|best| best.0 > 0.0);
+        let (gain, feature, cut) = best?;
+        Some(Waiting { gain, node, depth, split: (feature, cut), members })
     };
-    waiting.extend(wait(0, 0, points));
+    let all = sorter.sorted(scorer.of, points);
+    waiting.extend(wait(0, 0, all, &sorter));
     let mut leaves = 1;
     while leaves < most
         && goes_on()
-        && let Some(Waiting { node, depth, split, points, .. }) = waiting.pop()
+        && let Some(Waiting { node, depth, split, members, .. }) = waiting.pop()
     {
-        let sides = parted(scorer.of, split, &points);
         let children = [nodes.len(), nodes.len() + 1];
         nodes[node] = Some((split.0, split.1, children));
         nodes.extend([None, None]);
         leaves += 1;
-        for (child, points) in children.into_iter().zip(sides) {
-            waiting.extend(wait(child, depth + 1, points));
+        if depth + 1 >= deepest {
+            continue;
+        }
+        let sides = parted(scorer.of, split, &members.points);
+        let sides = match sorter.sorts() {
+            true => sorter.part(&members, sides),
+            false => sides.map(Members::unsorted),
+        };
+        for (child, members) in children.into_iter().zip(sides) {
+            waiting.extend(wait(child, depth + 1, members, &sorter));
         }
     }
     plan(&nodes, 0)

@@ -7,9 +7,10 @@
 //! is computed again from all points, and the search goes on with it as its cutoff. Lower bounds
 //! are those of the search alone.
 //!
-//! Reading order: [`clock`] (when) → [`steps`] (what) → [`help`] (a search within a slice) →
-//! [`part`] (a part of a problem) → [`greedy`], [`subtrees`], [`alternate`] → [`fit`]; [`start`] (a
-//! tree that the user has).
+//! Reading order: [`clock`] (when) → [`steps`] (what), [`turns`] (which of them is next), [`sizes`]
+//! (what is soon done) → [`help`] (a search within a slice) → [`part`] (a part of a problem),
+//! [`pursuit`] (a search that goes on) → [`greedy`] ([`sorted`], [`line`]), [`subtrees`],
+//! [`alternate`], [`shake`] → [`fit`]; [`start`] (a tree that the user has).
 
 mod alternate;
 mod clock;
@@ -18,9 +19,14 @@ mod greedy;
 mod help;
 mod line;
 mod part;
+mod pursuit;
+mod shake;
+mod sizes;
+mod sorted;
 mod start;
 mod steps;
 mod subtrees;
+mod turns;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -58,16 +64,24 @@ impl Beside {
             return None;
         }
         let steps = Arc::new(Mutex::new(Steps::new(problem, cutoff, known)));
-        let (limit, goes_on) = (run.limits().time, known.is_some());
-        let (mut clock, own) = (Clock::new(limit, goes_on), steps.clone());
-        let work = move |run: &Run<'_>| {
-            let (start, time) = (run.elapsed(), clock.slice(run.elapsed()));
+        let values = problem.points.len().saturating_mul(problem.features.len());
+        let mut clock = Clock::new(run.limits().time, known.is_some(), values);
+        let (mut due, own) = (clock.due(), steps.clone());
+        let mut work = move |run: &Run<'_>| {
+            let (start, time) = (run.elapsed(), clock.slice(run.elapsed(), run.known_share()));
             let mut steps = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let goes_on = steps.take(run, time);
             clock.took(start, run.elapsed());
             goes_on.then(|| clock.due()).flatten()
         };
-        run.set_aside(Clock::new(limit, goes_on).due()?, Box::new(work));
+        if due == Some(Duration::ZERO) {
+            // Nobody has told of a tree yet, and a leaf is one.
+            run.tell(0, problem.as_one_leaf());
+            due = work(run);
+        }
+        if let Some(due) = due {
+            run.set_aside(due, Box::new(work));
+        }
         Some(Beside { steps })
     }
 

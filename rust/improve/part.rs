@@ -21,6 +21,8 @@ pub enum Cuts<'a> {
     Most(usize),
     /// These, by column, in ascending order.
     Only(&'a [Vec<u32>]),
+    /// As many as in `Most`, and these.
+    Also(usize, &'a [Vec<u32>]),
 }
 
 pub struct Part {
@@ -90,6 +92,24 @@ impl Part {
     }
 }
 
+impl Part {
+    /// What a plan of the whole is here, where its cuts are some of the part's.
+    pub fn plan_here(&self, plan: &Plan) -> Plan {
+        let Plan::Split { feature, cut, left, right } = plan else { return Plan::Leaf };
+        let Some(here) = self.features.iter().position(|of| of == feature) else {
+            return Plan::Leaf;
+        };
+        let column = self.problem.features.get(here).column.index();
+        let cut = match &self.cuts[column] {
+            Some(cuts) => cuts.partition_point(|other| other <= cut).saturating_sub(1) as u32,
+            None => *cut,
+        };
+        let sides = [left, right].map(|side| self.plan_here(side));
+        let [left, right] = sides;
+        Plan::split(FeatureId::from(here), cut, left, right)
+    }
+}
+
 /// A column with fewer cuts.
 struct Thinned {
     kind: ColumnKind,
@@ -108,59 +128,120 @@ impl Thinned {
             let (kind, codes) = (column.kind.clone(), codes.collect());
             return Thinned { kind, cuts: None, codes, is_coarser: false };
         };
-        let mut rows = vec![0; column.n_codes()];
-        for &point in points {
-            rows[all.get(point as usize) as usize] += of.points.rows(point as usize);
-        }
-        let known = &rows[..=thresholds.len()];
-        let splitting = splitting(known);
+        let codes: Vec<u32> = codes.collect();
+        let present = Present::of(of, points, &codes, column.n_codes());
+        let splitting = present.splitting(thresholds.len() as u32);
         let mut kept = match cuts {
             Cuts::All => splitting.clone(),
-            Cuts::Most(most) => at_equal_shares(known, &splitting, *most),
+            Cuts::Most(most) => present.at_equal_shares(&splitting, *most),
             Cuts::Only(wanted) => nearest(&splitting, &wanted[index]),
+            Cuts::Also(most, wanted) => {
+                let mut kept = present.at_equal_shares(&splitting, *most);
+                kept.extend(nearest(&splitting, &wanted[index]));
+                kept.sort_unstable();
+                kept.dedup();
+                kept
+            }
         };
         let is_coarser = kept.len() < splitting.len();
-        // By code: how many of the cuts lie below it.
-        let mut new = Vec::with_capacity(rows.len());
-        let mut below = 0;
-        for code in 0..rows.len() as u32 {
-            below += usize::from(below < kept.len() && kept[below] < code);
-            new.push(below as u32);
-        }
-        if let Some(missing) = column.missing_code() {
-            new[missing as usize] = kept.len() as u32 + 1;
-        }
+        let codes = present.new_codes(codes, &kept, column);
         let kind = ColumnKind::Ordered(kept.iter().map(|&cut| thresholds[cut as usize]).collect());
-        let codes = codes.map(|code| new[code as usize]).collect();
         // "Is missing" comes after all cuts.
         kept.push(thresholds.len() as u32);
         Thinned { kind, cuts: Some(kept), codes, is_coarser }
     }
 }
 
-/// The cuts that have rows on both sides, one of each that split them alike. `rows`: by code.
-fn splitting(rows: &[u64]) -> Vec<u32> {
-    let last = rows.iter().rposition(|&rows| rows > 0).unwrap_or(0);
-    (0..last as u32).filter(|&code| rows[code as usize] > 0).collect()
+/// A column of many more codes than points is sorted, because a table of its codes takes longer.
+const SPARSE: usize = 8;
+
+/// The codes that points have, in ascending order.
+struct Present {
+    /// With their rows.
+    codes: Vec<(u32, u64)>,
+    n_codes: usize,
+    /// Places of points by code, where they were sorted.
+    order: Option<Vec<u64>>,
 }
 
-fn at_equal_shares(rows: &[u64], cuts: &[u32], most: usize) -> Vec<u32> {
-    if cuts.len() <= most {
-        return cuts.to_vec();
-    }
-    let total: u64 = rows.iter().sum();
-    let (mut below, mut at, mut kept) = (0u128, 0, Vec::with_capacity(most));
-    for &cut in cuts {
-        while at <= cut as usize {
-            below += u128::from(rows[at]);
-            at += 1;
+impl Present {
+    fn of(of: &Problem, points: &[u32], codes: &[u32], n_codes: usize) -> Present {
+        let rows = |at: usize| of.points.rows(points[at] as usize);
+        if n_codes <= points.len().saturating_mul(SPARSE) {
+            let mut all = vec![0; n_codes];
+            for (at, &code) in codes.iter().enumerate() {
+                all[code as usize] += rows(at);
+            }
+            let all = all.into_iter().enumerate().filter(|&(_, rows)| rows > 0);
+            let codes = all.map(|(code, rows)| (code as u32, rows)).collect();
+            return Present { codes, n_codes, order: None };
         }
-        let next = u128::from(total) * (kept.len() as u128 + 1);
-        if below * (most as u128 + 1) >= next && kept.len() < most {
-            kept.push(cut);
+        let both = |(at, &code): (usize, &u32)| u64::from(code) << 32 | at as u64;
+        let mut order: Vec<u64> = codes.iter().enumerate().map(both).collect();
+        order.sort_unstable();
+        let mut all: Vec<(u32, u64)> = Vec::new();
+        for &both in &order {
+            let (code, own) = ((both >> 32) as u32, rows(both as u32 as usize));
+            match all.last_mut().filter(|last| last.0 == code) {
+                Some(last) => last.1 += own,
+                None => all.push((code, own)),
+            }
+        }
+        Present { codes: all, n_codes, order: Some(order) }
+    }
+
+    /// The cuts that have rows on both sides, one of each that split them alike. `last`: the highest
+    /// code that is none of missing values.
+    fn splitting(&self, last: u32) -> Vec<u32> {
+        let known = self.codes.iter().map(|&(code, _)| code).filter(|&code| code <= last);
+        let mut known: Vec<u32> = known.collect();
+        known.pop();
+        known
+    }
+
+    /// At most so many of the cuts.
+    fn at_equal_shares(&self, cuts: &[u32], most: usize) -> Vec<u32> {
+        if cuts.len() <= most {
+            return cuts.to_vec();
+        }
+        // All codes up to the last cut, and the one behind it, are codes that points have.
+        let known = &self.codes[..=cuts.len()];
+        let total: u64 = known.iter().map(|&(_, rows)| rows).sum();
+        let (mut below, mut kept) = (0u128, Vec::with_capacity(most));
+        for (&cut, &(_, rows)) in cuts.iter().zip(known) {
+            below += u128::from(rows);
+            let next = u128::from(total) * (kept.len() as u128 + 1);
+            if below * (most as u128 + 1) >= next && kept.len() < most {
+                kept.push(cut);
+            }
+        }
+        kept
+    }
+
+    /// Instead of each code, how many of the cuts lie below it; missing values come last.
+    fn new_codes(&self, codes: Vec<u32>, kept: &[u32], column: &Column) -> Vec<u32> {
+        let (missing, last) = (column.missing_code(), kept.len() as u32 + 1);
+        let mut below = 0;
+        let mut next = |code: u32| {
+            while kept.get(below).is_some_and(|&cut| cut < code) {
+                below += 1;
+            }
+            if missing == Some(code) { last } else { below as u32 }
+        };
+        match &self.order {
+            None => {
+                let new: Vec<u32> = (0..self.n_codes as u32).map(next).collect();
+                codes.into_iter().map(|code| new[code as usize]).collect()
+            }
+            Some(order) => {
+                let mut new = codes;
+                for &both in order {
+                    new[both as u32 as usize] = next((both >> 32) as u32);
+                }
+                new
+            }
         }
     }
-    kept
 }
 
 /// The cuts that split as the wanted ones do.

@@ -1,7 +1,8 @@
 //! Trees that are made of the best subtrees of little depth: from the root down, each split is that
 //! of the best tree of depth two; and subtrees of a tree that is known are searched again.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::time::Duration;
 
 use super::fit::{Room, fitted, parted};
 use super::greedy::{self, Scorer};
@@ -17,8 +18,12 @@ const LOOK_AHEAD: u32 = 2;
 /// No tree is grown beyond this.
 const DEEPEST: u32 = 24;
 
-/// Subtrees that were found to be the best: what their points hash to, and what they could spend.
-pub type Solved = HashSet<(u64, u32, u32)>;
+/// What is known of subtrees, by what their points hash to and what they may spend: how long they
+/// were searched in vain, the longest time for those that were found to be the best.
+pub type Solved = HashMap<(u64, u32, u32), Duration>;
+
+/// What was searched in vain is searched again with so many times the time.
+const LONGER: u32 = 2;
 
 fn hash(points: &[u32]) -> u64 {
     let mixed = |&point: &u32| {
@@ -50,7 +55,7 @@ pub fn look_ahead(
         return Plan::Leaf;
     }
     if !help.goes_on() || room.depth > DEEPEST && of.shape.max_depth.is_some() {
-        return greedy::grow(scorer, points.to_vec(), room, &|| help.is_within_run());
+        return greedy::grow(scorer, points.to_vec(), room, &|| help.goes_on());
     }
     let depth = room.depth.min(LOOK_AHEAD);
     let found = Part::new(of, points, cuts, shape(of, depth, u32::MAX))
@@ -96,7 +101,7 @@ impl Repair<'_> {
         }
         let Plan::Split { feature, cut, left, right } = plan else { return plan };
         let sides = parted(self.of, (feature, cut), points);
-        let left = self.plan(help.share(2), *left, (&sides[0], room.below()), spare);
+        let left = self.plan(help, *left, (&sides[0], room.below()), spare);
         let right = self.plan(help, *right, (&sides[1], room.below()), spare);
         Plan::split(feature, cut, left, right)
     }
@@ -113,10 +118,14 @@ impl Repair<'_> {
         let before = plan.leaves();
         let leaves = if is_limited { before + *spare } else { u32::MAX };
         let key = (hash(points), depth, leaves);
-        if self.solved.contains(&key) || leaves == 1 {
+        let in_vain = self.solved.get(&key).copied().unwrap_or_default();
+        if in_vain == Duration::MAX || leaves == 1 {
             return plan;
         }
-        if !help.goes_on() {
+        // One that takes long leaves time for others.
+        let help = if self.levels > LOOK_AHEAD { help.share(2) } else { help };
+        let time = help.left();
+        if time < in_vain.saturating_mul(LONGER) || !help.goes_on() {
             self.is_complete = false;
             return plan;
         }
@@ -126,11 +135,8 @@ impl Repair<'_> {
         let part = Part::new(self.of, points, &Cuts::All, shape(self.of, depth, leaves));
         let Ok(part) = part else { return plan };
         let found = help.search_part(&part, cost);
-        if found.is_complete {
-            self.solved.insert(key);
-        } else {
-            self.is_complete = false;
-        }
+        self.solved.insert(key, if found.is_complete { Duration::MAX } else { time });
+        self.is_complete &= found.is_complete;
         let Some(better) = found.plan else { return plan };
         let (after, better) = fitted(self.of, &better, points, Room { depth, leaves });
         if after >= cost {

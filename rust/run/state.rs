@@ -223,6 +223,12 @@ impl<'a> Run<'a> {
         self.beat().known.0
     }
 
+    /// The best lower bound that was told, as a share of the best tree's cost.
+    pub fn known_share(&self) -> f64 {
+        let (lower, upper) = self.beat().known;
+        lower.max(0) as f64 / upper.max(1) as f64
+    }
+
     /// No tree that is of use costs more. Progress shows this while none is known.
     pub fn show_at_most(&self, cost: Cost) {
         self.beat().shown = cost;

@@ -89,6 +89,12 @@ pub fn go_on(
 ) -> Result<(Found, SavedSearch)> {
     let work = Work { problem, run, cutoff: options.cutoff, saved };
     work.reserve(problem.points.len(), 0)?;
+    if run.check_time().is_some() {
+        // To set up takes long where there are many rows, and nothing would come of it.
+        let leaf = problem.as_one_leaf();
+        let found = Found { plan: Plan::Leaf, upper: leaf, lower: problem.leaf_cost.min(leaf) };
+        return Ok((found, work.saved));
+    }
     with_kernel(problem, options.blocks, options.level, work)
 }
 
