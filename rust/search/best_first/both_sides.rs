@@ -30,8 +30,7 @@ impl Worker<'_, '_> {
         node: &Node,
     ) -> Result<(), Unfinished> {
         let Some(levels) = self.levels_at_once(frame, node) else { return Ok(()) };
-        let rules = &self.shared.rules;
-        let ask = Ask { min_rows: rules.min_rows, leaf_cost: rules.leaf_cost, ..Ask::default() };
+        let ask = self.ask_for_sides();
         let run = self.shared.run;
         let halt = || run.stopped().is_some();
         let found = self.kernel.both_sides(&frame.view, ask, levels, &halt, &frame.look);
@@ -61,6 +60,12 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
+    /// What `both_sides` of a kernel is asked.
+    pub(super) fn ask_for_sides(&self) -> Ask {
+        let rules = &self.shared.rules;
+        Ask { min_rows: rules.min_rows, leaf_cost: rules.leaf_cost, ..Ask::default() }
+    }
+
     /// How many levels of trees for a node to go through at once, if so.
     fn levels_at_once(&mut self, frame: &Frame, node: &Node) -> Option<usize> {
         let budget = node.key.budget;
@@ -72,7 +77,7 @@ impl Worker<'_, '_> {
         if self.extracts || budget.leaves != UNLIMITED || !frame.is_seen() {
             return None;
         }
-        let bytes = self.kernel.bytes_for_both_sides(&frame.view, levels)?;
+        let bytes = self.kernel.bytes_for_both_sides(&frame.view, self.ask_for_sides(), levels)?;
         let mut state = lock(&node.state);
         let all = state.alternatives.as_ref()?;
         let is_open = |split: &&Alternative| split.sum_lower() < split.sum_upper();
