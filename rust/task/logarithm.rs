@@ -62,8 +62,10 @@ mod tests {
 
     #[test]
     fn it_is_as_close_in_single_precision() {
-        let near_one = (-40..40).map(|step: i32| f32::from_bits((1f32.to_bits() as i32 + step) as u32));
-        let any = (f32::MIN_POSITIVE.to_bits()..f32::MAX.to_bits()).step_by(997).map(f32::from_bits);
+        let near_one =
+            (-40..40).map(|step: i32| f32::from_bits((1f32.to_bits() as i32 + step) as u32));
+        let any =
+            (f32::MIN_POSITIVE.to_bits()..f32::MAX.to_bits()).step_by(997).map(f32::from_bits);
         for x in any.chain(near_one) {
             let exact = f64::from(x).ln();
             let off = (f64::from(ln_f32(x)) - exact).abs();

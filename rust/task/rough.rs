@@ -2,24 +2,25 @@
 //! their leaves are costed 16 at a time, and what the numbers round is taken off the sum once.
 //!
 //! Statement: let a tree of at most `LEAVES` leaves divide rows S, and r(A) be the rough loss of a
-//! leaf A, all of them added up in any order. The tree costs at least `bound(sums of S, Σ r)`.
+//! leaf A, all of them added up pair by pair. The tree costs at least `bound(sums of S, Σ r)`.
 //!
-//! Proof: a task's loss is f(A) = b(A) + p · r*(A), where b adds up over leaves, so that Σ f = b(S)
-//! + p · Σ r*. By the lines below, |Σ r − Σ r*| ≤ M(S). A cost is at least f(A) in units, less
-//!   twice what its floats are off by, less 1 (`formula.rs`).
+//! Proof: a task's loss is f(A) = b(A) + p · r*(A) where b adds up over leaves, so that Σ f is b(S)
+//! plus p · Σ r*. By the lines below, |Σ r − Σ r*| ≤ M(S). A cost is at least f(A) in units, less
+//! twice what its floats are off by, less 1 (`formula.rs`).
 //!
-//! With u = 2^-24, to which one operation rounds, and x_c = the share of class c in all weight, off
-//! by 3u of itself after two conversions and a product; terms in u² are covered by rounding up:
+//! One operation rounds by u = 2^-24 of its result; terms in u² are covered by rounding up. The
+//! share x_c of class c in all weight is off by 3u of itself, after two conversions and a product.
+//! Sums of up to 16 leaves are off by 4u of what is added.
 //!
-//! - Gini: r* = x − Σ x_c² / x for k classes. Squares and quotient are off by (3k + 14)·u·x, sums of
-//!   leaves by at most 4u of all. As Σ x = x(S): M ≤ (4k + 32)·u·x(S).
-//! - Entropy: r* = x·ln x − Σ x_c·ln x_c. The logarithm is off by 8u·max(|ln|, 1), so that a term is
-//!   off by less than (k + 20)·u·x·(1 + |ln x|), and sums by 4 + k times u of all. Of m terms that add
-//!   up to X, Σ x·|ln x| ≤ X·ln(m / X), because that sum is largest for equal ones: M ≤
-//!   (4k + 80)·u·X·(1 + ln(m / X)) with X = x(S) and m = 16k, for x and for all x_c together.
-//! - Ratio: r* = y·ln(e / y), with shares y and e of all. y and e are off by 3u, the logarithm of the
-//!   ratio by 7u + 8u·max(|ln|, 1), sums of leaves by 4u: M ≤ 32u·y(S)·(2 + L), if no |ln| is larger
-//!   than L. As r* grows with e, an e that is too small only lowers r.
+//! - Gini of k classes: r* = x − Σ x_c² / x. Squares and quotient are off by (3k + 14)·u·x. As Σ x
+//!   = x(S): M ≤ (4k + 32)·u·x(S).
+//! - Entropy: r* = x·ln x − Σ x_c·ln x_c. The logarithm is off by 8u·max(|ln|, 1), so that a term
+//!   is off by less than (k + 20)·u·x·(1 + |ln x|), and sums within a leaf by k·u. Of m terms that
+//!   add up to X, Σ x·|ln x| ≤ X·ln(m / X), because equal ones have the most. With X = x(S) and m =
+//!   16k, for x and for all x_c together: M ≤ (4k + 80)·u·X·(1 + ln(m / X)).
+//! - Ratio: r* = y·ln(e / y), with shares y and e of all, both off by 3u. The ratio's logarithm is
+//!   off by 7u + 8u·max(|ln|, 1). If no |ln| is larger than L: M ≤ 32u·y(S)·(2 + L). As r* grows
+//!   with e, an e that is too small only lowers r.
 //!
 //! Invalid where sums do not fit 31 bits, but for e: of that the lowest bits are left out.
 
@@ -38,9 +39,9 @@ pub const MOST_STATISTICS: usize = 4;
 /// Sums stay below this.
 const MOST: i64 = 1 << 30;
 
-/// By how many units a sum may be too large of which bits are left out: a cell of four columns is 8
-/// sums of rounded numbers less 8 others.
-const TOO_LARGE: i32 = 8;
+/// By how many units a sum may be too large of which bits are left out: a cell of five columns is
+/// 16 sums of rounded numbers less 16 others.
+const TOO_LARGE: i32 = 16;
 
 /// One statistic of some leaves.
 pub type Sums = [i32; AT_ONCE];
@@ -100,10 +101,16 @@ pub struct Rough {
 
 impl Rough {
     /// Classes of a factor each, of which all rows have `all`; `unit` is the loss of a weight of 1.
-    pub(super) fn of_classes(entropy: bool, factors: &[f64], all: &[i64], unit: f64) -> Option<Rough> {
+    pub(super) fn of_classes(
+        entropy: bool,
+        factors: &[f64],
+        all: &[i64],
+        unit: f64,
+    ) -> Option<Rough> {
         let k = factors.len();
         let weight: f64 = all.iter().zip(factors).map(|(&n, factor)| n as f64 * factor).sum();
-        let fits = all.iter().try_fold(0i64, |sum, &n| sum.checked_add(n)).is_some_and(|n| n < MOST);
+        let fits =
+            all.iter().try_fold(0i64, |sum, &n| sum.checked_add(n)).is_some_and(|n| n < MOST);
         let mut shares = [0.0; MOST_STATISTICS];
         if !(2..=MOST_STATISTICS).contains(&k) || !fits {
             return None;
@@ -267,11 +274,128 @@ impl RoughLeaves<2> for Ratio {
     fn losses(&self, [y, e]: &[Sums; 2]) -> [f32; AT_ONCE] {
         let mut losses = [0.0; AT_ONCE];
         for l in 0..AT_ONCE {
-            let few = (e[l] - TOO_LARGE) as f32;
+            // Whoever has fewer leaves than lanes leaves any numbers in the others.
+            let few = e[l].wrapping_sub(TOO_LARGE) as f32;
             let e = if few > self.least { few } else { self.least } * self.factors[1];
             let share = y[l] as f32 * self.factors[0];
             losses[l] = share * ln_f32(if share > 0.0 { e / share } else { 1.0 });
         }
         losses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::task::{AdditiveInput, Task, additive};
+
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (self.0 >> 33) % n
+        }
+
+        fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+            from[self.below(from.len() as u64) as usize]
+        }
+    }
+
+    fn classes(numbers: &mut Numbers, n: usize) -> BTreeMap<String, Vec<f64>> {
+        let k = 2 + numbers.below(3) as usize;
+        let most = numbers.pick(&[2, 5, 300, 20_000]);
+        let mut weights: Vec<f64> = (0..n * k).map(|_| numbers.below(most) as f64).collect();
+        weights[0] += 1.0;
+        let factors = (0..k).map(|_| numbers.pick(&[1.0, 1.0, 0.3, 7.5])).collect();
+        let balanced = vec![numbers.below(2) as f64];
+        let columns = [("weights", weights), ("class_weights", factors), ("balanced", balanced)];
+        columns.map(|(name, column)| (name.to_string(), column)).into()
+    }
+
+    fn rates(numbers: &mut Numbers, n: usize, gamma: bool) -> BTreeMap<String, Vec<f64>> {
+        let least = u64::from(gamma);
+        let most = numbers.pick(&[1, 2, 50]);
+        let mut targets: Vec<f64> =
+            (0..n).map(|_| (least + numbers.below(most + 1)) as f64).collect();
+        targets[0] += 1.0;
+        let spread = numbers.pick(&[1.0, 1e-3, 1e-6]);
+        let exposure = |numbers: &mut Numbers| {
+            (1 + numbers.below(1000)) as f64 / if numbers.below(3) > 0 { 1e3 } else { 1e3 / spread }
+        };
+        let exposures = (0..n).map(|_| exposure(numbers)).collect();
+        [("targets".to_string(), targets), ("exposures".to_string(), exposures)].into()
+    }
+
+    fn losses(rough: &Rough, leaf: [i32; MOST_STATISTICS]) -> f32 {
+        let [a, b, c, d] = leaf.map(|sum| [sum; AT_ONCE]);
+        let all = match rough.formula {
+            RoughFormula::GiniOfTwo(gini) => gini.losses(&[a, b]),
+            RoughFormula::GiniOfFour(gini) => gini.losses(&[a, b, c, d]),
+            RoughFormula::EntropyOfTwo(entropy) => entropy.losses(&[a, b]),
+            RoughFormula::EntropyOfFour(entropy) => entropy.losses(&[a, b, c, d]),
+            RoughFormula::Ratio(ratio) => ratio.losses(&[a, b]),
+        };
+        assert_eq!(all, [all[0]; AT_ONCE]);
+        all[0]
+    }
+
+    /// Points at random, in leaves at random: bounds are below their costs, and close to them.
+    #[test]
+    fn bounds_are_below_and_close() {
+        let numbers = &mut Numbers(3);
+        let mut known = 0;
+        for case in 0..5_000 {
+            let name = ["gini", "entropy", "poisson", "gamma"][case % 4];
+            let n = 1 + numbers.below(200) as usize;
+            let columns = match name {
+                "gini" | "entropy" => classes(numbers, n),
+                _ => rates(numbers, n, name == "gamma"),
+            };
+            let (points, n_points) = ((0..n as u32).collect(), n);
+            let task = additive(name).unwrap();
+            let leaf_penalty = numbers.pick(&[0.0, 0.001, 0.1]);
+            let row_weights = Vec::new();
+            let input =
+                AdditiveInput { task, columns, points, n_points, leaf_penalty, row_weights };
+            let scaled = input.build().unwrap();
+            let task: &dyn Task = scaled.task.as_ref();
+            let Some(rough) = task.rough() else { continue };
+            known += 1;
+            let (leaves, some) = (1 + numbers.below(16), 1 + numbers.below(n as u64));
+            let mut sums = vec![vec![0i64; task.width()]; leaves as usize];
+            for point in 0..some as usize {
+                let leaf = &mut sums[numbers.below(leaves) as usize];
+                leaf.iter_mut().zip(task.stats(point)).for_each(|(sum, s)| *sum += s);
+            }
+            sums.retain(|leaf| leaf.iter().any(|&sum| sum != 0));
+            let all: Vec<i64> =
+                (0..task.width()).map(|s| sums.iter().map(|leaf| leaf[s]).sum()).collect();
+            let (mut cost, mut value, mut coarse) = (0, 0.0, 0.0);
+            for leaf in &sums {
+                let mut own = [0; MOST_STATISTICS];
+                for s in 0..rough.width {
+                    // What the lowest bits of other sums may have made of it.
+                    let more =
+                        if rough.shifts[s] > 0 && s == 1 { numbers.below(16) as i32 } else { 0 };
+                    own[s] = (leaf[s] >> rough.shifts[s]) as i32 + more;
+                }
+                // An e of few units may be off by many parts of itself.
+                if rough.width == 2 && rough.shifts[1] > 0 {
+                    let off = (40.0 / f64::from(own[1].max(1))).min(2.0 * rough.largest);
+                    coarse += rough.units * rough.per * leaf[0] as f64 * rough.shares[0] * off;
+                }
+                cost += task.leaf(leaf).cost + scaled.leaf_cost;
+                value += losses(rough, own) + rough.penalty(scaled.leaf_cost);
+            }
+            let bound = rough.bound(&all, value, scaled.leaf_cost);
+            assert!(bound <= cost, "{name}: {bound} is above {cost}");
+            let whole = task.leaf(&task.sum_of(&(0..n as u32).collect::<Vec<_>>())).cost;
+            let close = ((whole + 16 * scaled.leaf_cost) >> 11) + coarse as Cost;
+            assert!(cost - bound <= close, "{name}: {bound} is far below {cost} of {whole}");
+        }
+        assert!(known > 3_000, "{known}");
     }
 }

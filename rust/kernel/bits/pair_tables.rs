@@ -70,7 +70,7 @@ pub trait SumsPairs {
     /// Begin with the rows of the look's view.
     fn begin(&mut self, look: &Look);
 
-    /// From now on, only the first statistics are asked for.
+    /// From now on, only the first statistics are asked for, and rows have no other ones.
     fn keep(&mut self, n: usize);
 
     /// The side of a column whose rows are summed.

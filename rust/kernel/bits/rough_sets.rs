@@ -20,15 +20,19 @@ use crate::view::View;
 #[derive(Debug, Default)]
 pub struct RoughSets {
     /// By columns of a set but one.
-    values: [Values<f32>; 3],
+    values: [Values<f32>; 4],
     /// Sums as they are added up: over all rows, and over some.
     whole: PairTable,
     part: PairTable,
-    /// Sums over all rows, those with one column, and those with two.
+    /// Sums over all rows, those with one column, with two, and with three.
     all: Table,
     with: Vec<Table>,
-    with_both: Table,
-    views: [View; 2],
+    with_two: Vec<Table>,
+    with_three: Table,
+    /// The rows with the largest column of a set, with the two largest, and with three.
+    views: [View; 3],
+    /// All rows with the statistics that leaves are costed by, where rows have any.
+    root: Option<View>,
     mask: Vec<u64>,
     ones: Vec<Sums>,
 }
@@ -46,9 +50,10 @@ struct Table {
 }
 
 /// More columns than this are not gone through by sets of three, which take the square of it in
-/// memory, nor by sets of four, which take the cube.
+/// memory, nor by sets of four and five, which take the third and fourth power.
 const MOST_COLUMNS: usize = 512;
 const MOST_COLUMNS_OF_FOUR: usize = 160;
+const MOST_COLUMNS_OF_FIVE: usize = 80;
 
 /// How many statistics leaves are costed by: those of four classes if there are three.
 fn width_of(formula: RoughFormula) -> usize {
@@ -58,28 +63,48 @@ fn width_of(formula: RoughFormula) -> usize {
     }
 }
 
+/// A chunk of columns, without the last bits of their sums.
+#[inline(always)]
+fn chunk(row: &[i64; LANES], chunk: usize, shift: u32) -> Sums {
+    let from = chunk % (LANES / AT_ONCE) * AT_ONCE;
+    let mut sums = [0; AT_ONCE];
+    for l in 0..AT_ONCE {
+        sums[l] = (row[from + l] >> shift) as i32;
+    }
+    sums
+}
+
 impl Table {
     /// Statistics that the sums do not have are 0.
-    fn fill(&mut self, sums: &PairTable, limit: usize, rough: &Rough) {
+    fn fill(&mut self, sums: &PairTable, limit: usize, rough: &Rough, level: Level) {
+        level.run(
+            #[inline(always)]
+            || self.take_over(sums, limit, rough),
+        );
+    }
+
+    #[inline(always)]
+    fn take_over(&mut self, sums: &PairTable, limit: usize, rough: &Rough) {
         let (width, chunks) = (width_of(rough.formula), limit.div_ceil(AT_ONCE));
         (self.width, self.chunks) = (width, chunks);
-        let of = |sum: i64, s: usize| (sum >> rough.shifts[s]) as i32;
-        let chunk = |row: &[i64; LANES], chunk: usize, s: usize| -> Sums {
-            let from = chunk % (LANES / AT_ONCE) * AT_ONCE;
-            std::array::from_fn(|l| of(row[from + l], s))
-        };
         clear(&mut self.totals, width, 0);
         clear(&mut self.ones, chunks * width, [0; AT_ONCE]);
-        clear(&mut self.both, limit * chunks * width, [0; AT_ONCE]);
+        // All that is read is written, unless there are statistics more.
+        if width > rough.width {
+            self.both.clear();
+        }
+        self.both.resize(limit * chunks * width, [0; AT_ONCE]);
         for s in 0..rough.width {
-            self.totals[s] = of(sums.totals[s], s);
+            let shift = rough.shifts[s];
+            self.totals[s] = (sums.totals[s] >> shift) as i32;
             for at in 0..chunks {
-                self.ones[at * width + s] = chunk(sums.one(at * AT_ONCE / LANES, s), at, s);
+                let row = sums.one(at * AT_ONCE / LANES, s);
+                self.ones[at * width + s] = chunk(row, at, shift);
             }
             for column in 0..limit {
                 for at in 0..column.div_ceil(AT_ONCE) {
                     let row = sums.pair(column, at * AT_ONCE / LANES, s);
-                    self.both[(column * chunks + at) * width + s] = chunk(row, at, s);
+                    self.both[(column * chunks + at) * width + s] = chunk(row, at, shift);
                 }
             }
         }
@@ -100,39 +125,52 @@ impl Table {
     }
 }
 
+/// The place of two columns; of the only one, if there is but one.
+fn pair(column: usize, larger: usize, places: usize) -> usize {
+    (larger * (larger - 1) / 2 + column).min(places - 1)
+}
+
 impl RoughSets {
-    /// Bytes that this takes for so many levels, of tasks of `width` statistics; none where the view
-    /// has too many columns.
+    /// Bytes that this takes for so many levels, of tasks of `width` statistics; none where the
+    /// view has too many columns.
     pub fn bytes_for(view: &View, levels: usize, rough: &Rough, width: usize) -> Option<usize> {
         let n = view.columns.len();
         let most = match n {
             0..2 => 0,
-            2..=MOST_COLUMNS_OF_FOUR => 4,
+            2..=MOST_COLUMNS_OF_FIVE => 5,
+            _ if n <= MOST_COLUMNS_OF_FOUR => 4,
             _ if n <= MOST_COLUMNS => 3,
             _ => 0,
         };
         let values: usize = (1..levels).map(|m| Values::<f32>::bytes_for(n, m)).sum();
-        let tables = if levels > 3 { n + 2 } else { 3 };
-        // The rows with one column and with two, and the lanes of some of them.
-        let views = 2 * view.bytes() + lanes_of(view);
-        let own = values
-            + 2 * PairTable::bytes_for(n, width)
-            + tables * Table::bytes_for(n, width_of(rough.formula));
+        let table = |limit: usize| Table::bytes_for(limit, width_of(rough.formula));
+        let tables = match levels {
+            ..=3 => 4 * table(n),
+            4 => (n + 3) * table(n),
+            // Of two columns, one of each smaller one and all larger ones.
+            _ => {
+                (n + 2) * table(n)
+                    + (0..n).map(|column| (n - column) * table(column)).sum::<usize>()
+            }
+        };
+        // All rows, those with one column, with two and with three, and the lanes of some of them.
+        let views = 4 * view.bytes() + lanes_of(view);
+        let own = values + 2 * PairTable::bytes_for(n, width) + tables;
         (levels <= most).then_some(own + views)
     }
 
     pub fn bytes(&self) -> usize {
-        let tables = self.with.iter().chain([&self.all, &self.with_both]);
+        let tables = self.with.iter().chain(&self.with_two).chain([&self.all, &self.with_three]);
         self.values.iter().map(Values::bytes).sum::<usize>()
             + tables.map(Table::bytes).sum::<usize>()
             + self.whole.bytes()
             + self.part.bytes()
-            + self.views.iter().map(View::bytes).sum::<usize>()
+            + self.views.iter().chain(&self.root).map(View::bytes).sum::<usize>()
             + vec_bytes(&self.ones)
     }
 
-    /// What both sides of every column cost at least as trees of `levels` − 1 levels, leaf penalties
-    /// and all. `seen` is the look at the same view.
+    /// What both sides of every column cost at least as trees of `levels` − 1 levels, with leaf
+    /// penalties. `seen` is the look at the same view.
     pub fn least(
         &mut self,
         look: &Look,
@@ -147,20 +185,27 @@ impl RoughSets {
             self.values[m - 1].clear(n, m);
         }
         self.with.resize_with(if levels > 3 { n } else { 1 }, Table::default);
+        self.with_two.resize_with(if levels > 4 { n * n / 2 } else { 1 }, Table::default);
         sums.sum(look, look.view, n, &mut self.whole)?;
-        self.all.fill(&self.whole, n, rough);
+        self.all.fill(&self.whole, n, rough, look.level);
         sums.keep(rough.width);
+        self.root = (!look.view.costs.is_empty()).then(|| look.view.with_costs(rough.width));
         self.go_through(look, rough, &[], levels);
         for column in 2..n {
-            self.add(look, rough, sums, &[column])?;
-            self.go_through(look, rough, &[column], levels);
+            self.go_on(look, rough, sums, &[column], levels)?;
         }
-        if levels > 3 {
-            for larger in 3..n {
-                self.take_rows(look, sums, larger);
+        for larger in (3..n).filter(|_| levels > 3) {
+            self.take_rows(look, sums, larger, 0);
+            for column in 2..larger {
+                self.go_on(look, rough, sums, &[column, larger], levels)?;
+            }
+        }
+        for largest in (4..n).filter(|_| levels > 4) {
+            self.take_rows(look, sums, largest, 0);
+            for larger in 3..largest {
+                self.take_rows(look, sums, larger, 1);
                 for column in 2..larger {
-                    self.add(look, rough, sums, &[column, larger])?;
-                    self.go_through(look, rough, &[column, larger], levels);
+                    self.go_on(look, rough, sums, &[column, larger, largest], levels)?;
                 }
             }
         }
@@ -187,56 +232,63 @@ impl RoughSets {
         Ok((0..n).map(|column| [0, 1].map(|side| bound(column, side))).collect())
     }
 
-    /// The rows with a column.
-    fn take_rows(&mut self, look: &Look, sums: &dyn SumsPairs, column: usize) {
-        let to = (column, sums.side(column));
-        look.view.child(to, false, look.level, &mut self.views[0], &mut self.mask);
+    /// Take the rows with a column, of all rows or of those that were taken at the place before.
+    fn take_rows(&mut self, look: &Look, sums: &dyn SumsPairs, column: usize, place: usize) {
+        let (before, to) = self.views.split_at_mut(place);
+        let of = before.last().or(self.root.as_ref()).unwrap_or(look.view);
+        of.child((column, sums.side(column)), false, look.level, &mut to[0], &mut self.mask);
     }
 
-    /// Sum the rows with one column, or with two, of which those of the larger one are taken.
-    fn add(
+    /// Sum the rows with some columns, of which those with all but the smallest one are taken, and
+    /// go through all sets that have two smaller columns more.
+    fn go_on(
         &mut self,
         look: &Look,
         rough: &Rough,
         sums: &mut dyn SumsPairs,
         columns: &[usize],
+        levels: usize,
     ) -> Result<(), Unfinished> {
         if (look.halt)() {
             return Err(Unfinished::Stopped);
         }
-        match *columns {
+        let place = columns.len() - 1;
+        self.take_rows(look, sums, columns[0], place);
+        sums.sum(look, &self.views[place], columns[0], &mut self.part)?;
+        let table = match *columns {
             [column] => {
-                self.take_rows(look, sums, column);
-                sums.sum(look, &self.views[0], column, &mut self.part)?;
                 let at = column.min(self.with.len() - 1);
-                self.with[at].fill(&self.part, column, rough);
+                &mut self.with[at]
             }
-            [column, _] => {
-                let [with, both] = &mut self.views;
-                with.child((column, sums.side(column)), false, look.level, both, &mut self.mask);
-                sums.sum(look, both, column, &mut self.part)?;
-                self.with_both.fill(&self.part, column, rough);
+            [column, larger] => {
+                let at = pair(column, larger, self.with_two.len());
+                &mut self.with_two[at]
             }
-            _ => {}
-        }
+            _ => &mut self.with_three,
+        };
+        table.fill(&self.part, columns[0], rough, look.level);
+        self.go_through(look, rough, columns, levels);
         Ok(())
     }
 
     /// Cost the cells of `columns` and two columns more that are smaller.
     fn go_through(&mut self, look: &Look, rough: &Rough, columns: &[usize], levels: usize) {
-        let RoughSets { values, all, with, with_both, ones, .. } = self;
+        let RoughSets { values, all, with, with_two, with_three, ones, .. } = self;
+        let all = &*all;
         let one = |column: usize| &with[column.min(with.len() - 1)];
-        let tables: [&Table; 4] = match *columns {
-            [] => [&*all; 4],
-            [column] => [&*all, one(column), all, all],
-            [column, larger] => [&*all, one(column), one(larger), with_both],
-            _ => unreachable!("sets hold at most four columns"),
+        let two = |column: usize, larger: usize| &with_two[pair(column, larger, with_two.len())];
+        let tables: [&Table; 8] = match *columns {
+            [] => [all; 8],
+            [b] => [all, one(b), all, all, all, all, all, all],
+            [b, c] => [all, one(b), one(c), two(b, c), all, all, all, all],
+            [b, c, d] => [all, one(b), one(c), two(b, c), one(d), two(b, d), two(c, d), with_three],
+            _ => unreachable!("sets hold at most five columns"),
         };
         let mut set = Set {
             tables,
             others: Others::of(columns),
             limit: columns.first().copied().unwrap_or(look.view.columns.len()),
-            penalty: rough.penalty(look.ask.leaf_cost),
+            beside: beside(rough.penalty(look.ask.leaf_cost)),
             is_last: columns.len() + 2 == levels,
             values: &mut values[columns.len()..],
             ones,
@@ -254,11 +306,13 @@ impl RoughSets {
 /// The sets of some columns and two that are smaller.
 struct Set<'t> {
     /// By which of the columns rows have: sums over the rows that have these.
-    tables: [&'t Table; 4],
+    tables: [&'t Table; 8],
     others: Others,
     /// The smallest of the columns.
     limit: usize,
-    penalty: f32,
+    /// What leaves cost beside their losses, where so many columns of a chunk are smaller: of the
+    /// others, too much.
+    beside: [Costs; AT_ONCE + 1],
     is_last: bool,
     /// Of sets with one column more than the others, and with two.
     values: &'t mut [Values<f32>],
@@ -273,11 +327,8 @@ fn exclude<const N: usize, const W: usize>(cells: &mut [[Sums; W]; N]) {
     while bit < N {
         for cell in 0..N {
             if cell & bit == 0 {
-                let with = cells[cell | bit];
                 for s in 0..W {
-                    for l in 0..AT_ONCE {
-                        cells[cell][s][l] -= with[s][l];
-                    }
+                    cells[cell][s] = less(&cells[cell][s], &cells[cell | bit][s]);
                 }
             }
         }
@@ -287,12 +338,51 @@ fn exclude<const N: usize, const W: usize>(cells: &mut [[Sums; W]; N]) {
 
 type Costs = [f32; AT_ONCE];
 
+fn beside(penalty: f32) -> [Costs; AT_ONCE + 1] {
+    let of = |n: usize, l: usize| if l < n { penalty } else { f32::MOST };
+    std::array::from_fn(|n| std::array::from_fn(|l| of(n, l)))
+}
+
 #[inline(always)]
 fn lower(to: &mut [f32], a: &Costs, b: &Costs) {
     let to: &mut Costs = to.first_chunk_mut().expect("values are whole chunks");
+    let known = *to;
+    let mut lowered = [0.0; AT_ONCE];
     for l in 0..AT_ONCE {
-        to[l] = to[l].lesser(a[l] + b[l]);
+        lowered[l] = known[l].lesser(a[l] + b[l]);
     }
+    *to = lowered;
+}
+
+#[inline(always)]
+fn plus(a: &Costs, b: &Costs) -> Costs {
+    let mut sum = [0.0; AT_ONCE];
+    for l in 0..AT_ONCE {
+        sum[l] = a[l] + b[l];
+    }
+    sum
+}
+
+#[inline(always)]
+fn less(a: &Sums, b: &Sums) -> Sums {
+    let mut rest = [0; AT_ONCE];
+    for l in 0..AT_ONCE {
+        // Places of no column hold any numbers.
+        rest[l] = a[l].wrapping_sub(b[l]);
+    }
+    rest
+}
+
+#[inline(always)]
+fn least_of(costs: &Costs) -> f32 {
+    let (mut least, mut n) = (*costs, AT_ONCE);
+    while n > 1 {
+        n /= 2;
+        for l in 0..n {
+            least[l] = least[l].lesser(least[l + n]);
+        }
+    }
+    least[0]
 }
 
 impl Set<'_> {
@@ -306,9 +396,13 @@ impl Set<'_> {
                 #[inline(always)]
                 || self.by_cells::<F, W, 2>(leaves),
             ),
-            _ => level.run(
+            2 => level.run(
                 #[inline(always)]
                 || self.by_cells::<F, W, 4>(leaves),
+            ),
+            _ => level.run(
+                #[inline(always)]
+                || self.by_cells::<F, W, 8>(leaves),
             ),
         }
     }
@@ -358,10 +452,7 @@ impl Set<'_> {
         for chunk in 0..column.div_ceil(AT_ONCE) {
             let from = chunk * AT_ONCE;
             // Columns that are not smaller are left out.
-            let mut beside = [self.penalty; AT_ONCE];
-            for (l, beside) in beside.iter_mut().enumerate() {
-                *beside = if from + l < column { *beside } else { f32::MOST };
-            }
+            let beside = self.beside[(column - from).min(AT_ONCE)];
             let mut both = [[[0; AT_ONCE]; W]; N];
             for (both, table) in both.iter_mut().zip(self.tables) {
                 *both = *table.both(column, chunk);
@@ -373,21 +464,15 @@ impl Set<'_> {
                 let ones: &[Sums; W] = self.ones[at..].first_chunk().expect("one for each cell");
                 // By side of the column, then of the smaller one.
                 let mut sums = [[[0; AT_ONCE]; W]; 4];
+                sums[3] = both[cell];
                 for s in 0..W {
                     let (with, without) = (one[cell][s], totals[cell][s] - one[cell][s]);
-                    for l in 0..AT_ONCE {
-                        let alone = ones[s][l] - both[cell][s][l];
-                        sums[0][s][l] = without - alone;
-                        sums[1][s][l] = alone;
-                        sums[2][s][l] = with - both[cell][s][l];
-                        sums[3][s][l] = both[cell][s][l];
-                    }
+                    sums[1][s] = less(&ones[s], &sums[3][s]);
+                    sums[2][s] = less(&[with; AT_ONCE], &sums[3][s]);
+                    sums[0][s] = less(&[without; AT_ONCE], &sums[1][s]);
                 }
                 for side in 0..4 {
-                    let losses = leaves.losses(&sums[side]);
-                    for l in 0..AT_ONCE {
-                        costs[cell][side][l] = losses[l] + beside[l];
-                    }
+                    costs[cell][side] = plus(&leaves.losses(&sums[side]), &beside);
                 }
             }
             if self.is_last {
@@ -405,7 +490,7 @@ impl Set<'_> {
             for (cell, least) in least.as_flattened().iter().enumerate() {
                 let at = values.at(self.others.list(), cell) + column;
                 let known = &mut values.costs[at];
-                *known = least.iter().fold(*known, |known, &cost| known.lesser(cost));
+                *known = known.lesser(least_of(least));
             }
         }
     }

@@ -38,38 +38,60 @@ impl SetCost for f32 {
 }
 
 /// Costs of the cells of all sets of m columns.
+///
+/// Of a set of columns a < b < c < d, costs by a stand side by side, in as many places as b needs;
+/// then come the other cells, the next b, c and d.
 #[derive(Debug, Default)]
 pub struct Values<C> {
     n: usize,
     m: usize,
-    /// Places for columns, side by side.
-    stride: usize,
+    /// By column: places of all sets whose largest column is smaller, of two columns, three, four.
+    before: [Vec<usize>; 3],
     pub costs: Vec<C>,
+}
+
+/// Places for so many columns.
+fn places<C: SetCost>(columns: usize) -> usize {
+    columns.next_multiple_of(C::AT_ONCE)
+}
+
+/// By column, and for all: places of all sets whose largest column is smaller, of two columns, three
+/// and four.
+fn places_before<C: SetCost>(n: usize) -> [Vec<usize>; 3] {
+    let mut before = [const { Vec::new() }; 3];
+    let [mut two, mut three, mut four] = [0; 3];
+    for column in 0..=n {
+        before[0].push(two);
+        before[1].push(three);
+        before[2].push(four);
+        four += three;
+        three += two;
+        two += places::<C>(column);
+    }
+    before
 }
 
 impl<C: SetCost> Values<C> {
     /// Nothing is known of the sets of m of n columns.
     pub fn clear(&mut self, n: usize, m: usize) {
-        let stride = n.next_multiple_of(C::AT_ONCE);
-        *self = Values { n, m, stride, costs: std::mem::take(&mut self.costs) };
-        clear(&mut self.costs, Values::<C>::len(n, m), C::MOST);
+        if n != self.n || self.before[0].is_empty() {
+            self.before = places_before::<C>(n);
+        }
+        (self.n, self.m) = (n, m);
+        clear(&mut self.costs, Values::<C>::len(n, m, &self.before), C::MOST);
     }
 
-    fn len(n: usize, m: usize) -> usize {
-        let others = match m {
-            1 => 1,
-            2 => n,
-            _ => n * n.saturating_sub(1) / 2,
-        };
-        (others << m) * n.next_multiple_of(C::AT_ONCE)
+    fn len(n: usize, m: usize, before: &[Vec<usize>; 3]) -> usize {
+        let others = if m == 1 { places::<C>(n) } else { before[m - 2][n] };
+        others << m
     }
 
     pub fn bytes_for(n: usize, m: usize) -> usize {
-        Values::<C>::len(n, m) * size_of::<C>()
+        Values::<C>::len(n, m, &places_before::<C>(n)) * size_of::<C>()
     }
 
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.costs)
+        self.before.iter().map(vec_bytes).sum::<usize>() + vec_bytes(&self.costs)
     }
 
     /// Of the sets that hold `others`, smallest first, and one column that is smaller: the costs of
@@ -77,23 +99,25 @@ impl<C: SetCost> Values<C> {
     /// of the others.
     #[inline(always)]
     pub fn at(&self, others: &[usize], cell: usize) -> usize {
-        let place = match *others {
-            [] => 0,
-            [b] => b,
-            [b, c] => c * (c - 1) / 2 + b,
-            _ => unreachable!("sets hold at most three columns"),
+        let [two, three, four] = &self.before;
+        let (before, smallest) = match *others {
+            [] => (0, self.n),
+            [b] => (two[b], b),
+            [b, c] => (three[c] + two[b], b),
+            [b, c, d] => (four[d] + three[c] + two[b], b),
+            _ => unreachable!("sets hold at most four columns"),
         };
-        ((place << self.m) + cell) * self.stride
+        (before << self.m) + cell * places::<C>(smallest)
     }
 
     /// What a side of a column costs; side 1 is the one that is summed.
     #[inline(always)]
     pub fn of_side(&self, column: usize, side: usize) -> C {
-        self.costs[side * self.stride + column]
+        self.costs[side * places::<C>(self.n) + column]
     }
 
     pub fn set_side(&mut self, column: usize, side: usize, cost: C) {
-        self.costs[side * self.stride + column] = cost;
+        self.costs[side * places::<C>(self.n) + column] = cost;
     }
 }
 
@@ -122,7 +146,11 @@ impl Others {
     #[inline(always)]
     pub fn but(self, place: usize) -> Others {
         let [a, b, c] = self.columns;
-        let columns = if place == 0 { [b, c, 0] } else { [a, c, 0] };
+        let columns = match place {
+            0 => [b, c, 0],
+            1 => [a, c, 0],
+            _ => [a, b, 0],
+        };
         Others { columns, n: self.n - 1 }
     }
 
@@ -208,6 +236,11 @@ pub fn lower_all<C: SetCost>(values: &mut [Values<C>]) {
     };
     match m {
         2 => each(Others::of(&[]), n),
-        _ => (2..n).for_each(|larger| each(Others::of(&[larger]), larger)),
+        3 => (2..n).for_each(|larger| each(Others::of(&[larger]), larger)),
+        _ => {
+            for largest in 3..n {
+                (2..largest).for_each(|larger| each(Others::of(&[larger, largest]), larger));
+            }
+        }
     }
 }

@@ -222,7 +222,7 @@ impl BitKernel for NumberSums<'_> {
         let n_stats = look.bits.n_stats;
         let rows = (look.ask.min_rows > 1).then_some(n_stats + 2);
         let kept = (0..n_stats).chain(rows).collect();
-        let mut sums = Tables { sums: &mut self.sums, kept };
+        let mut sums = Tables { sums: &mut self.sums, kept, width: look.bits.width };
         self.sets.both_sides(look, self.task, &mut sums, levels, seen)
     }
 
@@ -257,6 +257,8 @@ struct Tables<'s> {
     sums: &'s mut pair_sums::Scratch,
     /// Which numbers of an entry are summed.
     kept: Vec<usize>,
+    /// How many numbers an entry has.
+    width: usize,
 }
 
 impl SumsPairs for Tables<'_> {
@@ -266,6 +268,7 @@ impl SumsPairs for Tables<'_> {
 
     fn keep(&mut self, n: usize) {
         self.kept.truncate(n);
+        self.width = n;
     }
 
     fn begin(&mut self, look: &Look) {
@@ -284,6 +287,7 @@ impl SumsPairs for Tables<'_> {
         table: &mut PairTable,
     ) -> Result<(), Unfinished> {
         let mut sums = PairSums::new(&Look { view, ..*look }, self.sums);
+        sums.width = self.width;
         look.level.run(
             #[inline(always)]
             || match self.kept.len() {

@@ -17,8 +17,8 @@ use crate::search::common::sync::lock;
 /// Unless one in so many splits is open, each is looked at by itself.
 const OPEN: usize = 4;
 
-/// More rows than this are not gone through by sets of four columns: that takes long, and nothing
-/// is known before its end.
+/// More rows than this are not gone through by sets of four columns, or of five: that takes long,
+/// and nothing is known before its end.
 const MOST_ROWS: usize = 1 << 16;
 
 impl Worker<'_, '_> {
@@ -71,7 +71,7 @@ impl Worker<'_, '_> {
         let budget = node.key.budget;
         let levels = match budget.depth {
             3 => 3,
-            4 if frame.view.len() <= MOST_ROWS => 4,
+            levels @ 4..=5 if frame.view.len() <= MOST_ROWS => levels as usize,
             _ => return None,
         };
         if self.extracts || budget.leaves != UNLIMITED || !frame.is_seen() {
