@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::class_costs::ClassCosts;
 use super::leaf::Leaf;
+use super::rough::Rough;
 use super::squares::Squares;
 use crate::cost::Cost;
 use crate::error::Error;
@@ -61,6 +62,12 @@ pub trait Task: Send + Sync {
     /// as nobody reads what it says of them. Otherwise a leaf with points stands in for each.
     fn takes_empty_leaves(&self) -> bool {
         false
+    }
+
+    /// What leaves lose in single precision, by their first statistics, if that is known: who only
+    /// wants to know which trees may be best costs their leaves so.
+    fn rough(&self) -> Option<&Rough> {
+        None
     }
 
     /// By how many units dividing a leaf may raise its cost, because leaf costs are rounded.

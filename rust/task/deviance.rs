@@ -22,6 +22,7 @@
 use super::additive::{AdditiveInput, AdditiveTask};
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
+use super::rough::Rough;
 use super::scaled::{Scaled, check_penalty};
 use crate::bits::Level;
 use crate::cost::sum;
@@ -231,6 +232,14 @@ impl Formula for Rates {
 
     fn takes_empty_leaves(&self) -> bool {
         true
+    }
+
+    fn rough(&self, points: &[i64]) -> Option<Rough> {
+        let third = match self.deviance {
+            Deviance::Poisson => 2.0 * self.units[2],
+            Deviance::Gamma => -2.0 * self.units[2],
+        };
+        Rough::of_ratio(points, [self.units[0], self.units[1]], third)
     }
 
     fn error(&self, all: &[i64], _loss: f64) -> f64 {

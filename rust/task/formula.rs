@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
+use super::rough::Rough;
 use super::scaled::{Scaled, check_penalty};
 use crate::bits::Level;
 use crate::cost::{Cost, Scale};
@@ -44,6 +45,11 @@ pub trait Formula: Send + Sync {
 
     /// What a leaf with these sums answers, to be shown.
     fn answer(&self, sums: &[i64]) -> Vec<f64>;
+
+    /// The losses in single precision, if they are known so; `points` has the statistics of each.
+    fn rough(&self, _points: &[i64]) -> Option<Rough> {
+        None
+    }
 
     /// Why the formula could not be computed, if so.
     fn failure(&self) -> Option<Error> {
@@ -81,6 +87,7 @@ struct FormulaTask {
     units: f64,
     /// What a loss may be off by, in units.
     error: f64,
+    rough: Option<Rough>,
     rounding: Cost,
     broken: OnceLock<Error>,
 }
@@ -146,7 +153,9 @@ impl FormulaInput {
         let leaf_cost = (leaf_penalty * normalizer * units).next_down().floor().max(0.0) as Cost;
         let rounding = (4.0 * error).ceil() as Cost + 3;
         let broken = OnceLock::new();
-        let task = FormulaTask { formula, n_points, stats, units, error, rounding, broken };
+        // A loss is off by `error`, and as much is taken off it; then it is rounded down.
+        let rough = formula.rough(&stats).map(|rough| rough.in_units(units, 2.0 * error + 1.0));
+        let task = FormulaTask { formula, n_points, stats, units, error, rough, rounding, broken };
         Ok(Scaled { task: Box::new(task), leaf_cost, scale, feature_costs: None, stated: None })
     }
 }
@@ -218,6 +227,10 @@ impl Task for FormulaTask {
 
     fn shown(&self, _points: &[u32], stats: &[i64]) -> Vec<f64> {
         self.formula.answer(stats)
+    }
+
+    fn rough(&self) -> Option<&Rough> {
+        self.rough.as_ref()
     }
 
     fn structure(&self) -> Structure<'_> {

@@ -14,6 +14,7 @@ use super::additive::{AdditiveInput, AdditiveTask};
 use super::class_input::ClassInput;
 use super::formula::{Formula, FormulaInput};
 use super::logarithm::ln;
+use super::rough::Rough;
 use super::scaled::Scaled;
 use super::whole_numbers::integers;
 use crate::bits::Level;
@@ -166,6 +167,13 @@ impl Formula for Impure {
 
     fn takes_empty_leaves(&self) -> bool {
         true
+    }
+
+    fn rough(&self, points: &[i64]) -> Option<Rough> {
+        let of = |class: usize| points.iter().skip(class).step_by(self.n_classes).sum();
+        let all: Vec<i64> = (0..self.n_classes).map(of).collect();
+        let entropy = self.kind == Impurity::Entropy;
+        Rough::of_classes(entropy, &self.factors, &all, self.unit)
     }
 
     fn error(&self, all: &[i64], _loss: f64) -> f64 {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
 use super::merging::Merging;
+use super::rough::Rough;
 use super::rows::RowCosts;
 use crate::cost::Cost;
 use crate::error::Error;
@@ -81,6 +82,11 @@ impl Task for Merged {
 
     fn takes_empty_leaves(&self) -> bool {
         self.inner.takes_empty_leaves()
+    }
+
+    /// Statistics are those of points, or sums of them.
+    fn rough(&self) -> Option<&Rough> {
+        self.inner.rough()
     }
 
     fn rounding(&self) -> Cost {

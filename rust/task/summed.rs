@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::contract::{Structure, Task};
 use super::leaf::Leaf;
+use super::rough::Rough;
 use crate::bits::Level;
 use crate::cost::{Cost, MAX_TOTAL};
 use crate::error::{Error, Result};
@@ -276,6 +277,11 @@ impl Task for Summed {
 
     fn leaves_at_once(&self) -> usize {
         self.inner.leaves_at_once()
+    }
+
+    /// What rounding is worth makes leaves dearer, so that lower bounds hold.
+    fn rough(&self) -> Option<&Rough> {
+        self.inner.rough()
     }
 
     fn least(&self, point: usize) -> Cost {

@@ -170,7 +170,7 @@ impl View {
         let more = |needs: usize, has: usize, size: usize| needs.saturating_sub(has) * size;
         more((self.len + 1) * self.stride, into.bits.capacity(), 8)
             + more(self.len + 1, into.keys.capacity(), 16)
-            + more(self.costs.len(), into.costs.capacity(), 8)
+            + more(self.costs.len() + self.width(), into.costs.capacity(), 8)
             + more(self.values.len(), into.values.capacity(), 1)
     }
 
@@ -280,6 +280,56 @@ impl View {
         varying.extend(any.iter().zip(&all).map(|(any, all)| any & !all));
     }
 
+    /// How many costs an entry has.
+    fn width(&self) -> usize {
+        self.costs.len().checked_div(self.len).unwrap_or(0)
+    }
+
+    /// Whether a row is on a side of a column.
+    #[inline(always)]
+    fn is_on_side(&self, row: usize, column: usize, side: bool) -> bool {
+        (self.bits[row * self.stride + column / 64] >> (column % 64) & 1 == 1) == side
+    }
+
+    /// The costs of the rows on a side of a column, `W` of each. Which rows these are is hard to
+    /// foresee, so each is written, and the next one overwrites those that do not stay.
+    fn take_costs<const W: usize>(&self, column: usize, side: bool, out: &mut Vec<i64>) {
+        let (costs, _) = self.costs.as_chunks::<W>();
+        let places = (costs.len() + 1) * W;
+        out.reserve_exact(places.saturating_sub(out.len()));
+        out.resize(places, 0);
+        let (to, _) = out.as_chunks_mut::<W>();
+        let mut n = 0;
+        for (row, costs) in costs.iter().enumerate() {
+            to[n] = *costs;
+            n += usize::from(self.is_on_side(row, column, side));
+        }
+        out.truncate(n * W);
+    }
+
+    fn take_any_costs(&self, width: usize, column: usize, side: bool, out: &mut Vec<i64>) {
+        out.clear();
+        for (row, costs) in self.costs.chunks_exact(width).enumerate() {
+            if self.is_on_side(row, column, side) {
+                out.extend_from_slice(costs);
+            }
+        }
+    }
+
+    /// The rows with the first `n` of their costs alone, without keys and values.
+    pub fn with_costs(&self, n: usize) -> View {
+        let costs = self.costs.chunks_exact(self.width().max(1)).flat_map(|costs| &costs[..n]);
+        View {
+            bits: self.bits.clone(),
+            stride: self.stride,
+            columns: self.columns.clone(),
+            ends: self.ends.clone(),
+            len: self.len,
+            costs: costs.copied().collect(),
+            ..View::default()
+        }
+    }
+
     /// `STRIDE`: the stride if it is known to the compiler, else 0.
     fn child_of<const STRIDE: usize>(
         &self,
@@ -290,13 +340,17 @@ impl View {
         varying: &mut Vec<u64>,
     ) {
         let stride = if STRIDE > 0 { STRIDE } else { self.stride };
-        let width = self.costs.len().checked_div(self.len).unwrap_or(0);
+        let width = self.width();
         let n_values = if values { self.n_values() } else { 0 };
         out.columns.clear();
         out.columns.extend_from_slice(&self.columns);
         out.stride = stride;
         out.ends.clear();
-        out.costs.clear();
+        match width {
+            0 => out.costs.clear(),
+            2 => self.take_costs::<2>(column, side, &mut out.costs),
+            _ => self.take_any_costs(width, column, side, &mut out.costs),
+        }
         out.values.clear();
         // Rows are written whether they stay or not, and the next one overwrites those that do not.
         out.bits.reserve_exact(((self.len + 1) * stride).saturating_sub(out.bits.len()));
@@ -328,9 +382,6 @@ impl View {
                 }
                 if keys {
                     out.keys[n] = self.keys[row];
-                }
-                if width > 0 && take == 1 {
-                    out.costs.extend_from_slice(&self.costs[row * width..(row + 1) * width]);
                 }
                 if n_values > 0 && take == 1 {
                     out.values.extend_from_slice(&self.values[row * n_values..][..n_values]);

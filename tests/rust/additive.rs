@@ -2,6 +2,7 @@
 //!
 //! More cases: `CERTREE_CASES=5000 cargo test --release --test all additive`.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::common::additive_inputs::{additive_input, any_additive_input};
@@ -267,15 +268,24 @@ fn any_task_with_feature_costs() {
 }
 
 /// What some points cost as the best tree of so many levels, by what a tree is.
-fn best(problem: &Problem, questions: &[Cut], set: u64, levels: usize) -> Cost {
+fn best(
+    problem: &Problem,
+    questions: &[Cut],
+    (set, levels): (u64, usize),
+    known: &mut HashMap<(u64, usize), Cost>,
+) -> Cost {
+    if let Some(&cost) = known.get(&(set, levels)) {
+        return cost;
+    }
     let allowed = sets::rows(problem, set) >= problem.shape.min_leaf_rows || is_free(problem);
     let leaf = sets::leaf(problem, set) + problem.leaf_cost;
     let mut least = if allowed { leaf } else { INFINITE };
     for &question in questions.iter().filter(|_| levels > 0) {
         let sides = sets::sides(problem, set, question);
-        let [a, b] = sides.map(|side| best(problem, questions, side, levels - 1));
+        let [a, b] = sides.map(|side| best(problem, questions, (side, levels - 1), known));
         least = least.min(a + b);
     }
+    known.insert((set, levels), least);
     least
 }
 
@@ -296,23 +306,37 @@ fn both_sides_are_best(
     let problem = problem.map_err(|e| e.to_string())?;
     let task = problem.task.as_ref();
     let bits = BitView::new(&problem.features, &problem.points, task, !is_free(&problem));
+    let everything = task.sum_of(&(0..task.n_points() as u32).collect::<Vec<_>>());
     let questions: Vec<Cut> =
         bits.root.columns.iter().map(|&question| bits.questions[question as usize]).collect();
     let min_rows = problem.shape.min_leaf_rows as i64;
     let ask = Ask { min_rows, leaf_cost: problem.leaf_cost, ..Ask::default() };
-    for levels in [3, 4].into_iter().filter(|_| (2..9).contains(&questions.len())) {
+    let mut known = HashMap::new();
+    for levels in [3, 4, 5].into_iter().filter(|_| (2..9).contains(&questions.len())) {
         let should: Vec<[Cost; 2]> = (questions.iter())
             .map(|&question| sets::sides(&problem, sets::all(&problem), question))
-            .map(|sides| sides.map(|side| best(&problem, &questions, side, levels - 1)))
+            .map(|sides| {
+                sides.map(|side| best(&problem, &questions, (side, levels - 1), &mut known))
+            })
             .collect();
         for level in Level::all() {
             let mut kernel = Kernel::new(&bits, task, level);
             let (mut look, stumps) = (Lookahead::default(), Ask { stumps: true, ..ask });
             kernel.look(&bits.root, stumps, None, &|| false, &mut look).expect("nobody stops it");
-            kernel.bytes_for_both_sides(&bits.root, levels).expect("it knows how");
+            let knows_how = kernel.bytes_for_both_sides(&bits.root, ask, levels).is_some();
+            // Sets of five columns are gone through by rough losses alone.
+            let is_rough = task.rough().is_some() && min_rows <= 1;
+            ensure(knows_how || levels == 5 && !is_rough, || "it does not".into())?;
+            if !knows_how {
+                continue;
+            }
             let found = kernel.both_sides(&bits.root, ask, levels, &|| false, &look);
             let found = found.expect("nobody stops it").expect("it knows how");
-            ensure(found.are_exact && found.costs == should, || {
+            // What is rough is never above the truth, and hardly below it.
+            let slack = if found.are_exact { 0 } else { problem.task.leaf(&everything).cost >> 12 };
+            let close = |found: Cost, should: Cost| found <= should && should - found <= slack;
+            let pairs = found.costs.as_flattened().iter().zip(should.as_flattened());
+            ensure(pairs.clone().all(|(&found, &should)| close(found, should)), || {
                 format!("{level:?}, {levels} levels: {found:?}, not {should:?}")
             })?;
         }

@@ -187,7 +187,7 @@ fn check_by_values(case: &Case) -> Result<(), String> {
             kernel.look(&node.view, ask, None, &never, &mut look).expect("nobody stops it");
             sides_and_stumps(&problem, &bits, &node, &look)
                 .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
-            let bytes = kernel.bytes_for_both_sides(&node.view, 3);
+            let bytes = kernel.bytes_for_both_sides(&node.view, ask, 3);
             if bytes.is_none() {
                 // Its rows came without their values, or there are none.
                 ensure(node.view.values.is_empty(), || "no both sides".into())?;

@@ -53,7 +53,7 @@ pub trait BitKernel {
 
     /// How many bytes that takes, of a view; none where the kernel does not find them, or not for
     /// less.
-    fn bytes_for_both_sides(&self, _view: &View, _levels: usize) -> Option<usize> {
+    fn bytes_for_both_sides(&self, _view: &View, _ask: Ask, _levels: usize) -> Option<usize> {
         None
     }
 

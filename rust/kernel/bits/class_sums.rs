@@ -3,14 +3,14 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::cells::{Cells, Row, Stumps};
-use super::column_sets::ColumnSets;
 use super::lanes::Blocks;
 use super::pair_tables::{PairTable, SumsPairs};
+use super::sets::Sets;
 use super::side_masses::SideMasses;
 use super::tally::{ClassTally, Tile};
 use crate::bits::LANES;
 use crate::cost::Cost;
-use crate::kernel::look::{BothSides, Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{Ask, BothSides, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
 
@@ -26,7 +26,7 @@ pub struct ClassSums<'a> {
     singles: Vec<i64>,
     costs: Vec<Cost>,
     best: Stumps,
-    sets: ColumnSets,
+    sets: Sets,
     /// The lanes of some rows of a view.
     blocks: Blocks,
 }
@@ -42,7 +42,7 @@ impl<'a> ClassSums<'a> {
             singles: Vec::new(),
             costs: Vec::new(),
             best: Stumps::default(),
-            sets: ColumnSets::default(),
+            sets: Sets::default(),
             blocks: Blocks::default(),
         }
     }
@@ -220,15 +220,11 @@ impl BitKernel for ClassSums<'_> {
     ) -> Result<Option<BothSides>, Unfinished> {
         let ClassSums { task, tile, blocks, sets, .. } = self;
         let mut sums = Tables { n_stats: task.width(), min_rows: look.ask.min_rows, tile, blocks };
-        let found = sets.best(look, *task, &mut sums, levels, seen)?;
-        match task.failure() {
-            None => Ok(Some(BothSides { costs: found, are_exact: true })),
-            Some(_) => Err(Unfinished::TaskFailed),
-        }
+        sets.both_sides(look, *task, &mut sums, levels, seen)
     }
 
-    fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
-        ColumnSets::bytes_for(view, levels, self.task.width() + 1)
+    fn bytes_for_both_sides(&self, view: &View, ask: Ask, levels: usize) -> Option<usize> {
+        self.sets.bytes_for(view, ask, levels, self.task)
     }
 
     fn sum_pairs(&mut self, look: &Look) {
@@ -269,6 +265,9 @@ impl SumsPairs for Tables<'_> {
     fn width(&self) -> usize {
         self.n_stats + usize::from(self.min_rows > 1)
     }
+
+    /// All are counted anyway.
+    fn keep(&mut self, _n: usize) {}
 
     fn begin(&mut self, _look: &Look) {}
 

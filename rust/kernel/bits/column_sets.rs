@@ -20,152 +20,18 @@ use super::bit_kernel::Look;
 use super::cells::{Cells, Row};
 use super::lanes::lanes_of;
 use super::pair_tables::{PairTable, SumsPairs, clear};
+use super::set_values::{Others, Values, lower, lower_all};
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Lookahead, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
 
-/// Costs of the cells of all sets of m columns.
-#[derive(Debug, Default)]
-struct Values {
-    n: usize,
-    m: usize,
-    costs: Vec<Cost>,
-}
-
-impl Values {
-    fn clear(&mut self, n: usize, m: usize) {
-        (self.n, self.m) = (n, m);
-        clear(&mut self.costs, Values::len(n, m), INFINITE);
-    }
-
-    fn len(n: usize, m: usize) -> usize {
-        let others = match m {
-            1 => 1,
-            2 => n,
-            _ => n * n.saturating_sub(1) / 2,
-        };
-        (others << m) * n
-    }
-
-    /// Of the sets that hold `others`, smallest first, and one column that is smaller: the costs of
-    /// a cell, by that column. Bit 0 of the cell is the side of this column, and the next bits those
-    /// of the others.
-    #[inline(always)]
-    fn at(&self, others: &[usize], cell: usize) -> usize {
-        let place = match *others {
-            [] => 0,
-            [b] => b,
-            [b, c] => c * (c - 1) / 2 + b,
-            _ => unreachable!("sets hold at most three columns"),
-        };
-        ((place << self.m) + cell) * self.n
-    }
-}
-
-/// The larger columns of a set, smallest first.
-#[derive(Debug, Clone, Copy)]
-struct Others {
-    columns: [usize; 3],
-    n: usize,
-}
-
-impl Others {
-    fn of(columns: &[usize]) -> Others {
-        let mut all = [0; 3];
-        all[..columns.len()].copy_from_slice(columns);
-        Others { columns: all, n: columns.len() }
-    }
-
-    /// With a column that is smaller than all.
-    #[inline(always)]
-    fn and(self, column: usize) -> Others {
-        let [a, b, _] = self.columns;
-        Others { columns: [column, a, b], n: self.n + 1 }
-    }
-
-    /// Without the column at a place.
-    #[inline(always)]
-    fn but(self, place: usize) -> Others {
-        let [a, b, c] = self.columns;
-        let columns = if place == 0 { [b, c, 0] } else { [a, c, 0] };
-        Others { columns, n: self.n - 1 }
-    }
-
-    #[inline(always)]
-    fn list(&self) -> &[usize] {
-        &self.columns[..self.n]
-    }
-}
-
-/// A cell without the side of the column at a place, whose bit is left out.
-#[inline(always)]
-fn without(cell: usize, place: usize) -> usize {
-    cell & ((1 << place) - 1) | cell >> (place + 1) << place
-}
-
-/// Take in that the cells of some sets cost this much: those of `others`, `column` below them, and
-/// each of the columns `from..` below that. `cost` gives costs by that last column for a cell, of
-/// which bit 0 is the side of the last column, bit 1 that of `column`, and then those of `others`.
-#[inline(always)]
-fn lower<'c>(
-    values: &mut Values,
-    others: Others,
-    (column, from): (usize, usize),
-    n: usize,
-    cost: impl Fn(usize) -> &'c [Cost],
-) {
-    for cell in 0..1 << others.n {
-        for side in 0..2 {
-            // Without the last column.
-            let [a, b] = [cost(cell << 2 | side << 1), cost(cell << 2 | side << 1 | 1)];
-            let at = values.at(others.list(), cell << 1 | side) + column;
-            values.costs[at] = values.costs[at].min(least_sum(a, b, n));
-            // Without the one before it.
-            let [a, b] = [cost(cell << 2 | side), cost(cell << 2 | 2 | side)];
-            let at = values.at(others.list(), cell << 1 | side) + from;
-            lower_to_sums(&mut values.costs[at..], a, b, n);
-        }
-    }
-    // Without one of the others.
-    for place in 0..others.n {
-        let rest = others.but(place).and(column);
-        let bit = 1 << (place + 2);
-        for cell in 0..4usize << others.n {
-            if cell & bit == 0 {
-                let at = values.at(rest.list(), without(cell, place + 2)) + from;
-                lower_to_sums(&mut values.costs[at..], cost(cell), cost(cell | bit), n);
-            }
-        }
-    }
-}
-
-/// The least of n sums. Plain loops here and below, because closures are not always compiled for
-/// the vectors of who calls them.
-#[inline(always)]
-fn least_sum(a: &[Cost], b: &[Cost], n: usize) -> Cost {
-    let (a, b) = (&a[..n], &b[..n]);
-    let mut least = INFINITE;
-    for l in 0..n {
-        least = least.min(a[l] + b[l]);
-    }
-    least
-}
-
-#[inline(always)]
-fn lower_to_sums(to: &mut [Cost], a: &[Cost], b: &[Cost], n: usize) {
-    let (to, a, b) = (&mut to[..n], &a[..n], &b[..n]);
-    for l in 0..n {
-        to[l] = to[l].min(a[l] + b[l]);
-    }
-}
-
 /// Scratch memory.
 #[derive(Debug, Default)]
 pub struct ColumnSets {
     /// By columns of a set but one.
-    values: [Values; 3],
+    values: [Values<Cost>; 3],
     /// Sums over all rows, those with one column, and those with two.
     all: PairTable,
     with: Vec<PairTable>,
@@ -206,16 +72,16 @@ impl ColumnSets {
     /// Bytes that this takes for so many levels; none where the view has too many columns.
     pub fn bytes_for(view: &View, levels: usize, width: usize) -> Option<usize> {
         let n = view.columns.len();
-        let values: usize = (1..levels).map(|m| Values::len(n, m)).sum();
+        let values: usize = (1..levels).map(|m| Values::<Cost>::bytes_for(n, m)).sum();
         let tables = if levels > 3 { n + 2 } else { 3 };
         // The rows with one column and with two, and the lanes of some of them.
         let views = 2 * view.bytes() + lanes_of(view);
-        let own = values * size_of::<Cost>() + tables * PairTable::bytes_for(n, width);
+        let own = values + tables * PairTable::bytes_for(n, width);
         (levels <= most_levels(n)).then_some(own + views)
     }
 
     pub fn bytes(&self) -> usize {
-        self.values.iter().map(|values| vec_bytes(&values.costs)).sum::<usize>()
+        self.values.iter().map(Values::bytes).sum::<usize>()
             + self
                 .with
                 .iter()
@@ -248,8 +114,8 @@ impl ColumnSets {
                 let leaf = seen.sides[column][side ^ 1 ^ sums.side(column)].leaf;
                 let rows = seen.sides[column][side ^ 1 ^ sums.side(column)].rows;
                 let allowed = look.ask.min_rows <= 1 || rows >= look.ask.min_rows;
-                self.values[0].costs[side * n + column] =
-                    if allowed { leaf + look.ask.leaf_cost } else { INFINITE };
+                let cost = if allowed { leaf + look.ask.leaf_cost } else { INFINITE };
+                self.values[0].set_side(column, side, cost);
             }
         }
         self.with.resize_with(if levels > 3 { n } else { 1 }, PairTable::default);
@@ -269,11 +135,15 @@ impl ColumnSets {
             }
         }
         for m in (2..levels).rev() {
-            self.lower_all(look, m);
+            let values = &mut self.values[m - 2..m];
+            look.level.run(
+                #[inline(always)]
+                || lower_all(values),
+            );
         }
-        let values = &self.values[0].costs;
+        let values = &self.values[0];
         let of =
-            |column: usize| [0, 1].map(|side| values[(side ^ 1 ^ sums.side(column)) * n + column]);
+            |column: usize| [0, 1].map(|side| values.of_side(column, side ^ 1 ^ sums.side(column)));
         Ok((0..n).map(of).collect())
     }
 
@@ -358,26 +228,6 @@ impl ColumnSets {
             );
             from = to;
         }
-    }
-
-    /// Sets of m columns lower those of one less.
-    fn lower_all(&mut self, look: &Look, m: usize) {
-        let [to, of] = &mut self.values[m - 2..m] else { return };
-        let n = of.n;
-        let mut each = |others: Others, limit: usize| {
-            for column in 1..limit {
-                let with = others.and(column);
-                let cost = |cell: usize| &of.costs[of.at(with.list(), cell)..][..column];
-                lower(to, others, (column, 0), column, cost);
-            }
-        };
-        look.level.run(
-            #[inline(always)]
-            || match m {
-                2 => each(Others::of(&[]), n),
-                _ => (2..n).for_each(|larger| each(Others::of(&[larger]), larger)),
-            },
-        );
     }
 }
 
@@ -490,7 +340,7 @@ impl Set<'_> {
         columns: std::ops::Range<usize>,
         leaf_cost: Cost,
         cells: &mut Cells,
-        values: &mut [Values],
+        values: &mut [Values<Cost>],
         is_last: bool,
     ) {
         let n = self.tables.len();

@@ -20,7 +20,10 @@ mod listed_rows;
 mod pair_sums;
 mod pair_tables;
 mod priced;
+mod rough_sets;
 mod row_costs;
+mod set_values;
+mod sets;
 mod side_masses;
 mod squares;
 mod sums;
@@ -161,9 +164,9 @@ impl<'a> Kernel<'a> {
     }
 
     /// How many bytes `both_sides` takes for a view; none where it has nothing to say.
-    pub fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
+    pub fn bytes_for_both_sides(&self, view: &View, ask: Ask, levels: usize) -> Option<usize> {
         let kernel = self.candidates.first().filter(|_| self.bits.context.is_none())?;
-        kernel.bytes_for_both_sides(view, levels)
+        kernel.bytes_for_both_sides(view, ask, levels)
     }
 
     /// What both sides of every column cost as the best trees of `levels` − 1 levels, if the kernel

@@ -48,6 +48,11 @@ impl PairTable {
         &self.both[(column * self.blocks + block) * self.width + statistic]
     }
 
+    #[inline(always)]
+    pub fn one(&self, block: usize, statistic: usize) -> &Row {
+        &self.ones[block * self.width + statistic]
+    }
+
     pub fn bytes(&self) -> usize {
         vec_bytes(&self.totals) + vec_bytes(&self.ones) + vec_bytes(&self.both)
     }
@@ -64,6 +69,9 @@ pub trait SumsPairs {
 
     /// Begin with the rows of the look's view.
     fn begin(&mut self, look: &Look);
+
+    /// From now on, only the first statistics are asked for, and rows have no other ones.
+    fn keep(&mut self, n: usize);
 
     /// The side of a column whose rows are summed.
     fn side(&self, column: usize) -> usize;

@@ -2,13 +2,13 @@
 
 use super::bit_kernel::{BitKernel, Look};
 use super::cells::{Cells, Stumps};
-use super::column_sets::ColumnSets;
 use super::pair_sums::{self, PairSums, Tile};
 use super::pair_tables::{PairTable, SumsPairs};
+use super::sets::Sets;
 use super::side_masses::SideMasses;
 use crate::bits::LANES;
 use crate::cost::Cost;
-use crate::kernel::look::{BothSides, Halt, Lookahead, Side, Unfinished, vec_bytes};
+use crate::kernel::look::{Ask, BothSides, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Task;
 use crate::view::View;
 
@@ -28,7 +28,7 @@ pub struct NumberSums<'a> {
     best: Stumps,
     /// What pays for questions, if they cost something.
     masses: SideMasses,
-    sets: ColumnSets,
+    sets: Sets,
 }
 
 impl<'a> NumberSums<'a> {
@@ -41,7 +41,7 @@ impl<'a> NumberSums<'a> {
             costs: Vec::new(),
             best: Stumps::default(),
             masses: SideMasses::default(),
-            sets: ColumnSets::default(),
+            sets: Sets::default(),
         }
     }
 
@@ -222,16 +222,12 @@ impl BitKernel for NumberSums<'_> {
         let n_stats = look.bits.n_stats;
         let rows = (look.ask.min_rows > 1).then_some(n_stats + 2);
         let kept = (0..n_stats).chain(rows).collect();
-        let mut sums = Tables { sums: &mut self.sums, kept };
-        let found = self.sets.best(look, self.task, &mut sums, levels, seen)?;
-        match self.task.failure() {
-            None => Ok(Some(BothSides { costs: found, are_exact: true })),
-            Some(_) => Err(Unfinished::TaskFailed),
-        }
+        let mut sums = Tables { sums: &mut self.sums, kept, width: look.bits.width };
+        self.sets.both_sides(look, self.task, &mut sums, levels, seen)
     }
 
-    fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
-        ColumnSets::bytes_for(view, levels, self.task.width() + 1)
+    fn bytes_for_both_sides(&self, view: &View, ask: Ask, levels: usize) -> Option<usize> {
+        self.sets.bytes_for(view, ask, levels, self.task)
     }
 
     fn sum_pairs(&mut self, look: &Look) {
@@ -261,11 +257,18 @@ struct Tables<'s> {
     sums: &'s mut pair_sums::Scratch,
     /// Which numbers of an entry are summed.
     kept: Vec<usize>,
+    /// How many numbers an entry has.
+    width: usize,
 }
 
 impl SumsPairs for Tables<'_> {
     fn width(&self) -> usize {
         self.kept.len()
+    }
+
+    fn keep(&mut self, n: usize) {
+        self.kept.truncate(n);
+        self.width = n;
     }
 
     fn begin(&mut self, look: &Look) {
@@ -284,6 +287,7 @@ impl SumsPairs for Tables<'_> {
         table: &mut PairTable,
     ) -> Result<(), Unfinished> {
         let mut sums = PairSums::new(&Look { view, ..*look }, self.sums);
+        sums.width = self.width;
         look.level.run(
             #[inline(always)]
             || match self.kept.len() {

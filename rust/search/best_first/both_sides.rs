@@ -17,8 +17,8 @@ use crate::search::common::sync::lock;
 /// Unless one in so many splits is open, each is looked at by itself.
 const OPEN: usize = 4;
 
-/// More rows than this are not gone through by sets of four columns: that takes long, and nothing
-/// is known before its end.
+/// More rows than this are not gone through by sets of four columns, or of five: that takes long,
+/// and nothing is known before its end.
 const MOST_ROWS: usize = 1 << 16;
 
 impl Worker<'_, '_> {
@@ -30,8 +30,7 @@ impl Worker<'_, '_> {
         node: &Node,
     ) -> Result<(), Unfinished> {
         let Some(levels) = self.levels_at_once(frame, node) else { return Ok(()) };
-        let rules = &self.shared.rules;
-        let ask = Ask { min_rows: rules.min_rows, leaf_cost: rules.leaf_cost, ..Ask::default() };
+        let ask = self.ask_for_sides();
         let run = self.shared.run;
         let halt = || run.stopped().is_some();
         let found = self.kernel.both_sides(&frame.view, ask, levels, &halt, &frame.look);
@@ -61,18 +60,24 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
+    /// What `both_sides` of a kernel is asked.
+    pub(super) fn ask_for_sides(&self) -> Ask {
+        let rules = &self.shared.rules;
+        Ask { min_rows: rules.min_rows, leaf_cost: rules.leaf_cost, ..Ask::default() }
+    }
+
     /// How many levels of trees for a node to go through at once, if so.
     fn levels_at_once(&mut self, frame: &Frame, node: &Node) -> Option<usize> {
         let budget = node.key.budget;
         let levels = match budget.depth {
             3 => 3,
-            4 if frame.view.len() <= MOST_ROWS => 4,
+            levels @ 4..=5 if frame.view.len() <= MOST_ROWS => levels as usize,
             _ => return None,
         };
         if self.extracts || budget.leaves != UNLIMITED || !frame.is_seen() {
             return None;
         }
-        let bytes = self.kernel.bytes_for_both_sides(&frame.view, levels)?;
+        let bytes = self.kernel.bytes_for_both_sides(&frame.view, self.ask_for_sides(), levels)?;
         let mut state = lock(&node.state);
         let all = state.alternatives.as_ref()?;
         let is_open = |split: &&Alternative| split.sum_lower() < split.sum_upper();

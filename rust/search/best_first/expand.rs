@@ -202,7 +202,7 @@ impl<'a> Worker<'a, '_> {
     fn sums_both_sides(&self, frame: &Frame, budget: Budget) -> bool {
         let is_whole = budget.depth == 3 && budget.leaves == UNLIMITED && !self.extracts;
         let is_free = is_whole && !self.shared.bits.free.is_empty();
-        is_free && self.kernel.bytes_for_both_sides(&frame.view, 3).is_some()
+        is_free && self.kernel.bytes_for_both_sides(&frame.view, self.ask_for_sides(), 3).is_some()
     }
 
     /// The look of extraction when time is up: no pairs of splits.

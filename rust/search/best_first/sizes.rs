@@ -69,7 +69,10 @@ impl<'a> Worker<'a, '_> {
             return;
         }
         // Tasks whose kernels see three levels at once are searched faster size by size.
-        let by_sets = || self.kernel.bytes_for_both_sides(&self.frames[0].view, 3).is_some();
+        let by_sets = || {
+            let (view, ask) = (&self.frames[0].view, self.ask_for_sides());
+            self.kernel.bytes_for_both_sides(view, ask, 3).is_some()
+        };
         if self.shared.bits.free.is_empty() && by_sets() {
             return;
         }

@@ -12,7 +12,7 @@ mod stumps;
 mod tables;
 
 use super::bit_kernel::{BitKernel, Look};
-use crate::kernel::look::{BothSides, Lookahead, Unfinished, vec_bytes};
+use crate::kernel::look::{Ask, BothSides, Lookahead, Unfinished, vec_bytes};
 use crate::task::ClassCosts;
 use crate::view::{BitView, View};
 use both_sides::{BATCH, TwoLevels};
@@ -151,7 +151,7 @@ impl BitKernel for SumsByValue<'_> {
         )
     }
 
-    fn bytes_for_both_sides(&self, view: &View, levels: usize) -> Option<usize> {
+    fn bytes_for_both_sides(&self, view: &View, _ask: Ask, levels: usize) -> Option<usize> {
         let sizes = Sizes::of(self.bits, view);
         let pays = || sizes.steps_of_both_sides(BATCH) < sizes.steps_of_looks();
         let is_served =
