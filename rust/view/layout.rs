@@ -67,7 +67,8 @@ impl<'a> Layout<'a> {
             }
             false => FreeColumns::default(),
         };
-        let thirds = Thirds::of(features, &questions);
+        let cuts: Vec<_> = questions.iter().map(|of| (of.feature, of.cut)).collect();
+        let thirds = Thirds::of(features, &cuts);
         Some(Layout {
             features,
             points,

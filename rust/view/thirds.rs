@@ -6,7 +6,6 @@
 
 use hashbrown::HashMap;
 
-use super::bit_view::Cut;
 use crate::data::{Feature, Features, Order};
 use crate::ids::FeatureId;
 
@@ -25,10 +24,10 @@ pub struct Thirds {
 }
 
 impl Thirds {
-    /// Of questions about features. One that splits all points as another question does is not
-    /// among them, and nor are its thirds.
-    pub(super) fn of(features: &Features, questions: &[Cut]) -> Thirds {
-        let place = |(place, cut): (usize, &Cut)| ((cut.feature, cut.cut), place as u32);
+    /// Of questions, each a feature and its cut. One that splits all points as another question
+    /// does is not among them, and nor are its thirds.
+    pub(super) fn of(features: &Features, questions: &[(FeatureId, u32)]) -> Thirds {
+        let place = |(place, &cut): (usize, &(FeatureId, u32))| (cut, place as u32);
         let known: HashMap<(FeatureId, u32), u32> =
             questions.iter().enumerate().map(place).collect();
         let mut all = Vec::new();
@@ -112,13 +111,11 @@ mod tests {
         let column = Column { name: String::new(), kind, missing: true };
         let n = column.n_codes() as u32;
         let features = Features::of(&[column]);
-        let questions: Vec<Cut> = (features.iter().enumerate())
-            .flat_map(|(feature, of)| {
-                (0..of.cuts).map(move |cut| Cut { feature: FeatureId::from(feature), cut })
-            })
+        let questions: Vec<(FeatureId, u32)> = (features.iter().enumerate())
+            .flat_map(|(feature, of)| (0..of.cuts).map(move |cut| (FeatureId::from(feature), cut)))
             .collect();
         let codes = |(question, side): SideOf| -> Vec<u32> {
-            let Cut { feature, cut } = questions[question as usize];
+            let (feature, cut) = questions[question as usize];
             let order = features.get(feature.index()).order;
             (0..n).filter(|&code| usize::from(order.rank(code) > cut) == side).collect()
         };
@@ -152,7 +149,7 @@ mod tests {
     fn questions_that_are_not_asked_have_no_thirds() {
         let column = Column { name: String::new(), kind: ColumnKind::Boolean, missing: true };
         let features = Features::of(&[column]);
-        let questions = [0, 1].map(|feature| Cut { feature: FeatureId::from(feature), cut: 0 });
+        let questions = [0, 1].map(|feature| (FeatureId::from(feature), 0));
         assert!(Thirds::of(&features, &questions).is_empty());
     }
 }
