@@ -162,13 +162,11 @@ fn bounds_hold_whenever_a_search_is_stopped() {
             let limits = Limits { threads: rng.range(1, 3), ..seconds(best.seconds * rng.unit()) };
             let answer = limited(&problem, limits);
             stopped += usize::from(answer.status == Status::TimeLimit);
-            assert!(
-                answer.lower_bound <= best.objective && best.objective <= answer.objective,
-                "seed {seed}: {} <= {} <= {}",
-                answer.lower_bound,
-                best.objective,
-                answer.objective
-            );
+            let bounds = |of: &Answer| (of.lower_bound, of.objective);
+            let told = format!("seed {seed}: {:?}, {:?}", bounds(&best), bounds(&answer));
+            assert!(answer.lower_bound <= best.objective, "{told}");
+            // Of trees that cost the same in the search's units, another one may be an ulp better.
+            assert!(best.lower_bound <= answer.objective, "{told}");
         }
     }
     assert!(stopped > 50, "only {stopped} searches were stopped");
@@ -182,11 +180,12 @@ fn gap_limits_are_kept() {
         if best.status != Status::Optimal {
             continue;
         }
-        let best = best.objective;
-        for gap in [0.01, 0.1] {
-            let answer = limited(&problem, Limits { gap: gap * best.abs(), ..Limits::default() });
-            assert!(answer.gap() <= gap * best.abs() * (1.0 + 1e-9) + 1e-12);
-            assert!(answer.lower_bound <= best && best <= answer.objective);
+        for gap in [0.01, 0.1].map(|gap| gap * best.objective.abs()) {
+            let answer = limited(&problem, Limits { gap, ..Limits::default() });
+            assert!(answer.gap() <= gap * (1.0 + 1e-9) + 1e-12);
+            // As above.
+            assert!(answer.lower_bound <= best.objective);
+            assert!(best.lower_bound <= answer.objective);
         }
     }
 }
