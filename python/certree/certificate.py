@@ -114,7 +114,8 @@ class Certificate:
     time_limit: float | None
     memory_limit: int | None
     gap_limit: float
-    #: Seconds, nodes, kernel calls and bytes that the search took.
+    #: Seconds, nodes, kernel calls and bytes that the search took; the bytes without those of
+    #: parts of the problem, which it searches for good trees where no memory limit is set.
     seconds: float
     nodes: int
     kernel_calls: int

@@ -14,6 +14,8 @@ class Work:
     seconds: float
     nodes: int
     kernel_calls: int
+    #: The most that the search held at once, without what it took to look for good trees beside it
+    #: (only where no memory limit is set).
     peak_bytes: int
     #: How often each bound decided: by its name, on how many nodes, splits, cuts or values it
     #: was the reason that they were dropped or closed. Every bound is there, also those that did
