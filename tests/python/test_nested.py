@@ -107,12 +107,13 @@ def test_threads_change_nothing_and_results_can_be_pickled():
 
 
 def test_searches_that_a_limit_stops_warn_once_and_leave_filters_alone():
-    noise = np.random.default_rng(0).normal(size=(2000, 8))
+    rng = np.random.default_rng(0)
+    noise, coins = rng.normal(size=(2000, 8)), rng.integers(0, 2, 2000)
     deep = OptimalTreeClassifier(max_depth=6, time_limit=0.05)
     search = OptimalTreeCV(deep, cv=2, max_depths=[5])
     before = list(warnings.filters)
     with pytest.warns(ConvergenceWarning, match="searches were stopped by a limit") as caught:
-        nested(search, noise, noise[:, 0] * noise[:, 1] > 0, cv=2, n_jobs=2)
+        nested(search, noise, coins, cv=2, n_jobs=2)
     assert len(caught) == 1
     assert warnings.filters == before
 
