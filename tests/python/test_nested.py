@@ -146,7 +146,7 @@ def test_a_time_limit_that_ends_after_some_parts(monkeypatch):
         found = nested(classifier(), X, Y, cv=4, time_limit=4000)
     assert len(found.scores) == 2
     # What is left is shared by the parts that follow.
-    assert seen[0] <= 1000 < seen[1] < seen[2] < seen[3] <= 4000
+    assert [limit / seen[3] for limit in seen] == pytest.approx([1 / 4, 1 / 3, 1 / 2, 1], rel=0.2)
 
 
 def test_the_limit_of_the_search_itself_is_kept():
