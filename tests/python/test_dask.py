@@ -24,7 +24,7 @@ from certree.frontiers import Clock
 pytest.importorskip("distributed")
 import dask.array as da
 import dask.dataframe as dd
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from certree.dask import DaskOptimalTreeClassifier, DaskOptimalTreeRegressor, search, tasks
 
@@ -218,6 +218,29 @@ def test_nested_choices_are_the_same_on_workers(client, rows):
     there = certree.nested(tuner, *rows, cv=3, client=client)
     assert here.splits.drop("tree").equals(there.splits.drop("tree"))
     assert list(here.splits["tree"]) == list(there.splits["tree"])
+
+
+def _ended_on_a_worker_that_died(client, pinned):
+    """A task that has ended, and whose worker died before anybody fetched the result."""
+    worker, process = next(iter(client.run(os.getpid).items()))
+    future = tasks.submit(client, abs, -3, workers=[worker], allow_other_workers=not pinned)
+    wait([future])
+    os.kill(process, signal.SIGKILL)
+    return future, worker
+
+
+def test_a_result_that_died_with_its_worker_is_lost_soon_where_no_other_may_do_it(client):
+    future, worker = _ended_on_a_worker_that_died(client, pinned=True)
+    start = time.monotonic()
+    with pytest.raises(tasks.Lost, match="died before the result"):
+        tasks.fetched(client, future, worker)
+    assert time.monotonic() - start < tasks.NO_WORKERS / 2
+    tasks.cancel(client, [future])
+
+
+def test_a_result_that_died_with_its_worker_is_done_again_by_another(client):
+    future, _ = _ended_on_a_worker_that_died(client, pinned=False)
+    assert list(tasks.results(client, [future])) == [(future, 3)]
 
 
 def _fails(data, at):

@@ -261,6 +261,8 @@ class Search:
 
     def _take_in(self) -> None:
         """Wait a moment, and learn from what has ended."""
+        from distributed import CancelledError, KilledWorker
+
         if self.running:
             tasks.wait_for_any(list(self.running), LOOK)
         else:
@@ -272,10 +274,16 @@ class Search:
                 continue
             del self.running[future]
             part.is_taken = False
-            if future.status == "finished":
-                self._learn(part, worker, future.result(timeout=tasks.NO_WORKERS))
-            else:
+            if future.status != "finished":
                 self._lost(future)
+                continue
+            try:
+                found = tasks.fetched(self.client, future, worker)
+            except (tasks.Lost, CancelledError, KilledWorker):
+                # No other worker may do the task again, and this one is gone.
+                self._lost(future)
+            else:
+                self._learn(part, worker, found)
 
     def _look_at(self, workers: set[str]) -> None:
         """A WorkerError where there has been no worker for long."""

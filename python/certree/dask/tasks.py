@@ -102,8 +102,12 @@ def results(
             wait_for_any(left, LOOK)
             done = [future for future in left if future.status != "pending"]
             for future in done:
+                try:
+                    found = _result(client, future)
+                except _DoneAgain:
+                    continue
                 left.remove(future)
-                yield future, _result(future)
+                yield future, found
             if done or workers_of(client):
                 alone_since = None
                 continue
@@ -149,12 +153,37 @@ def workers_of(client: Any) -> list[str]:
     )
 
 
-def _result(future: Any) -> Any:
+def _result(client: Any, future: Any) -> Any:
     if future.status == "cancelled":
         raise Lost("a Dask task was cancelled before it was done, or what it needed is gone")
     if future.status == "error":
         raise failure(future)
-    return future.result(timeout=NO_WORKERS)
+    return fetched(client, future)
+
+
+class _DoneAgain(Lost):
+    """The worker that held a result died, and another one does the task again."""
+
+
+def fetched(client: Any, future: Any, worker: str | None = None) -> Any:
+    """The result of a task that has ended; a ``Lost`` where the worker that held it died before,
+    so that the task waits again, or waits for ever if no other than ``worker`` may do it."""
+    from distributed import TimeoutError as Late
+
+    patience = LOOK
+    while True:
+        try:
+            return future.result(timeout=patience)
+        except Late:
+            is_gone = worker is not None and worker not in workers_of(client)
+            if future.status == "pending" or is_gone:
+                raise _DoneAgain(
+                    "a Dask worker died before the result of its task was fetched"
+                ) from None
+            # A large one takes longer.
+            patience *= 2
+            if patience > NO_WORKERS:
+                raise
 
 
 def failure(future: Any) -> BaseException:
