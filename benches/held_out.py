@@ -102,14 +102,14 @@ def main() -> None:
     options.add_argument("--only", help="comma-separated beginnings of ways, instead of all")
     given = options.parse_args()
     warnings.simplefilter("ignore")
-    ways: dict[str, Choose | None] = {
+    all_ways = {
         "certree best": certree(given.depth, given.folds, "best"),
         "certree 1se": certree(given.depth, given.folds, "1se"),
         "cart": cart(given.depth, given.folds),
         "pystreed": pystreed(given.depth, given.folds),
     }
     only = tuple((given.only or "").split(","))
-    ways = {name: way for name, way in ways.items() if way and name.startswith(only)}
+    ways = {name: way for name, way in all_ways.items() if way and name.startswith(only)}
     print(f"{'data':>18}" + "".join(f"{name:>16}{'s':>8}" for name in ways))
     signs: dict[str, list[str]] = {name: [] for name in ways}
     for path in sorted((given.folder / "binary").glob("*.parquet")):
@@ -120,7 +120,6 @@ def main() -> None:
         X = frame.drop("target", "split", strict=False).to_numpy()
         line, first = f"{path.stem:>18}", None
         for name, way in ways.items():
-            assert way is not None
             errors, seconds = errors_of(way, X, y)
             first = errors if first is None else first
             signs[name].append(sign(first, errors))

@@ -1,5 +1,5 @@
-"""What a choice of size is worth: the choice made anew on each part of the rows, and scored on the
-rest."""
+"""Nested cross-validation: a tree's size is chosen anew without each part of the rows, and the tree
+is scored on that part."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 from joblib import effective_n_jobs
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
-from certree import scorers
 from certree.fan_out import FanOut
 from certree.frontiers import Clock, check_time_limit
 from certree.rows import Rows, in_memory, take
 from certree.tree_frames import TreeFrame
-from certree.tuning import OptimalTreeCV, OutOfTime, one_warning, score
+from certree.tuning import (
+    OptimalTreeCV,
+    OutOfTime,
+    one_warning,
+    score,
+    scorer_of,
+    splits_of,
+    standard_error,
+)
 from certree.warned import warn
 
 
@@ -49,9 +54,7 @@ class Nested:
     def standard_error(self) -> float:
         """Of the mean over the parts; nan of a single one. Parts share most of their training rows,
         so that it is rather too small."""
-        if len(self.scores) < 2:
-            return math.nan
-        return float(np.std(self.scores, ddof=1) / math.sqrt(len(self.scores)))
+        return standard_error(self.scores)
 
     @property
     def optimism(self) -> float:
@@ -136,28 +139,29 @@ def nested(
         raise ValueError("the search has a client of its own: give it to nested(client=) instead")
     check_time_limit(time_limit)
     rows = Rows(in_memory(X), y, fit_params)
-    labels = rows.labels()
-    splitter = check_cv(cv, labels, classifier=is_classifier(search.estimator))
-    splits = list(splitter.split(np.zeros(rows.n), labels, groups))
+    splits = splits_of(rows, cv, search.estimator, groups)
     clock = Clock(time_limit, search.time_limit)
     fan_out = FanOut(rows, n_jobs, client)
     given = [
-        (search, split, None if groups is None else take(groups, split[0]), clock, place)
-        for split, place in zip(splits, _places(len(splits), n_jobs))
+        (search, split, None if groups is None else take(groups, split[0]), clock, rounds)
+        for split, rounds in zip(splits, _rounds(len(splits), n_jobs))
     ]
     with one_warning():
-        found = [each for each in fan_out.run(_chosen, given) if each is not None]
-    if not found:
+        ended = enumerate(fan_out.run(_chosen, given))
+        by_split = {place: each for place, each in ended if each is not None}
+    if not by_split:
         raise OutOfTime(
             f"time_limit={time_limit} was over before any part had its tree: raise it, or take "
             "fewer parts, folds or cuts"
         )
-    if len(found) < len(splits):
+    if len(by_split) < len(splits):
         warn(
-            f"the time limit was over after {len(found)} of {len(splits)} parts", ConvergenceWarning
+            f"the time limit was over after {len(by_split)} of {len(splits)} parts",
+            ConvergenceWarning,
         )
+    found = by_split.values()
     frame = {
-        "split": pl.Series([place for place, each in enumerate(found)], dtype=pl.Int64),
+        "split": pl.Series(list(by_split), dtype=pl.Int64),
         "rows": pl.Series([each.rows for each in found], dtype=pl.Int64),
         "depth": pl.Series([each.depth for each in found], dtype=pl.Int64),
         "leaves": pl.Series([each.tree.n_leaves for each in found], dtype=pl.Int64),
@@ -171,7 +175,7 @@ def nested(
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What was chosen without some rows, and its score on them."""
+    """The tree that was chosen without a part of the rows, and its score on that part."""
 
     rows: int
     depth: int
@@ -200,19 +204,16 @@ def _chosen(
         own._fit(data.X, data.y, groups, data.more)
     except OutOfTime:
         return None
-    scorer = scorers.objective
-    if own.scoring is not None:
-        scorer = check_scoring(own.best_estimator_, scoring=own.scoring)
     best = own.best_estimator_
     depth = own.path_.filter("chosen")["depth"].item()
-    worth = score(scorer, best, rows.data(test))
+    worth = score(scorer_of(best, own.scoring), best, rows.data(test))
     return _Chosen(len(test), depth, own.best_score_, worth, best.status_, best.tree_)
 
 
-def _places(n: int, n_jobs: int | None) -> Sequence[int]:
+def _rounds(n: int, n_jobs: int | None) -> Sequence[int]:
     """For each of n searches, how many follow one after the other from it on."""
     at_once = effective_n_jobs(n_jobs)
-    return [math.ceil((n - place) / at_once) for place in range(n)]
+    return [math.ceil((n - before) / at_once) for before in range(n)]
 
 
 def _range(values: Sequence[int]) -> str:

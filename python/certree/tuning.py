@@ -46,6 +46,13 @@ Choice = Literal["best", "1se"]
 COLUMNS = ("depth", "leaves", "loss", "penalty_from", "penalty_to", "status", "tree")
 
 
+def standard_error(scores: Sequence[float]) -> float:
+    """Of the mean of these scores; nan where there are fewer than two, or some is no number."""
+    if len(scores) < 2 or not math.isfinite(np.mean(scores)):
+        return math.nan
+    return float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
+
+
 @dataclass(frozen=True)
 class Size:
     """The best tree of at most this depth with so many leaves, and its scores by fold: those of
@@ -63,10 +70,7 @@ class Size:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean over the folds."""
-        if len(self.scores) < 2 or not math.isfinite(self.mean):
-            return math.nan
-        return float(np.std(self.scores, ddof=1) / math.sqrt(len(self.scores)))
+        return standard_error(self.scores)
 
 
 def path(
@@ -238,12 +242,8 @@ class OptimalTreeCV(Connected, MetaEstimatorMixin, BaseEstimator):
         depths = _depths(model, self.max_depths)
         X = in_memory(X)
         rows = Rows(X, y, fit_params)
-        labels = rows.labels()
-        splitter = check_cv(self.cv, labels, classifier=is_classifier(model))
-        splits = list(splitter.split(np.zeros(rows.n), labels, groups))
-        scorer = scorers.objective
-        if self.scoring is not None:
-            scorer = check_scoring(model, scoring=self.scoring)
+        splits = splits_of(rows, self.cv, model, groups)
+        scorer = scorer_of(model, self.scoring)
         clock = Clock(self.time_limit, model.time_limit)
         fan_out = FanOut(rows, self.n_jobs, self.client)
         found: list[Size] = []
@@ -453,6 +453,18 @@ def _scores_by_leaves(
     left_out = rows.data(test)
     known = {each.get_n_leaves(): score(scorer, each, left_out) for each in models}
     return [known[max(n for n in known if n <= size)] for size in sizes]
+
+
+def splits_of(rows: Rows, cv: Any, estimator: Any, groups: Any) -> list[tuple[Any, Any]]:
+    """The rows to choose on and those that are left out, for each part."""
+    labels = rows.labels()
+    splitter = check_cv(cv, labels, classifier=is_classifier(estimator))
+    return list(splitter.split(np.zeros(rows.n), labels, groups))
+
+
+def scorer_of(model: Any, scoring: Any) -> Any:
+    """By ``scoring``; without it minus the loss that the model minimises."""
+    return scorers.objective if scoring is None else check_scoring(model, scoring=scoring)
 
 
 def score(scorer: Any, model: Any, data: Data) -> float:

@@ -232,7 +232,8 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
     let size = if size > 0.0 { size } else { normalizer.nearest() };
-    // What all points pay may be larger by any factor, and is counted in the same units.
+    // Every tree pays `unavoidable`, which may exceed what trees differ by, by any factor. It is
+    // counted in the same units, so that they must not be finer than the largest offset holds.
     let finest = (MOST_OFFSET / unavoidable.nearest().abs()).log2().min(MOST_PLACES);
     let places = ((MAX_TOTAL / 4) as f64 / size).log2().min(finest).floor();
     if places < -1000.0 {

@@ -17,17 +17,18 @@
 
 use crate::cost::Cost;
 
-/// What is known of a part.
+/// What is known of the rows of one part.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// E: what its points cost at least.
+    /// E: the sum over its points of the least that each costs in any leaf.
     pub least: Cost,
-    /// What it costs at least by itself, penalties and all.
+    /// What the best tree for these rows alone costs at least, leaf penalties and all.
     pub lower: Cost,
 }
 
-/// What the parts cost together at least. `leaves` is the most that a tree may have, and `leaf_cost`
-/// its penalty for each; `rounding` may be lost wherever a leaf is divided.
+/// A lower bound on the best tree for rows that hold these parts. A tree may have up to `leaves`,
+/// each of which costs a penalty of `leaf_cost`. Dividing a leaf may raise its cost by up to
+/// `rounding`.
 pub fn at_least(
     parts: impl Iterator<Item = Part>,
     leaves: Cost,

@@ -128,19 +128,18 @@ impl Steps {
         let (few, most) = (few_cuts(problem), most_cuts(problem));
         // Without parts, there is little else to try.
         if few < most || is_whole(problem) {
-            steps.turns.add_first(Step::Sketch(few), Step::Sketch(few).share());
+            steps.add_first(Step::Sketch(few));
         }
         if !is_whole(problem) && is_shallow(problem) {
             // The best tree over some tens of cuts takes little time where depth is small.
-            let guessed = Step::Guessed(FIRST_GUESSED);
-            steps.turns.add_first(guessed, guessed.share());
+            steps.add_first(Step::Guessed(FIRST_GUESSED));
         }
         if steps.best.is_some() && !is_whole(problem) {
             // A tree that is known is repaired first.
-            steps.turns.add_first(Step::Repair(2), Step::Repair(2).share());
+            steps.add_first(Step::Repair(2));
         }
         if steps.best.is_none() && !is_whole(problem) && is_small(problem) {
-            steps.turns.add_first(Step::Greedy, Step::Greedy.share());
+            steps.add_first(Step::Greedy);
         }
         steps
     }
@@ -153,8 +152,8 @@ impl Steps {
             return steps;
         }
         let second = if is_shallow(&steps.problem) { Step::Best } else { Step::Repair(2) };
-        steps.turns.add_first(second, second.share());
-        steps.turns.add_first(Step::Greedy, Step::Greedy.share());
+        steps.add_first(second);
+        steps.add_first(Step::Greedy);
         steps
     }
 
@@ -176,16 +175,19 @@ impl Steps {
             steps.add(Step::Shallower(2));
             return steps;
         }
-        let all = [Step::Greedy, Step::Repair(2), Step::LookAhead, Step::Shallower(2), Step::Shake];
-        all.into_iter().for_each(|step| steps.add(step));
-        [Step::Guessed(FIRST_GUESSED), Step::Repair(3)]
-            .into_iter()
-            .for_each(|step| steps.add(step));
+        let (greedy, guessed) = (Step::Greedy, Step::Guessed(FIRST_GUESSED));
+        let first = [greedy, Step::Repair(2), Step::LookAhead, Step::Shallower(2), Step::Shake];
+        first.into_iter().chain([guessed, Step::Repair(3)]).for_each(|step| steps.add(step));
         steps
     }
 
     fn add(&mut self, step: Step) {
         self.turns.add(step, step.share());
+    }
+
+    /// Before all others, once.
+    fn add_first(&mut self, step: Step) {
+        self.turns.add_first(step, step.share());
     }
 
     pub fn take_best(&mut self) -> Option<(Plan, Cost)> {
@@ -279,7 +281,7 @@ impl Steps {
             Step::LookAhead => self.look_ahead(help),
             Step::Shallower(depth) => self.shallower(help, depth),
             Step::Sketch(most) => self.sketch(help, most),
-            Step::Best => self.pursue(help, step, |of| of.shape),
+            Step::Best => self.pursue(help, step, self.problem.shape),
             Step::Guessed(leaves) => {
                 let cuts = self.guessed(help, leaves);
                 self.over(help, &Cuts::Only(&cuts))
@@ -299,7 +301,7 @@ impl Steps {
         let is_first = self.best.is_none();
         let start = Instant::now();
         let goes_on = || if is_first { help.may_end(start) } else { help.is_within_run() };
-        let plan = greedy::grow(&Scorer::new(&self.problem), self.all(), room, &|| goes_on());
+        let plan = greedy::grow(&Scorer::new(&self.problem), self.all(), room, &goes_on);
         self.offer(help, plan);
         true
     }
@@ -322,20 +324,17 @@ impl Steps {
         }
         let reached = |&leaves: &u32| depth >= 31 || leaves < 1 << depth;
         let max_leaves = shape.max_leaves.filter(reached);
-        self.pursue(help, Step::Shallower(depth), |_| Shape {
-            max_depth: Some(depth),
-            max_leaves,
-            ..shape
-        })
+        let shape = Shape { max_depth: Some(depth), max_leaves, ..shape };
+        self.pursue(help, Step::Shallower(depth), shape)
     }
 
     /// Go on with the search for the best tree of this shape.
-    fn pursue(&mut self, help: Help, step: Step, shape: impl Fn(&Problem) -> Shape) -> bool {
+    fn pursue(&mut self, help: Help, step: Step, shape: Shape) -> bool {
         if step == Step::Best && help.left() < set_up(&self.problem) {
             return false;
         }
         let at = self.pursuits.iter().position(|(of, _)| *of == step).unwrap_or_else(|| {
-            let problem = Problem { shape: shape(&self.problem), ..self.problem.clone() };
+            let problem = Problem { shape, ..self.problem.clone() };
             self.pursuits.push((step, Pursuit::new(problem)));
             self.pursuits.len() - 1
         });

@@ -281,7 +281,7 @@ impl View {
     }
 
     /// How many costs an entry has.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.costs.len().checked_div(self.len).unwrap_or(0)
     }
 
@@ -415,7 +415,7 @@ impl View {
     ) -> Cost {
         by_column.clear();
         by_column.resize(self.columns.len(), 0);
-        let width = self.costs.len().checked_div(self.len).unwrap_or(0);
+        let width = self.width();
         let bit = |row: usize, column: usize| {
             (self.bits[row * self.stride + column / 64] >> (column % 64) & 1) as usize
         };

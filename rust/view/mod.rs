@@ -21,4 +21,4 @@ pub use offer::{Bans, Offer};
 pub use path_context::PathContext;
 pub use rank_view::{Axis, LeastRows, Missing, Part, RankNode, RankView};
 pub use seen_rows::SeenRows;
-pub use thirds::{SideOf, Thirds, Three};
+pub use thirds::{SideOf, Thirds, Three, other_sides};

@@ -7,7 +7,7 @@ impl View {
     /// The rows whose bits are set, and of the columns those that vary among them, into `out`. Keys
     /// are left out, because whoever has a mask knows the rows by it.
     pub fn subset(&self, rows: &[u64], level: Level, out: &mut View) {
-        let (stride, width) = (self.stride, self.costs.len().checked_div(self.len).unwrap_or(0));
+        let (stride, width) = (self.stride, self.width());
         let n_values = self.n_values();
         out.columns.clone_from(&self.columns);
         out.stride = stride;

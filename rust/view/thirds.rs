@@ -27,6 +27,12 @@ impl Thirds {
     /// Of questions, each a feature and its cut. One that splits all points as another question
     /// does is not among them, and nor are its thirds.
     pub(super) fn of(features: &Features, questions: &[(FeatureId, u32)]) -> Thirds {
+        let has_missing = |feature: &Feature| {
+            matches!(feature.order, Order::MissingLowest(_) | Order::IsOrMissing(_))
+        };
+        if !features.iter().any(has_missing) {
+            return Thirds::default();
+        }
         let place = |(place, &cut): (usize, &(FeatureId, u32))| (cut, place as u32);
         let known: HashMap<(FeatureId, u32), u32> =
             questions.iter().enumerate().map(place).collect();
@@ -66,6 +72,14 @@ impl Thirds {
         known.into_iter().flatten().map(|&index| &self.all[index as usize])
     }
 
+    /// The two sides that a side of a question holds, for each of the thirds in which it does.
+    pub fn held_by(&self, (question, side): SideOf) -> impl Iterator<Item = [SideOf; 2]> {
+        self.of_question(question).filter_map(move |three| {
+            let own = three.iter().position(|&(other, _)| other == question)?;
+            (three[own].1 != side).then(|| other_sides(three, own))
+        })
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let lists = self.of_question.iter().map(|list| list.capacity() * size_of::<u32>());
@@ -73,6 +87,11 @@ impl Thirds {
             + self.of_question.capacity() * size_of::<Vec<u32>>()
             + lists.sum::<usize>()
     }
+}
+
+/// The sides beside that at a place.
+pub fn other_sides(three: &Three, place: usize) -> [SideOf; 2] {
+    [1, 2].map(|next| three[(place + next) % 3])
 }
 
 /// Calls `each` with the thirds of a column, by the place of a feature among those of the column, cut

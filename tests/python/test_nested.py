@@ -149,6 +149,24 @@ def test_a_time_limit_that_ends_after_some_parts(monkeypatch):
     assert [limit / seen[3] for limit in seen] == pytest.approx([1 / 4, 1 / 3, 1 / 2, 1], rel=0.2)
 
 
+def test_parts_keep_their_numbers_where_one_before_them_had_no_time(monkeypatch):
+    from certree import nested_folds
+    from certree.tuning import OutOfTime
+
+    fit, seen = OptimalTreeCV._fit, []
+
+    def all_but_the_second(self, *args):
+        seen.append(self)
+        if len(seen) == 2:
+            raise OutOfTime("over")
+        return fit(self, *args)
+
+    monkeypatch.setattr(nested_folds.OptimalTreeCV, "_fit", all_but_the_second)
+    with pytest.warns(ConvergenceWarning, match="after 3 of 4 parts"):
+        found = nested(classifier(), X, Y, cv=4)
+    assert found.splits["split"].to_list() == [0, 2, 3]
+
+
 def test_the_limit_of_the_search_itself_is_kept():
     found = nested(classifier(time_limit=3600), X, Y, cv=2)
     assert len(found.scores) == 2

@@ -10,7 +10,7 @@ use super::proved::Proved;
 use crate::bounds::Bound;
 use crate::bounds::parts::{Part, at_least};
 use crate::cost::Cost;
-use crate::view::{SideOf, Three};
+use crate::view::{SideOf, Three, other_sides};
 
 impl Rules {
     /// Whether sides are bounded by their parts in a node with this budget.
@@ -35,11 +35,16 @@ struct Known {
 }
 
 impl<N: Bounded> Alternatives<N> {
+    /// Where a question stands, if it does. Where depth is limited, each does once, in order.
+    fn place_of(&self, question: u32) -> Option<usize> {
+        self.list.binary_search_by_key(&question, |other| other.question).ok()
+    }
+
     /// What is known of a side, whose split need not be listed.
     fn known(&self, frame: &Frame, rules: &Rules, (question, side): SideOf) -> Known {
         let column = frame.find(question);
         let least = column.map_or(0, |column| rules.least(&frame.look.sides[column][side]));
-        let place = self.list.binary_search_by_key(&question, |other| other.question).ok();
+        let place = self.place_of(question);
         match place.map(|place| &self.list[place]) {
             Some(split) => Known {
                 place,
@@ -48,11 +53,6 @@ impl<N: Bounded> Alternatives<N> {
             },
             None => Known { place, part: Part { least, lower: least }, upper: Cost::MAX },
         }
-    }
-
-    /// What is known of the two sides that a third question's other side holds.
-    fn others(&self, frame: &Frame, rules: &Rules, three: &Three, third: usize) -> [Known; 2] {
-        [1, 2].map(|next| self.known(frame, rules, three[(third + next) % 3]))
     }
 
     /// Raise each side of three splits that holds the other two. Returns how many splits that closes,
@@ -68,10 +68,9 @@ impl<N: Bounded> Alternatives<N> {
         let child = budget.child(UNLIMITED);
         let mut closed = 0;
         for (third, &(question, side)) in three.iter().enumerate() {
-            let own = self.list.binary_search_by_key(&question, |other| other.question);
-            let Ok(place) = own else { continue };
-            let others = self.others(frame, rules, three, third);
-            let lower = rules.together(others.iter().map(|known| known.part), child);
+            let Some(place) = self.place_of(question) else { continue };
+            let parts = other_sides(three, third).map(|side| self.known(frame, rules, side).part);
+            let lower = rules.together(parts.into_iter(), child);
             closed += u64::from(self.list[place].closes(1 - side, lower, upper));
         }
         closed
@@ -79,37 +78,32 @@ impl<N: Bounded> Alternatives<N> {
 
     /// The work on a side that holds two others may be less on these: they are smaller, and wanted
     /// for their own splits too. That is of use only if they can raise the side to its target.
-    fn through_parts<'t>(
+    fn through_parts(
         &self,
         frame: &Frame,
         rules: &Rules,
-        threes: impl Iterator<Item = &'t Three>,
+        held: impl Iterator<Item = [SideOf; 2]>,
         pick: &Pick<N>,
     ) -> Option<Pick<N>> {
         let mut best: Option<(Cost, [Known; 2], [SideOf; 2])> = None;
-        for three in threes {
-            let own = three.iter().position(|&(question, _)| question == pick.question)?;
-            if three[own].1 == pick.side {
+        for sides in held {
+            let both = sides.map(|side| self.known(frame, rules, side));
+            if both.iter().any(|known| known.place.is_none()) {
                 continue;
             }
-            let others = self.others(frame, rules, three, own);
-            if others.iter().any(|known| known.place.is_none()) {
-                continue;
-            }
-            let most = others.iter().map(|known| Part { lower: known.upper, ..known.part });
+            let most = both.iter().map(|known| Part { lower: known.upper, ..known.part });
             if rules.together(most, pick.budget) < pick.target {
                 continue;
             }
-            let lower = rules.together(others.iter().map(|known| known.part), pick.budget);
-            if lower < pick.target && best.as_ref().is_none_or(|(least, ..)| lower > *least) {
-                let sides = [1, 2].map(|next| three[(own + next) % 3]);
-                best = Some((lower, others, sides));
+            let lower = rules.together(both.iter().map(|known| known.part), pick.budget);
+            if lower < pick.target && best.as_ref().is_none_or(|(most, ..)| lower > *most) {
+                best = Some((lower, both, sides));
             }
         }
-        let (lower, others, sides) = best?;
+        let (lower, both, sides) = best?;
         let gap = |known: &Known| known.upper - known.part.lower;
-        let first = usize::from(gap(&others[1]) > gap(&others[0]));
-        let (known, (question, side)) = (others[first], sides[first]);
+        let first = usize::from(gap(&both[1]) > gap(&both[0]));
+        let (known, (question, side)) = (both[first], sides[first]);
         if gap(&known) == 0 {
             return None;
         }
@@ -158,7 +152,7 @@ impl Worker<'_, '_> {
     /// Rather work on the parts of a side, where that may be enough.
     pub(super) fn through_parts(
         &self,
-        all: &mut Alternatives<Node>,
+        all: &Alternatives<Node>,
         frame: &Frame,
         budget: Budget,
         next: Next<Node>,
@@ -168,8 +162,8 @@ impl Worker<'_, '_> {
         if !rules.bounds_by_parts(budget) {
             return Next::Work(pick);
         }
-        let threes = self.shared.bits.thirds.of_question(pick.question);
-        let part = all.through_parts(frame, rules, threes, &pick);
+        let held = self.shared.bits.thirds.held_by((pick.question, pick.side));
+        let part = all.through_parts(frame, rules, held, &pick);
         Next::Work(part.unwrap_or(pick))
     }
 
@@ -203,11 +197,8 @@ impl Worker<'_, '_> {
             return;
         }
         let question = parent.view.columns[column];
-        for three in self.shared.bits.thirds.of_question(question) {
-            let own = three.iter().position(|&(other, _)| other == question);
-            let Some(own) = own.filter(|&own| three[own].1 != side) else { continue };
-            let proved = [1, 2].map(|next| {
-                let (question, side) = three[(own + next) % 3];
+        for sides in self.shared.bits.thirds.held_by((question, side)) {
+            let proved = sides.map(|(question, side)| {
                 let column = parent.find(question)?;
                 let is = |s: &&Proved| (s.column, s.side, s.budget) == (column, side, budget);
                 parent.siblings.iter().find(is)
