@@ -12,8 +12,9 @@ pub fn grow(problem: &Problem, plan: Plan) -> Result<Tree> {
     let (columns, features) = (&problem.columns, &problem.features);
     let (points, task) = (&problem.points, problem.task.as_ref());
     let units = problem.scale.units;
-    let tree =
-        on_deep_stack(plan, |plan| Tree::grow(&plan, columns, features, points, task, units))?;
+    let tree = on_deep_stack(problem.longest_path(), plan, |plan| {
+        Tree::grow(&plan, columns, features, points, task, units)
+    })?;
     debug_assert!(adds_up(&tree), "both sides of a split have its rows together");
     Ok(tree)
 }

@@ -92,7 +92,7 @@ pub fn solve(problem: &Problem, regrets: &[f64], run: &Run) -> Result<(Answer, I
         run.absorb(&part);
         let solved = found.lower == found.upper;
         let claimed = found.upper;
-        let (plan, [upper, guessed]) = on_deep_stack(found.plan, |plan| {
+        let (plan, [upper, guessed]) = on_deep_stack(problem.longest_path(), found.plan, |plan| {
             let points = (0..problem.points.len() as u32).collect();
             cut_back(problem, &guess.problem, &plan, points)
         })?;

@@ -242,6 +242,13 @@ impl Problem {
         Problem { shape, ..self.clone() }
     }
 
+    /// The most nodes that a path may have, because each split takes a point away at least.
+    pub fn longest_path(&self) -> usize {
+        let Shape { max_depth, max_leaves, min_leaf_rows: _ } = self.shape;
+        let levels = max_depth.unwrap_or(u32::MAX).min(max_leaves.unwrap_or(u32::MAX));
+        (levels as usize).min(self.points.len().saturating_sub(1)) + 1
+    }
+
     /// What all points cost as one leaf.
     pub fn as_one_leaf(&self) -> Cost {
         self.task.leaf(&self.stats(0..self.points.len())).cost + self.leaf_cost

@@ -47,8 +47,8 @@ pub struct Beside {
 
 impl Beside {
     /// From now on, look for trees of the problem that cost less than `cutoff`, beside the run's
-    /// search of it. `known`: a tree that costs so much. `None` where a search needs no help, and where memory is limited, because what
-    /// is looked for beside it is not counted.
+    /// search of it. `known`: a tree that costs so much. `None` where a search needs no help, and
+    /// where memory is limited, because what is looked for beside it is not counted.
     pub fn begin(
         problem: &Problem,
         route: Route,

@@ -11,7 +11,7 @@ use crate::tree::{Plan, Tree, planned};
 /// cuts of the problem are left out, and where parts can be judged by themselves also what is too
 /// deep, has too few rows, or does not pay.
 pub fn fitted_plan(problem: &Problem, tree: &Tree) -> Result<Plan> {
-    on_deep_stack(tree, |tree| {
+    on_deep_stack(tree.nodes.len(), tree, |tree| {
         let plan = planned(tree, &problem.columns, &problem.features);
         if is_whole(problem) {
             return plan;

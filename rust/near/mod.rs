@@ -96,7 +96,8 @@ impl Near {
                  near the best: set max_depth, max_leaf_nodes or leaf_penalty",
             ));
         }
-        let graph = on_deep_stack((), |()| build::build(problem, wanted, run))??;
+        let graph =
+            on_deep_stack(problem.longest_path(), (), |()| build::build(problem, wanted, run))??;
         Ok(Near { problem: problem.clone(), graph, wanted })
     }
 

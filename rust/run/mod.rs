@@ -16,4 +16,4 @@ pub use limits::{Limits, Status};
 pub use pace::Pace;
 pub use progress::{Moment, Progress, Work};
 pub use state::{Aside, Pulse, Run};
-pub use threads::{on_deep_stack, on_threads};
+pub use threads::{here, on_deep_stack, on_threads};

@@ -13,13 +13,28 @@ const STACK: usize = 256 << 20;
 /// How long the watcher sleeps at most.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Run `work` on a stack that is deep enough for any tree, because plans are walked, and dropped,
-/// by recursion.
-pub fn on_deep_stack<I: Send, T: Send>(input: I, work: impl Fn(I) -> T + Sync) -> Result<T> {
+/// Paths of so many nodes fit on any stack.
+const SHALLOW: usize = 64;
+
+/// Run `work` on a stack that is deep enough for any tree whose paths have so many nodes at most,
+/// because plans are walked, and dropped, by recursion.
+pub fn on_deep_stack<I: Send, T: Send>(
+    longest_path: usize,
+    input: I,
+    work: impl Fn(I) -> T + Sync,
+) -> Result<T> {
     let input = Mutex::new(Some(input));
     let take = || lock(&input).take();
+    if longest_path <= SHALLOW {
+        return Ok(here(|| take().map(&work))?.expect("this is the one that takes the input"));
+    }
     let mut results = on_threads(1, || take().map(&work), || {}, || {})?;
     Ok(results.pop().flatten().expect("one thread takes the one input"))
+}
+
+/// Run `work` on this thread. A panic in it is an error here.
+pub fn here<T>(work: impl Fn() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Error::panicked(panic.as_ref()))
 }
 
 /// Run `work` on `n` threads, or as many as the system gives, and `watch` now and then on this one
@@ -122,6 +137,15 @@ mod tests {
         let mut results = results.unwrap();
         results.sort_unstable();
         assert_eq!(results, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn paths_that_are_short_need_no_thread() {
+        let thread = |path| on_deep_stack(path, (), |()| std::thread::current().id()).unwrap();
+        assert_eq!(thread(SHALLOW), std::thread::current().id());
+        assert_ne!(thread(SHALLOW + 1), std::thread::current().id());
+        let error = on_deep_stack(1, 7, |input| panic!("out of {input}")).map(|(): ()| ());
+        assert!(error.unwrap_err().to_string().contains("the search failed: out of 7"));
     }
 
     #[test]

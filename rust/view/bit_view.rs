@@ -90,6 +90,15 @@ pub struct View {
 }
 
 impl BitView {
+    /// Nanoseconds, about, of a look at all trees of depth two: pairs of questions, and 64 rows of
+    /// each that are counted at once, or rows one by one that are summed.
+    pub fn nanoseconds_of_a_look(&self) -> f64 {
+        let pairs = (self.root.columns.len() as f64).powi(2);
+        let rows = self.root.len() as f64;
+        let counted = if self.width == 0 { rows / 64.0 } else { rows * self.width as f64 };
+        pairs * (16.0 + counted)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.root.bytes()

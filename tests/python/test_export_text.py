@@ -5,7 +5,7 @@ import pytest
 from trees import AGE, check_golden, every_type, gallery, patients, random_tree
 
 from certree import _core
-from certree.export.node_words import percent
+from certree.node_words import percent
 from certree.tree import Tree
 
 

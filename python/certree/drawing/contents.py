@@ -15,8 +15,8 @@ import numpy as np
 
 from certree.conditions import brief, plain
 from certree.drawing.measure import width_of
-from certree.export.node_words import answer_text, mean_texts, percent, rows_text, value_texts
-from certree.export.variances import variances
+from certree.node_words import answer_text, mean_texts, percent, rows_text, value_texts
+from certree.variances import variances
 from certree.schema import NUMBERS, Task
 
 if TYPE_CHECKING:

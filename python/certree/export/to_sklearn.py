@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from certree.conditions import plain
 from certree.export.encode import Feature, features, place
-from certree.export.variances import variances
+from certree.variances import variances
 from certree.ingest import Slot
 from certree.scalars import shown
 from certree.schema import NUMBERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.conditions import plain
-from certree.export.node_words import answer_text, mean_texts, rows_text, value_texts
+from certree.node_words import answer_text, mean_texts, rows_text, value_texts
 from certree.schema import NUMBERS
 
 if TYPE_CHECKING:

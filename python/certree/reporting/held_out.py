@@ -14,7 +14,7 @@ from certree import ingest
 from certree.conditions import plain
 from certree.drawing import charts
 from certree.evaluation import Answered, Labelled, by_label, concordance, labelled, numbers
-from certree.export.node_words import answer_text, rows_text
+from certree.node_words import answer_text, rows_text
 from certree.measures import RESAMPLES, Estimate, Floats, wilson
 from certree.reporting.page import paragraph, table
 from certree.schema import NUMBERS

@@ -15,7 +15,7 @@ from certree.conditions import plain
 from certree.drawing import charts
 from certree.drawing.svg import text
 from certree.export.to_sql import rule_sql
-from certree.export.node_words import answer_text, percent, rows_text, value_texts
+from certree.node_words import answer_text, percent, rows_text, value_texts
 from certree.reporting.page import code, paragraph, table
 from certree.measures import wilson
 from certree.schema import NUMBERS, Column

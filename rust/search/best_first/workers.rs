@@ -155,11 +155,15 @@ fn search(
             shared.root.upper() + bits.unavoidable_cost,
         );
     };
+    let is_small = threads == 1 && workers::is_small(problem, bits.nanoseconds_of_a_look());
     keep_time_to_write_down(&bits, Budget::of(&problem.shape), run, || make(true));
     if run.limits().all_sizes && threads == 1 {
-        workers::work(run, 1, || make(false).bound_all_sizes(), report)?;
+        workers::work_alone(run, is_small, || make(false).bound_all_sizes(), report)?;
     }
-    workers::work(run, threads, || make(false).work(), report)?;
+    match threads {
+        1 => workers::work_alone(run, is_small, || make(false).work(), report)?,
+        _ => workers::work(run, threads, || make(false).work(), report).map(drop)?,
+    }
     if !shared.root.solved() {
         // Unless something else stopped them, all workers have retired.
         run.stop(Status::MemoryLimit);
@@ -170,9 +174,8 @@ fn search(
         report();
         grace.check();
     };
-    let mut plans = workers::work(run, 1, || make(true).extract(), watch)?;
+    let (plan, upper) = workers::work_alone(run, is_small, || make(true).extract(), watch)?;
     run.keep_back(Duration::ZERO);
-    let (plan, upper) = plans.pop().expect("one thread gives one plan");
     // While bounds moved, the plan may have become better than the root knew.
     let lower = shared.root.lower().min(upper);
     // The next part comes soon.

@@ -33,6 +33,9 @@ use descend::{Shared, Worker};
 use memo::Memo;
 use open_intervals::OpenIntervals;
 
+/// What a look takes, about, for each row and pair of columns.
+const NANOSECONDS_OF_A_ROW: f64 = 10.0;
+
 /// Whether this search can take the problem. Its kernels choose labels or means, and know of no
 /// feature costs, which bounds of neighbouring cuts would not survive. Something must limit depth.
 pub fn applies(problem: &Problem) -> bool {
@@ -201,11 +204,16 @@ fn with<K: RankKernel>(
             (shared.lower.load(Ordering::Relaxed), shared.upper.load(Ordering::Relaxed));
         run.report(lower + base, upper + base);
     };
-    let mut known: Vec<Option<Found>> = workers::work(run, threads, work, report)?;
+    let pairs = (view.root.axes.len() as f64).powi(2);
+    let look = pairs * view.root.len() as f64 * NANOSECONDS_OF_A_ROW;
+    let known: Option<Found> = match threads {
+        1 => workers::work_alone(run, workers::is_small(problem, look), work, report)?,
+        _ => workers::work(run, threads, work, report)?.pop().flatten(),
+    };
     let Shared { root, memo, .. } = shared;
     let mut open_intervals = unlocked(root).map(Counted::into_inner);
     let memo = unlocked(memo).into_inner();
-    let found = match (&mut open_intervals, known.pop().flatten()) {
+    let found = match (&mut open_intervals, known) {
         (Some(open_intervals), _) => {
             let closed = open_intervals.take_closed(open_intervals.upper);
             run.add_decided(Bound::NeighbouringCuts, closed);
