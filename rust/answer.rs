@@ -1,6 +1,6 @@
 //! From a problem to an answer: decide its route, search, check what the search says.
 //!
-//! Reading order: [`solve`] → [`Route`](crate::route::Route) (which search it is) → [`Answer`] →
+//! Reading order: [`solve`] → [`Route`] (which search it is) → [`Answer`] →
 //! [`Incumbent`] (how a search goes on later) → [`exactly`] (the objective in the caller's own
 //! numbers).
 

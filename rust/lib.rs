@@ -36,56 +36,51 @@
 
 // Lanes of several arrays are walked together: an index says so plainly.
 #![allow(clippy::needless_range_loop)]
+// A module tells in which order its files are read, and those who read them have them.
+#![allow(rustdoc::private_intra_doc_links)]
 
 #[doc = include_str!("../docs/own-task.md")]
 pub mod own_task {}
 
-pub mod error;
-pub mod ids;
-
-pub mod bits;
+pub mod answer;
+pub mod check;
+pub mod confusion;
+pub mod context;
 pub mod cost;
-pub mod exact;
+pub mod data;
+pub mod error;
+pub mod guess;
+pub mod ids;
+pub mod metric;
+pub mod near;
+pub mod pareto;
+pub mod posed;
+pub mod problem;
+pub mod proof;
+pub mod route;
 pub mod run;
 pub mod serial;
-
-pub mod data;
 pub mod task;
 pub mod tree;
 
-pub mod context;
-
-pub mod problem;
-
-pub mod view;
-
+// Within. They are public for the tests and benches of this repository, which are crates of their
+// own, and for nobody else: names here may change with any version.
+#[doc(hidden)]
+pub mod bits;
+#[doc(hidden)]
 pub mod bounds;
-
-pub mod kernel;
-
-pub mod search;
-
-pub mod check;
+#[doc(hidden)]
+pub mod exact;
+#[doc(hidden)]
 pub mod finish;
-pub mod route;
-
+#[doc(hidden)]
 pub mod improve;
-
-pub mod answer;
-
-pub mod guess;
-
-pub mod pareto;
-
-pub mod metric;
-
-pub mod confusion;
-
-pub mod near;
-
-pub mod proof;
-
-pub mod posed;
+#[doc(hidden)]
+pub mod kernel;
+#[doc(hidden)]
+pub mod search;
+#[doc(hidden)]
+pub mod view;
 
 #[cfg(feature = "python")]
 mod python;
