@@ -108,6 +108,8 @@ def read(given: Any, columns: Sequence[Column]) -> FeatureCosts | None:
                 raise ValueError(f"feature_costs names the column {name!r} twice")
             test_of[names.index(name)] = len(tests)
         tests.append(_read_one(key, value))
+    if all(test.cost == 0 for test in tests):
+        return None
     return FeatureCosts(tuple(tests), tuple(test_of))
 
 

@@ -134,6 +134,7 @@ def test_free_columns_change_nothing():
         again = clone(free).set_params(feature_costs=costs).fit(X, y)
         assert again.objective_ == free.objective_ and again.tree_.to_text() == free.tree_.to_text()
         assert not again.feature_costs_paid(X).any()
+        assert "feature costs" not in str(again.certificate_)
 
 
 def test_limits_threads_and_containers():
