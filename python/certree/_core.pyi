@@ -41,6 +41,7 @@ __all__ = [
     "export_instance",
     "near_optimal",
     "prove",
+    "shortest_decimals",
     "solve",
     "sum_by_point",
     "whole_front",
@@ -469,6 +470,9 @@ def whole_front(
 def count_rows(
     nodes: NDArray[np.uint32], n_nodes: int, kept: NDArray[np.bool_] | None = None
 ) -> list[int]: ...
+def shortest_decimals(
+    low: NDArray[np.float64], high: NDArray[np.float64], middle: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
 def sum_by_point(
     point_of: NDArray[np.uint32],
     n_points: int,

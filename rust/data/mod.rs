@@ -2,6 +2,7 @@
 
 mod codes;
 mod columns;
+mod decimals;
 mod features;
 mod group;
 mod merge;
@@ -14,6 +15,7 @@ mod sums;
 
 pub use codes::Codes;
 pub use columns::{Column, ColumnKind, Threshold, right_sets};
+pub use decimals::shortest;
 pub use features::{Feature, Features, Order};
 pub use group::{Digit, Grouped, Located, group, locate};
 pub use merge::merge;

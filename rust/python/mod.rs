@@ -69,6 +69,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(near::near_optimal, module)?)?;
     module.add_class::<near::PyNear>()?;
     module.add_class::<near::PyListing>()?;
+    module.add_function(wrap_pyfunction!(table::shortest_decimals, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;
     let combinations = PyDict::new(module.py());

@@ -282,6 +282,23 @@ pub(super) fn sum_by_point<'py>(
     PyArray1::from_vec(py, sums).reshape([n_points, width])
 }
 
+/// By pair of neighbours the decimal of fewest digits strictly between, nearest to the midpoint; the
+/// midpoint where there is none.
+#[pyfunction]
+pub(super) fn shortest_decimals<'py>(
+    py: Python<'py>,
+    low: PyReadonlyArray1<'py, f64>,
+    high: PyReadonlyArray1<'py, f64>,
+    middle: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (low, high, middle) = (low.as_slice()?, high.as_slice()?, middle.as_slice()?);
+    if low.len() != middle.len() || high.len() != middle.len() {
+        return Err(PyValueError::new_err("there are not as many neighbours as midpoints"));
+    }
+    let shorten = |i: usize| crate::data::shortest(low[i], high[i], middle[i]);
+    Ok(PyArray1::from_vec(py, py.detach(|| (0..middle.len()).map(shorten).collect())))
+}
+
 fn code_slices<'a>(
     codes: &'a [Option<PyReadonlyArray1<'_, u32>>],
 ) -> PyResult<Vec<Option<&'a [u32]>>> {

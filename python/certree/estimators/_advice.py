@@ -90,7 +90,7 @@ def _is_name(cuts: ingest.Cuts, least: float) -> bool:
     places = np.asarray(cuts.places, dtype=np.float64)
     # Halves, because a distance may be more than the largest float.
     half = places.max() / 2 - places.min() / 2
-    return bool((places % 1 == 0).all()) and half < NUMBERED / 2 * len(places)
+    return bool((places == np.rint(places)).all()) and half < NUMBERED / 2 * len(places)
 
 
 def _identifiers(posed: Posed) -> list[str]:

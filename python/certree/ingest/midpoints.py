@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from certree import _core
 from certree.ingest import shortest
 from certree.schema import TIMED, Column
 
@@ -85,7 +86,7 @@ def _floats(low: np.ndarray, high: np.ndarray, exact: bool) -> np.ndarray:
     if exact:
         return _float_midpoints(low, high).astype(np.float64, copy=False)
     low, high = low.astype(np.float64, copy=False), high.astype(np.float64, copy=False)
-    return shortest.decimals(low, high, _float_midpoints(low, high))
+    return _core.shortest_decimals(low, high, _float_midpoints(low, high))
 
 
 def _float_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Thresholds that one can say aloud: of all that send the training rows the same way, those of
+"""Thresholds that one can say aloud: of all that send the training rows the same way, integers of
 fewest digits, and of dates, durations and times those at the coarsest unit. Of several, the one
-nearest to the midpoint.
+nearest to the midpoint. Floats are the core's (``_core.shortest_decimals``).
 
 The range that a threshold may lie in has the midpoint as its centre. So if any number of d digits
 lies in it, the one nearest to the midpoint does; and a number of d digits is one of d + 1, too.
@@ -12,16 +12,6 @@ import numpy as np
 import polars as pl
 
 from certree.moments import TICKS, time_unit, time_zone
-
-#: So many digits tell all floats apart.
-MOST_DIGITS = 17
-
-#: Powers of ten up to here are floats, and so are whole numbers of so many digits: their products
-#: and quotients are rounded once, so that they are the floats nearest to the decimals.
-EXACT_POWER, EXACT_DIGITS = 22, 15
-
-#: Pairs of neighbours that are worked on together: few enough to stay close by.
-BATCH = 1 << 14
 
 #: By unit of ticks, from coarse to fine, as polars writes them.
 _CLOCK = ("1y", "1mo", "1d", "1h", "1m", "1s")
@@ -37,65 +27,6 @@ PARTS_OF_DAY = (1, 24, 1_440, 86_400, 86_400_000, 86_400_000_000)
 
 #: Between these years there are dates in every unit of ticks.
 YEARS = (1700, 2200)
-
-
-def decimals(low: np.ndarray, high: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    """The decimal of fewest digits strictly between two floats, by pair; the lower float where no
-    float lies between. ``middle`` is the midpoint."""
-    found = middle.copy()
-    for start in range(0, len(found), BATCH):
-        part = slice(start, start + BATCH)
-        _shorten(low[part], high[part], found[part])
-    return found
-
-
-def _shorten(low: np.ndarray, high: np.ndarray, found: np.ndarray) -> None:
-    """Put the shortest decimals in the place of the midpoints ``found``."""
-    # Zero has no digits at all.
-    open_ = np.flatnonzero((low < found) & (found != 0) & np.isfinite(high))
-    middle, low, high = found[open_], low[open_], high[open_]
-    with np.errstate(divide="ignore", over="ignore"):
-        size = np.floor(np.log10(np.abs(middle)))
-        # Steps of a power of ten below the width meet the range.
-        enough = size + 1 - np.floor(np.log10(high - low))
-    digits = np.clip(enough, 1, MOST_DIGITS)
-    fits = np.zeros(len(middle), dtype=bool)
-    best = middle.copy()
-    # Most need as many digits as that or one less.
-    for step in (-1, 1):
-        turn = np.arange(len(middle)) if step < 0 else np.flatnonzero(~fits)
-        digits_now = digits[turn] - (step < 0)
-        while len(turn):
-            short, exact = _rounded(middle[turn], size[turn], digits_now)
-            good = exact & (low[turn] < short) & (short < high[turn])
-            best[turn[good]] = short[good]
-            fits[turn[good]] = True
-            go_on = (good & (digits_now > 1)) if step < 0 else (exact & ~good)
-            turn, digits_now = turn[go_on], digits_now[go_on] + step
-    for index in np.flatnonzero(~fits):
-        best[index] = _slowly(float(low[index]), float(high[index]), float(middle[index]))
-    found[open_] = best
-
-
-def _rounded(
-    middle: np.ndarray, size: np.ndarray, digits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of so many digits next to others, whose leading digits stand at 10^size; and for
-    which of them that is exact."""
-    power = digits - 1 - size
-    exact = (digits >= 1) & (digits <= EXACT_DIGITS) & (np.abs(power) <= EXACT_POWER)
-    tens = 10.0 ** np.where(exact, np.abs(power), 0)
-    up = np.rint(middle * tens) / tens
-    down = np.rint(middle / tens) * tens
-    return np.where(power > 0, up, down), exact
-
-
-def _slowly(low: float, high: float, middle: float) -> float:
-    for digits in range(MOST_DIGITS):
-        short = float(f"{middle:.{digits}e}")
-        if low < short < high:
-            return short
-    return middle
 
 
 def whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
