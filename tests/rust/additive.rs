@@ -164,11 +164,14 @@ fn agrees(
                 format!("{options:?}: {} to {}, not {}", found.lower, found.upper, oracle.upper)
             })?;
         }
-        for blocks in [None, Some(2), Some(3)] {
+        for (blocks, room_for_pairs) in
+            [(None, None), (Some(2), None), (Some(2), Some(0)), (Some(3), Some(1 << 12))]
+        {
             // Deeper trees take this search long on columns of few cuts, which are not given to it.
             let shallow = case.shape.max_depth.is_some_and(|depth| depth <= 4);
             if shallow && intervals::applies(&problem) {
-                let options = intervals::Options { blocks, ..intervals::Options::default() };
+                let options =
+                    intervals::Options { blocks, room_for_pairs, ..intervals::Options::default() };
                 let found =
                     intervals::solve(&problem, &run(), &options).map_err(|e| e.to_string())?;
                 ensure((found.lower, found.upper) == (oracle.upper, oracle.upper), || {

@@ -17,6 +17,9 @@ pub trait WithKernel {
     /// Asked before the kernel is made: an error if there is no room for these rows.
     fn prepare(&mut self, rows: &RankRows) -> Result<()>;
 
+    /// Bytes that a subproblem may take for what it knows by pair of axes.
+    fn room_for_pairs(&self) -> usize;
+
     fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<Self::Output>;
 }
 
@@ -42,12 +45,14 @@ pub fn with_kernel<W: WithKernel>(
     if let Structure::Squares(squares) = task.structure() {
         let rows = points_as_rows(task);
         work.prepare(&rows)?;
-        return work.run(rows, &SquaresKernel::new(squares, leaf_cost, blocks));
+        let kernel = SquaresKernel::new(squares, leaf_cost, blocks, work.room_for_pairs());
+        return work.run(rows, &kernel);
     }
     if let Structure::Sums | Structure::Counts = task.structure() {
         let rows = points_as_rows(task);
         work.prepare(&rows)?;
-        return work.run(rows, &SumsKernel::new(task, leaf_cost, blocks));
+        let kernel = SumsKernel::new(task, leaf_cost, blocks, work.room_for_pairs());
+        return work.run(rows, &kernel);
     }
     let labelled: &dyn Labelled = problem.labelled().expect("a task that has a kernel");
     let Shape { max_depth: _, max_leaves, min_leaf_rows } = problem.shape;

@@ -9,6 +9,7 @@ mod choice;
 mod interval_bound;
 mod labels;
 mod open_cuts;
+mod pair_room;
 mod rank_kernel;
 mod squares;
 mod stumps;

@@ -21,7 +21,7 @@ pub struct OpenCuts {
     /// behind it.
     ends: [Vec<Vec<Cost>>; 2],
     /// By side: bounds on the stump along axis g beside boundary j of axis f, at (f·p + g)·width +
-    /// j.
+    /// j. None where they are not kept.
     by: [Vec<Cost>; 2],
     /// Axes: p.
     n_axes: usize,
@@ -100,14 +100,15 @@ impl OpenCuts {
         decided
     }
 
-    /// Forget what was known beside boundaries.
-    pub fn forget(&mut self, grid: &Grid) {
+    /// Forget what was known beside boundaries. `keeps`: whether what is known by pair of axes is
+    /// kept from now on.
+    pub fn forget(&mut self, grid: &Grid, keeps: bool) {
         let p = grid.axes.len();
         self.n_axes = p;
         self.width = grid.axes.iter().map(|axis| axis.n() + 1).max().unwrap_or(1);
         for side in 0..2 {
             self.by[side].clear();
-            self.by[side].resize(p * p * self.width, INFINITE);
+            self.by[side].resize(if keeps { p * p * self.width } else { 0 }, INFINITE);
             self.ends[side].clear();
             self.ends[side].extend(grid.axes.iter().map(|axis| vec![INFINITE; axis.n() + 1]));
         }
@@ -120,7 +121,9 @@ impl OpenCuts {
 
     /// A bound on the stumps along g on one side of boundary j of f.
     pub fn take_stumps(&mut self, side: usize, (f, g): (usize, usize), j: usize, bound: Cost) {
-        self.by[side][(f * self.n_axes + g) * self.width + j] = bound;
+        if let Some(by) = self.by[side].get_mut((f * self.n_axes + g) * self.width + j) {
+            *by = bound;
+        }
         let end = &mut self.ends[side][f][j];
         *end = bound.min(*end);
     }
@@ -149,7 +152,10 @@ impl OpenCuts {
     /// A bound on the stumps along g on one side of a cut of f.
     pub fn bound(&self, side: usize, known: &Known, f: usize, g: usize) -> Cost {
         match known.place {
-            Place::Boundary(j) => self.by[side][(f * self.n_axes + g) * self.width + j],
+            Place::Boundary(j) => {
+                let at = (f * self.n_axes + g) * self.width + j;
+                self.by[side].get(at).copied().unwrap_or(0)
+            }
             Place::Kept(at) => self.kept[at + side * self.n_axes + g],
         }
     }

@@ -54,6 +54,9 @@ pub struct Options {
     pub level: Level,
     /// Blocks that the kernel puts the cuts of a feature into; `None`: as many as pay.
     pub blocks: Option<usize>,
+    /// Bytes that a subproblem may take for what it knows by pair of features; `None`: as many as
+    /// there is room for.
+    pub room_for_pairs: Option<usize>,
     /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
     /// is found, with this as its cost.
     pub cutoff: Cost,
@@ -61,7 +64,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: Level::detect(), blocks: None, cutoff: INFINITE }
+        Options { level: Level::detect(), blocks: None, room_for_pairs: None, cutoff: INFINITE }
     }
 }
 
@@ -90,7 +93,8 @@ pub fn go_on(
     options: &Options,
     saved: SavedSearch,
 ) -> Result<(Found, SavedSearch)> {
-    let work = Work { problem, run, cutoff: options.cutoff, saved };
+    let Options { cutoff, room_for_pairs, .. } = *options;
+    let work = Work { problem, run, cutoff, saved, room_for_pairs };
     work.reserve(problem.points.len(), 0)?;
     if run.check_time().is_some() {
         // To set up takes long where there are many rows, and nothing would come of it.
@@ -107,7 +111,11 @@ struct Work<'a, 'run> {
     run: &'a Run<'run>,
     cutoff: Cost,
     saved: SavedSearch,
+    room_for_pairs: Option<usize>,
 }
+
+/// Fewer features have room, and the machine is not asked how much it has.
+const FEW_FEATURES: usize = 64;
 
 impl Work<'_, '_> {
     /// An error if a view of so many rows, beside what is held, is more than there is room for.
@@ -127,8 +135,22 @@ impl WithKernel for Work<'_, '_> {
         self.reserve(rows.points.len(), rows.bytes)
     }
 
+    /// Half of the memory that is left, shared among the subproblems, of which a worker has one for
+    /// each side.
+    fn room_for_pairs(&self) -> usize {
+        let left = || match self.problem.features.len() < FEW_FEATURES {
+            true => usize::MAX,
+            false => {
+                let left = self.run.memory().saturating_sub(self.run.bytes());
+                let subproblems = 2 * self.run.limits().threads.max(1) as u64;
+                usize::try_from(left / 2 / subproblems).unwrap_or(usize::MAX)
+            }
+        };
+        self.room_for_pairs.unwrap_or_else(left)
+    }
+
     fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, SavedSearch)> {
-        let Work { problem, run, cutoff, saved } = self;
+        let Work { problem, run, cutoff, saved, room_for_pairs: _ } = self;
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);

@@ -1,6 +1,8 @@
 //! The kernel of squared errors, and a node's rows by blocks of each axis.
 
+use super::tables::LANES;
 use crate::cost::Cost;
+use crate::kernel::ranks::pair_room::{Kept, PairBytes};
 use crate::task::Squares;
 use crate::view::RankNode;
 
@@ -10,11 +12,13 @@ pub struct SquaresKernel<'a> {
     pub(super) leaf_cost: Cost,
     /// Blocks of an axis, if they are not chosen by the number of rows.
     blocks: Option<usize>,
+    /// Bytes that a subproblem may take for what it knows by pair of axes.
+    room: usize,
 }
 
 impl<'a> SquaresKernel<'a> {
-    pub fn new(task: &'a Squares, leaf_cost: Cost, blocks: Option<usize>) -> Self {
-        SquaresKernel { task, leaf_cost, blocks }
+    pub fn new(task: &'a Squares, leaf_cost: Cost, blocks: Option<usize>, room: usize) -> Self {
+        SquaresKernel { task, leaf_cost, blocks, room }
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -37,6 +41,21 @@ impl<'a> SquaresKernel<'a> {
             200..2000 => 16,
             _ => 32,
         })
+    }
+
+    fn pair_bytes(&self, node: &RankNode) -> PairBytes {
+        let (p, blocks) = (node.axes.len(), self.most_blocks(node) + 1);
+        let lattice = blocks * blocks.next_multiple_of(LANES);
+        PairBytes {
+            tables: 8 * lattice * self.width() * (p * (p + 1) / 2),
+            bounds: 2 * 8 * p * p * blocks,
+        }
+    }
+
+    /// What is kept by pair of a node's axes, and its bytes.
+    pub(super) fn kept(&self, node: &RankNode) -> (Kept, usize) {
+        let bytes = self.pair_bytes(node);
+        (bytes.kept(self.room), bytes.within(self.room))
     }
 
     /// What floats and rounded gains of rows with this much q may be off by, for two leaves. A gain

@@ -101,8 +101,8 @@ impl RankKernel for SquaresKernel<'_> {
         // Codes and statistics of the rows, tables, bounds by pair of axes and by block of an axis,
         // and all lines with their sums.
         let two = n * (4 + p + 8 * width)
-            + lattice * 8 * (width * (p * (p + 1) / 2 + 1) + 4)
-            + 2 * p * p * blocks * 8
+            + lattice * 8 * (width + 4)
+            + self.kept(node).1
             + p * (blocks + tables::LANES) * 8 * (width + 6)
             + n * (p + 1) * (4 + 8 + 8 * 2 * width);
         [grid, two]

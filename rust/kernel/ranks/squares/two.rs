@@ -20,7 +20,7 @@ pub struct Two {
     table: Table,
     least: Least,
     /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g,
-    /// by statistic.
+    /// by statistic. None where they are not kept.
     sums: Vec<Vec<Vec<i64>>>,
     /// By axis, once it is asked for.
     lines: Vec<Line>,
@@ -47,9 +47,10 @@ impl Two {
             return;
         }
         self.lines.resize_with(p, Line::default);
-        self.sums.resize_with(p * p, Vec::new);
+        let (kept, _) = kernel.kept(part.node);
+        self.sums.resize_with(if kept.tables { p * p } else { 0 }, Vec::new);
         self.lines.iter_mut().for_each(|line| line.filled = false);
-        self.cuts.forget(grid);
+        self.cuts.forget(grid, kept.bounds);
         // The best of the trees whose cuts are all boundaries, by its float.
         let mut guess: Option<(f64, usize, usize)> = None;
         let margin = kernel.margin(totals[kernel.outputs() + 1]);
@@ -143,7 +144,9 @@ impl Two {
             self.keep(kernel, (g, f), margin, &mut sums[g]);
         }
         let at = f * self.lines.len() + g;
-        self.table.give(&mut self.sums[at]);
+        if let Some(sums) = self.sums.get_mut(at) {
+            self.table.give(sums);
+        }
     }
 
     /// Bounds on the stumps along g beside the boundaries of f.
@@ -248,7 +251,7 @@ impl Two {
             }
             if (0..2).any(|side| bounds[side] < sides[side].cost) {
                 self.line(question, g);
-                self.coarse((axis, n), g, known.cut, grid);
+                self.coarse(question, (axis, n), g, known.cut);
                 bound(kernel, &self.lines[g], g, &mut sides, &mut self.scratch);
                 close.push(g);
             }
@@ -269,26 +272,34 @@ impl Two {
     }
 
     /// What the first `n` rows of axis f, those up to a cut, sum to before each block of g: what is
-    /// before f's last boundary is known.
-    fn coarse(&mut self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) {
+    /// before f's last boundary is known where tables are kept.
+    fn coarse(&mut self, question: Question, (f, n): (usize, usize), g: usize, cut: i64) {
+        let grid = question.grid;
         let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
         let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);
         let line = &self.lines[f];
-        let rows = &line.rows[line.ends[j] as usize..n];
-        let codes = &grid.axes[g].code;
         let (low, high, flipped) = if f <= g { (f, g, false) } else { (g, f, true) };
+        let table = self.sums.get(low * p + high);
+        let known = if table.is_some() { line.ends[j] as usize } else { 0 };
+        let rows = &line.rows[known..n];
+        let codes = &grid.axes[g].code;
         let stride = if flipped { ng + 1 } else { nf + 1 }.next_multiple_of(LANES);
         let coarse = &mut self.scratch.coarse[g];
         coarse.start(ng, grid.stats.len());
-        let before = coarse.before.iter_mut();
-        for ((before, stats), sums) in before.zip(&grid.stats).zip(&self.sums[low * p + high]) {
+        // Floors are known by axis.
+        let stats = &grid.stats[..question.kernel.outputs() + 2];
+        for (s, (before, stats)) in coarse.before.iter_mut().zip(stats).enumerate() {
             for &row in rows {
                 before[usize::from(codes[row as usize]) + 1] += stats[row as usize];
             }
             let mut sum = 0;
-            for (k, before) in before[..=ng].iter_mut().enumerate() {
+            for before in &mut before[..=ng] {
                 sum += *before;
-                *before = sum + if flipped { sums[j * stride + k] } else { sums[k * stride + j] };
+                *before = sum;
+            }
+            let Some(sums) = table.map(|table| &table[s]) else { continue };
+            for (k, before) in before[..=ng].iter_mut().enumerate() {
+                *before += if flipped { sums[j * stride + k] } else { sums[k * stride + j] };
             }
         }
     }

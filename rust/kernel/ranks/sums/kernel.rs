@@ -1,6 +1,7 @@
 //! The kernel of any additive task, and leaves that are costed many at a time.
 
 use crate::cost::Cost;
+use crate::kernel::ranks::pair_room::{Kept, PairBytes};
 use crate::task::Task;
 use crate::view::RankNode;
 
@@ -15,12 +16,14 @@ pub struct SumsKernel<'a> {
     pub(super) has_floor: bool,
     /// Blocks of an axis, if they are not chosen by the number of rows.
     blocks: Option<usize>,
+    /// Bytes that a subproblem may take for what it knows by pair of axes.
+    room: usize,
 }
 
 impl<'a> SumsKernel<'a> {
-    pub fn new(task: &'a dyn Task, leaf_cost: Cost, blocks: Option<usize>) -> Self {
+    pub fn new(task: &'a dyn Task, leaf_cost: Cost, blocks: Option<usize>, room: usize) -> Self {
         let has_floor = (0..task.n_points()).any(|point| task.least(point) > 0);
-        SumsKernel { task, leaf_cost, has_floor, blocks }
+        SumsKernel { task, leaf_cost, has_floor, blocks, room }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -33,6 +36,21 @@ impl<'a> SumsKernel<'a> {
             200..2000 => 16,
             _ => 32,
         })
+    }
+
+    fn pair_bytes(&self, node: &RankNode) -> PairBytes {
+        let (p, blocks) = (node.axes.len(), self.most_blocks(node) + 1);
+        let lattice = blocks * blocks;
+        PairBytes {
+            tables: 8 * lattice * self.width() * (p * (p + 1) / 2),
+            bounds: 2 * 8 * p * p * blocks,
+        }
+    }
+
+    /// What is kept by pair of a node's axes, and its bytes.
+    pub(super) fn kept(&self, node: &RankNode) -> (Kept, usize) {
+        let bytes = self.pair_bytes(node);
+        (bytes.kept(self.room), bytes.within(self.room))
     }
 }
 

@@ -92,8 +92,8 @@ impl RankKernel for SumsKernel<'_> {
         // Codes and statistics of the rows, tables, bounds by pair of axes, all lines with their
         // sums, and a batch.
         let two = n * (4 + p + 8 * width)
-            + blocks * blocks * 8 * (width * (p * (p + 1) / 2 + 5) + 4)
-            + 2 * p * p * blocks * 8
+            + blocks * blocks * 8 * (5 * width + 4)
+            + self.kept(node).1
             + p * (n * 5 + blocks * 8 * (width + 1))
             + 8 * (width + 1) * (kernel::BATCH + 4 * n);
         [grid, two]

@@ -20,7 +20,7 @@ pub struct Two {
     table: Table,
     least: Least,
     /// By pair of axes, f ≤ g, at f·p + g: the sums of the rows before boundary j of f and k of g,
-    /// by statistic.
+    /// by statistic. None where they are not kept.
     sums: Vec<Vec<Vec<i64>>>,
     /// By axis, once it is asked for.
     lines: Vec<Line>,
@@ -48,8 +48,9 @@ impl Two {
         }
         self.lines.resize_with(p, Line::default);
         self.lines.iter_mut().for_each(|line| line.filled = false);
-        self.sums.resize_with(p * p, Vec::new);
-        self.cuts.forget(grid);
+        let (kept, _) = kernel.kept(part.node);
+        self.sums.resize_with(if kept.tables { p * p } else { 0 }, Vec::new);
+        self.cuts.forget(grid, kept.bounds);
         // By axis and side: the best stumps beside each boundary whose cuts are boundaries, too.
         let mut exact: Vec<[Vec<Cost>; 2]> =
             (grid.axes.iter()).map(|axis| [0, 1].map(|_| vec![INFINITE; axis.n() + 1])).collect();
@@ -109,7 +110,9 @@ impl Two {
             self.keep(kernel, (g, f), &mut exact[g]);
         }
         let at = f * self.lines.len() + g;
-        std::mem::swap(&mut self.table.sums, &mut self.sums[at]);
+        if let Some(sums) = self.sums.get_mut(at) {
+            std::mem::swap(&mut self.table.sums, sums);
+        }
     }
 
     /// Bounds on the stumps along g beside the boundaries of f.
@@ -246,12 +249,17 @@ impl Two {
     }
 
     /// By block of g, then statistic: the first `n` rows of axis f, those up to a cut, that are
-    /// before the block, and at the end all of them. What is before f's last boundary is known.
+    /// before the block, and at the end all of them. What is before f's last boundary is known where
+    /// tables are kept.
     fn before(&self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) -> Vec<Vec<i64>> {
         let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
         let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);
         let line = &self.lines[f];
-        let rows = &line.rows[line.ends[j] as usize..n];
+        // The table of a pair is kept once, with the lower axis along its rows.
+        let (at, stride) = if f <= g { (f * p + g, nf + 1) } else { (g * p + f, ng + 1) };
+        let table = self.sums.get(at);
+        let known = if table.is_some() { line.ends[j] as usize } else { 0 };
+        let rows = &line.rows[known..n];
         let codes = &grid.axes[g].code;
         let mut before = vec![vec![0; grid.stats.len()]; ng + 1];
         for &row in rows {
@@ -264,9 +272,7 @@ impl Two {
             let (done, rest) = before.split_at_mut(k);
             rest[0].iter_mut().zip(&done[k - 1]).for_each(|(sum, before)| *sum += before);
         }
-        // The table of a pair is kept once, with the lower axis along its rows.
-        let (table, stride) =
-            if f <= g { (&self.sums[f * p + g], nf + 1) } else { (&self.sums[g * p + f], ng + 1) };
+        let Some(table) = table else { return before };
         for (k, sums) in before.iter_mut().enumerate() {
             let at = if f <= g { k * stride + j } else { j * stride + k };
             sums.iter_mut().zip(table).for_each(|(sum, table)| *sum += table[at]);
