@@ -1,6 +1,7 @@
 //! The instance: points with their answers to questions, and what each costs under each label.
 
-/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum overflows.
+/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum
+/// overflows.
 const MOST: i64 = 1 << 57;
 /// A depth that is not limited.
 pub const UNLIMITED: u32 = u32::MAX;
@@ -12,6 +13,10 @@ pub struct Instance {
     pub labels: usize,
     pub questions: usize,
     pub points: usize,
+    /// Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
+    pub min_rows: i64,
+    /// By point, if it does: the rows that the point stands for.
+    pub rows: Vec<i64>,
     /// Words of answers of a point.
     pub stride: usize,
     pub answers: Vec<u64>,
@@ -34,6 +39,16 @@ pub fn digest(bytes: &[u8]) -> u64 {
 pub fn whole<T: std::str::FromStr + ToString>(text: &str) -> Result<T, String> {
     let number = text.parse::<T>().ok().filter(|number| number.to_string() == text);
     number.ok_or_else(|| format!("{text:?} is no number that fits"))
+}
+
+/// A number of rows.
+fn positive(text: &str) -> Result<i64, String> {
+    let number = whole::<i64>(text)?;
+    if (1..=MOST).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("{number} is no number of rows"))
+    }
 }
 
 impl Instance {
@@ -69,6 +84,8 @@ impl Instance {
             labels,
             questions,
             points: 0,
+            min_rows: 0,
+            rows: Vec::new(),
             stride: questions.div_ceil(64),
             answers: Vec::new(),
             costs: Vec::new(),
@@ -82,11 +99,18 @@ impl Instance {
                 Some(("point", line)) => total += found.add(line)?,
                 Some(("question", _)) => asked += 1,
                 Some(("about", _)) => {}
+                // A limit comes once, and before all points.
+                Some(("rows", line)) if found.points == 0 && found.min_rows == 0 => {
+                    found.min_rows = positive(line)?;
+                }
                 _ => return Err("a line of the instance is of no known kind".into()),
             }
             if total > MOST.min((1 << 62) / labels as i64) {
                 return Err("the costs of the instance are too large".into());
             }
+        }
+        if found.rows.iter().map(|&rows| i128::from(rows)).sum::<i128>() > MOST.into() {
+            return Err("the instance has too many rows".into());
         }
         if asked != questions || found.points != points || points == 0 {
             return Err("the instance has other questions or points than it says".into());
@@ -94,7 +118,8 @@ impl Instance {
         Ok(found)
     }
 
-    /// Add a point: its answers and its costs by label. What it costs at most.
+    /// Add a point: its answers, its rows where they matter, and its costs by label. What it costs
+    /// at most.
     fn add(&mut self, line: &str) -> Result<i64, String> {
         let mut words = line.split(' ');
         let answers = words.next().unwrap_or_default().as_bytes();
@@ -104,6 +129,9 @@ impl Instance {
         for chunk in answers.chunks(64) {
             let bits = chunk.iter().rev().fold(0, |bits, &a| bits << 1 | u64::from(a == b'1'));
             self.answers.push(bits);
+        }
+        if self.min_rows > 0 {
+            self.rows.push(positive(words.next().unwrap_or_default())?);
         }
         let before = self.costs.len();
         for word in words {
@@ -143,8 +171,12 @@ impl Instance {
             } else {
                 return Err(format!("the tree asks question {question}, which is not there"));
             };
-            if depth >= self.depth || ones.is_empty() || zeros.is_empty() {
-                return Err("the tree of the proof is too deep, or has an empty leaf".into());
+            let is_small = |points: &Vec<u32>| {
+                let rows = points.iter().map(|&p| self.rows.get(p as usize).unwrap_or(&1));
+                rows.sum::<i64>() < self.min_rows.max(1)
+            };
+            if depth >= self.depth || is_small(&ones) || is_small(&zeros) {
+                return Err("the tree of the proof is too deep, or has too small a leaf".into());
             }
             open.push((ones, depth + 1));
             open.push((zeros, depth + 1));

@@ -175,8 +175,8 @@ impl Checker<'_> {
         self.proved.get(&(key, depth)).copied().unwrap_or(i64::MIN)
     }
 
-    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin. With
-    /// a depth of at most 2 the look shows what they cost, which may be less.
+    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin.
+    /// With a depth of at most 2 the look shows what they cost, which may be less.
     fn begin(&mut self, mut node: Node, depth: u32, target: i64) -> Result<Option<Open>, String> {
         let key = self.residual.key(&node);
         self.worth = self.known(key, depth);

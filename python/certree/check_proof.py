@@ -13,6 +13,8 @@ import numpy as np
 
 #: No sum of costs is larger, and none of a cost for each label than 2^62: no sum overflows.
 MOST = 1 << 57
+#: More than any points cost.
+MUCH = 1 << 60
 #: Questions that are paired with all others at once.
 BLOCK = 128
 #: A depth that is not limited.
@@ -43,6 +45,12 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def positive(text: str) -> int:
+    """A number of rows."""
+    need(1 <= whole(text) <= MOST, f"{text} is no number of rows")
+    return int(text)
+
+
 class Instance:
     def __init__(self, data: bytes) -> None:
         text = data.decode()
@@ -61,13 +69,20 @@ class Instance:
         labels, questions, points = (whole(head[name]) for name in names[5:])
         ok = 0 <= self.leaf <= MOST and slack >= 0 and labels > 0 and self.units > 0
         need(ok and 0 <= self.depth <= UNLIMITED, "a number of the instance is out of range")
-        asked, answers, costs = 0, [], []
+        #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
+        self.min_rows = 0
+        asked, answers, costs, rows = 0, [], [], []
         for line in lines[len(names) + 1 :]:
             kind, _, rest = line.partition(" ")
             asked += kind == "question"
-            need(kind in ("question", "about", "point"), "a line of the instance is of no kind")
+            is_known = kind in ("question", "about", "point", "rows")
+            need(is_known, "a line of the instance is of no kind")
+            if kind == "rows":
+                need(not costs and not self.min_rows, "a limit comes once, and before all points")
+                self.min_rows = positive(rest)
             if kind == "point":
                 bits, *own = rest.split(" ")
+                rows.append(positive(own.pop(0) if own else "") if self.min_rows else 1)
                 fits = len(bits) == questions and not bits.strip("01") and len(own) == labels
                 need(fits, "a point does not answer each question, or lacks a cost")
                 answers.append(np.frombuffer(bits.encode(), np.uint8) == ord("1"))
@@ -78,6 +93,8 @@ class Instance:
         need(sum(map(max, costs)) <= most, "the costs of the instance are too large")
         self.answers = np.array(answers, bool).reshape(points, questions)
         self.costs = np.array(costs, np.int64)
+        need(sum(rows) <= MOST, "the instance has too many rows")
+        self.rows = np.array(rows, np.int64)
 
     def cost_of_tree(self, words: str) -> int:
         """Preorder, a question or ``-`` for a leaf; answer 0 goes to the first child."""
@@ -91,8 +108,9 @@ class Instance:
             question = whole(word)
             need(0 <= question < self.answers.shape[1], "the tree asks what is not there")
             right = self.answers[points, question]
-            fits = depth < self.depth and right.any() and not right.all()
-            need(fits, "the tree of the proof is too deep, or has an empty leaf")
+            rows = min(self.rows[points[right]].sum(), self.rows[points[~right]].sum())
+            fits = depth < self.depth and rows >= max(self.min_rows, 1)
+            need(fits, "the tree of the proof is too deep, or has too small a leaf")
             open_ += [(points[right], depth + 1), (points[~right], depth + 1)]
         need(not open_, "the tree of the proof is not whole")
         return cost
@@ -123,8 +141,10 @@ class Checker:
         self.unavoidable = int(least.sum())
         self.costs = instance.costs - least[:, None]
         self.worst, self.leaf, self.answers = self.costs.max(1), instance.leaf, instance.answers
+        self.rows, self.min_rows = instance.rows, instance.min_rows
         # Sums of floats are exact below 2^53, and faster.
-        self.number = np.float64 if self.worst.sum() < 2**50 else np.int64
+        is_exact = self.worst.sum() + self.rows.sum() < 2**50
+        self.number = np.float64 if is_exact else np.int64
         # Drawn when the proof is there already.
         self.keys = np.frombuffer(os.urandom(16 * len(least)), np.uint64).reshape(-1, 2)
         self.shares, self.at, self.most_lemmas, self.lemmas = shares, 0, most_lemmas, 0
@@ -134,7 +154,9 @@ class Checker:
 
     def run(self, depth: int, target: int) -> None:
         asked = np.arange(self.answers.shape[1])
-        top = self.begin(np.flatnonzero(self.worst), asked, depth, target)
+        # Points without costs are left out, unless they count as rows.
+        points = np.flatnonzero((self.worst > 0) | (self.min_rows > 0))
+        top = self.begin(points, asked, depth, target)
         stack = [top] if top else []
         need(top or self.worth >= target, "a small tree costs less")
         while stack:
@@ -165,8 +187,13 @@ class Checker:
         self.proved[key, depth] = self.worth
 
     def distinct(self, points: Any, asked: Any) -> Any:
-        """Of questions that part the points alike only the first."""
+        """Questions both of whose sides have enough rows, and only the first of those that part the
+        points alike."""
         sides = self.answers[np.ix_(points, asked)]
+        if self.min_rows:
+            ones, rows = self.rows[points] @ sides, self.rows[points].sum()
+            kept = (ones >= self.min_rows) & (rows - ones >= self.min_rows)
+            sides, asked = sides[:, kept], asked[kept]
         sides = np.packbits(sides ^ sides[:1], 0)
         seen: dict[bytes, int] = {}
         for place, column in enumerate(np.ascontiguousarray(sides.T)):
@@ -178,10 +205,12 @@ class Checker:
         """What sides of questions cost as leaves and with one split, and whether no tree of three
         leaves, each with a penalty of ``leaf``, loses less than that penalty."""
         ones = self.answers[np.ix_(points, asked)].astype(self.number)
-        costs = self.costs[points].astype(self.number)
-        # By label, and by question: what all points cost, and those of answer 1.
+        labels = self.costs.shape[1]
+        rows = self.rows[points, None] if self.min_rows else np.empty((len(points), 0))
+        costs = np.hstack([self.costs[points], rows]).astype(self.number)
+        # By label, and by question: what all points cost, and those of answer 1; then the rows.
         every, one = costs.sum(0)[:, None], costs.T @ ones
-        sides = np.stack([every - one, one])
+        sides = np.stack([every - one, one])[:, :labels]
         leaves = sides.min(1).T
         stumps, fails = leaves.copy(), np.zeros(leaves.shape, bool)
         for start in range(0, len(asked) if pairs else 0, BLOCK):
@@ -191,8 +220,11 @@ class Checker:
             second = np.stack([one[:, own, None] - both, both])
             first = np.stack([every[..., None] - one[:, None], one[:, None]]) - second
             for side, cells in enumerate([first, second]):
-                stumps[own, side] = np.minimum(leaves[own, side], cells.min(1).sum(0).min(1))
-                if costs.shape[1] == 2 and leaf > 0:
+                rows, cells = cells[:, labels:], cells[:, :labels]
+                split = cells.min(1).sum(0)
+                split[(rows < self.min_rows).any((0, 1))] = MUCH
+                stumps[own, side] = np.minimum(leaves[own, side], split.min(1))
+                if labels == 2 and leaf > 0:
                     halves = np.where(cells[:, ::-1] < leaf, cells, 0).max((0, 3))
                     fails[own, side] = (sides[side][:, own] >= 2 * halves + leaf).all(0)
         return leaves.astype(np.int64), stumps.astype(np.int64), fails
@@ -264,6 +296,10 @@ class Checker:
         lacking = self.answers[np.ix_(self.side(top, side), top.asked)]
         worst = self.worst[self.side(top, side)]
         lost = np.stack([worst @ lacking, worst @ ~lacking], 1)
+        if self.min_rows:
+            # A tree on points that are not all on this side may have too few rows in a leaf here.
+            more = self.answers[np.ix_(self.side(top, 1 - side), top.asked)]
+            lost[np.stack([(~more).any(0), more.any(0)], 1)] = MUCH
         still = top.low.sum(1) < top.target
         still[top.question] = False
         top.low[still] = np.maximum(top.low, cost - lost)[still]

@@ -31,7 +31,8 @@ impl<'o, 'a, 'r> Replay<'o, 'a, 'r> {
         self.proved.get(&(key, depth)).copied().unwrap_or(Cost::MIN)
     }
 
-    /// What points cost that are few levels above their leaves; `node` makes them, if it is not known.
+    /// What points cost that are few levels above their leaves; `node` makes them, if it is not
+    /// known.
     fn small(
         &mut self,
         node: impl FnOnce(&Oracle) -> Node,

@@ -80,6 +80,7 @@ def parameters(seed: int) -> dict:
         "leaf_penalty": float(random.choice([0.03, 0.04, 0.05])),
         "class_weight": random.choice([None, "balanced"]),
         "objective": str(random.choice(["accuracy", "balanced_accuracy"])),
+        "min_samples_leaf": int(random.choice([1, 1, 2, 3, 5])),
     }
 
 
@@ -180,7 +181,6 @@ def test_what_has_no_proof_says_so(tmp_path):
     y = (y > 0).cast(int)
     for model in [
         OptimalTreeClassifier(max_depth=2, max_leaf_nodes=3),
-        OptimalTreeClassifier(max_depth=2, min_samples_leaf=2),
         OptimalTreeClassifier(max_depth=2, objective="f1", leaf_penalty=0.01),
         OptimalTreeClassifier(max_depth=2, objective="mcc"),
         OptimalTreeRegressor(max_depth=2),
@@ -310,6 +310,45 @@ def test_ratios_are_proved_at_that_of_the_tree(seed, objective, tmp_path, rust):
         ran = subprocess.run(script, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert f"= {model.objective_:.9f}" in ran.stdout
+
+
+def by_hand(limit: str, points: list[str], tree: str, bound: int) -> tuple[bytes, bytes]:
+    """An instance of one question, whose points cost 0 under the label of their answer, and else 9,
+    and a proof in one lemma."""
+    head = "certree instance 1\ndepth 1\nleaf 1\noffset 0\nunits 1\nslack 0\nlabels 2\n"
+    body = ["questions 1", f"points {len(points)}", *[limit] * bool(limit), "question {}", *points, "end\n"]
+    instance = (head + "\n".join(body)).encode()
+    digest = check_proof.digest(instance)
+    proof = f"certree proof 1\ninstance {digest}\ntree {tree}\nbound {bound}\nlemmas 1\nend\n"
+    return instance, proof.encode()
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows", "tree", "bound", "code"),
+    [
+        ("", ["", ""], "0 - -", 2, 0),
+        ("rows 3", ["3 ", "4 "], "0 - -", 2, 0),
+        ("rows 3", ["3 ", "2 "], "-", 10, 0),
+        ("rows 3", ["3 ", "2 "], "0 - -", 2, 1),
+        ("rows 3", ["3 ", "4 "], "-", 10, 1),
+        ("rows 9", ["3 ", "4 "], "-", 10, 0),
+        # A tree of one leaf may have fewer rows; but not what has none, or none that are counted.
+        ("rows 3", ["0 ", "4 "], "-", 1, 1),
+        ("rows 3", ["", "4 "], "-", 1, 1),
+        ("", ["3 ", "4 "], "-", 1, 1),
+        ("rows 0", ["3 ", "4 "], "-", 1, 1),
+        ("rows -3", ["3 ", "4 "], "-", 1, 1),
+        ("rows 3\nrows 3", ["3 ", "4 "], "0 - -", 2, 1),
+        ("rows 3", [f"{2**57} ", "4 "], "-", 1, 1),
+        ("rows 3", [f"{2**57 - 4} ", "4 "], "0 - -", 2, 0),
+    ],
+)
+def test_rows_of_leaves_are_counted(limit, rows, tree, bound, code, rust):
+    points = [f"point 0 {rows[0]}0 9", f"point 1 {rows[1]}9 0"]
+    files = by_hand(limit, points, tree, bound)
+    assert in_python(*files)[0] == rust(*files)[0] == code, in_python(*files)
+    late = by_hand(limit, [points[0], f"rows 3\n{points[1]}"], tree, bound)
+    assert in_python(*late)[0] == rust(*late)[0] == 1
 
 
 def test_sums_over_many_labels_do_not_overflow(rust):
