@@ -107,6 +107,8 @@ def main(arguments: list[str]) -> int:
     print(f"THE TABLE: {len(frame)} rows are the {len(points)} points of the instance")
     if counted:
         print(f"Each leaf of a split holds at least {head['rows']} rows")
+    if "leaves" in head:
+        print(f"No tree has more than {head['leaves']} leaves")
 
     # The tree, row by row.
     with open(proof, "rb") as lines:

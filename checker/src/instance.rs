@@ -3,11 +3,14 @@
 /// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum
 /// overflows.
 const MOST: i64 = 1 << 57;
-/// A depth that is not limited.
+/// A depth or a number of leaves that is not limited.
 pub const UNLIMITED: u32 = u32::MAX;
+/// A limit on leaves is no larger, because each split has a number for each way to share them.
+const MOST_LEAVES: i64 = 64;
 
 pub struct Instance {
     pub depth: u32,
+    pub leaves: u32,
     /// What a leaf costs beside its points.
     pub leaf: i64,
     pub labels: usize,
@@ -41,14 +44,10 @@ pub fn whole<T: std::str::FromStr + ToString>(text: &str) -> Result<T, String> {
     number.ok_or_else(|| format!("{text:?} is no number that fits"))
 }
 
-/// A number of rows.
-fn positive(text: &str) -> Result<i64, String> {
+fn positive(text: &str, most: i64) -> Result<i64, String> {
     let number = whole::<i64>(text)?;
-    if (1..=MOST).contains(&number) {
-        Ok(number)
-    } else {
-        Err(format!("{number} is no number of rows"))
-    }
+    let is_fit = (1..=most).contains(&number);
+    if is_fit { Ok(number) } else { Err(format!("{number} is not from 1 to {most}")) }
 }
 
 impl Instance {
@@ -80,6 +79,7 @@ impl Instance {
         }
         let mut found = Instance {
             depth,
+            leaves: UNLIMITED,
             leaf,
             labels,
             questions,
@@ -101,7 +101,10 @@ impl Instance {
                 Some(("about", _)) => {}
                 // A limit comes once, and before all points.
                 Some(("rows", line)) if found.points == 0 && found.min_rows == 0 => {
-                    found.min_rows = positive(line)?;
+                    found.min_rows = positive(line, MOST)?;
+                }
+                Some(("leaves", line)) if found.points == 0 && found.leaves == UNLIMITED => {
+                    found.leaves = positive(line, MOST_LEAVES)? as u32;
                 }
                 _ => return Err("a line of the instance is of no known kind".into()),
             }
@@ -131,7 +134,7 @@ impl Instance {
             self.answers.push(bits);
         }
         if self.min_rows > 0 {
-            self.rows.push(positive(words.next().unwrap_or_default())?);
+            self.rows.push(positive(words.next().unwrap_or_default(), MOST)?);
         }
         let before = self.costs.len();
         for word in words {
@@ -153,10 +156,11 @@ impl Instance {
     /// What a tree costs: preorder, a question or `-` for a leaf; answer 0 goes to the first child.
     pub fn cost_of_tree(&self, words: &str) -> Result<i64, String> {
         let all: Vec<u32> = (0..self.points as u32).collect();
-        let (mut open, mut cost) = (vec![(all, 0u32)], 0i64);
+        let (mut open, mut cost, mut leaves) = (vec![(all, 0u32)], 0i64, 0);
         for word in words.split(' ') {
             let (points, depth) = open.pop().ok_or("the tree of the proof has too many nodes")?;
             if word == "-" {
+                leaves += 1;
                 let sum = |label| {
                     points.iter().map(|&p| self.costs[p as usize * self.labels + label]).sum()
                 };
@@ -180,6 +184,9 @@ impl Instance {
             }
             open.push((ones, depth + 1));
             open.push((zeros, depth + 1));
+        }
+        if leaves > self.leaves as usize {
+            return Err("the tree of the proof has too many leaves".into());
         }
         if open.is_empty() { Ok(cost) } else { Err("the tree of the proof is not whole".into()) }
     }

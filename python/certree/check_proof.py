@@ -17,8 +17,10 @@ MOST = 1 << 57
 MUCH = 1 << 60
 #: Questions that are paired with all others at once.
 BLOCK = 128
-#: A depth that is not limited.
+#: A depth or a number of leaves that is not limited.
 UNLIMITED = (1 << 32) - 1
+#: A limit on leaves is no larger, because each split has a number for each way to share them.
+MOST_LEAVES = 64
 
 
 class Verdict(NamedTuple):
@@ -45,9 +47,8 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def positive(text: str) -> int:
-    """A number of rows."""
-    need(1 <= whole(text) <= MOST, f"{text} is no number of rows")
+def positive(text: str, most: int) -> int:
+    need(1 <= whole(text) <= most, f"{text} is not from 1 to {most}")
     return int(text)
 
 
@@ -70,19 +71,23 @@ class Instance:
         ok = 0 <= self.leaf <= MOST and slack >= 0 and labels > 0 and self.units > 0
         need(ok and 0 <= self.depth <= UNLIMITED, "a number of the instance is out of range")
         #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
-        self.min_rows = 0
+        self.min_rows, self.leaves = 0, UNLIMITED
         asked, answers, costs, rows = 0, [], [], []
         for line in lines[len(names) + 1 :]:
             kind, _, rest = line.partition(" ")
             asked += kind == "question"
-            is_known = kind in ("question", "about", "point", "rows")
+            is_known = kind in ("question", "about", "point", "rows", "leaves")
             need(is_known, "a line of the instance is of no kind")
+            early = not costs, "a limit comes once, and before all points"
             if kind == "rows":
-                need(not costs and not self.min_rows, "a limit comes once, and before all points")
-                self.min_rows = positive(rest)
+                need(early[0] and not self.min_rows, early[1])
+                self.min_rows = positive(rest, MOST)
+            if kind == "leaves":
+                need(early[0] and self.leaves == UNLIMITED, early[1])
+                self.leaves = positive(rest, MOST_LEAVES)
             if kind == "point":
                 bits, *own = rest.split(" ")
-                rows.append(positive(own.pop(0) if own else "") if self.min_rows else 1)
+                rows.append(positive(own.pop(0) if own else "", MOST) if self.min_rows else 1)
                 fits = len(bits) == questions and not bits.strip("01") and len(own) == labels
                 need(fits, "a point does not answer each question, or lacks a cost")
                 answers.append(np.frombuffer(bits.encode(), np.uint8) == ord("1"))
@@ -113,7 +118,31 @@ class Instance:
             need(fits, "the tree of the proof is too deep, or has too small a leaf")
             open_ += [(points[right], depth + 1), (points[~right], depth + 1)]
         need(not open_, "the tree of the proof is not whole")
+        need(words.count("-") <= self.leaves, "the tree of the proof has too many leaves")
         return cost
+
+
+class Budget(NamedTuple):
+    """How deep trees may be, and of how many leaves: neither is more than the other allows."""
+
+    depth: int
+    leaves: int
+
+    def halves(self) -> list[tuple["Budget", "Budget"]]:
+        """Those of both sides of a split, for each way to share the leaves."""
+        depth = self.depth if self.depth == UNLIMITED else self.depth - 1
+        if self.leaves == UNLIMITED:
+            return [(Budget(depth, UNLIMITED),) * 2]
+        most = min(self.leaves - 1, 1 << min(depth, 31))
+        shares = range(self.leaves - most, most + 1)
+        return [(within(depth, left), within(depth, self.leaves - left)) for left in shares]
+
+
+def within(depth: int, leaves: int) -> Budget:
+    if leaves == UNLIMITED:
+        return Budget(depth, leaves)
+    depth = min(depth, leaves - 1)
+    return Budget(depth, min(leaves, 1 << min(depth, 31)))
 
 
 @dataclass
@@ -122,17 +151,22 @@ class Open:
 
     points: Any
     asked: Any
-    depth: int
+    budget: Budget
     key: Any
     #: What one leaf costs.
     one: int
     target: int
-    #: By question and side: what every tree of these points costs at least.
+    #: The ways to share the leaves.
+    halves: list[tuple[Budget, Budget]]
+    #: By split (question, then way) and side: what every tree of these points costs at least.
     low: Any
-    question: int = 0
-    #: The side of the question that was begun last, and what sides are to be proved to cost.
+    split: int = 0
+    #: The side of the split that was begun last, and what sides are to be proved to cost.
     begun: int = 0
     todo: list[tuple[int, int]] = field(default_factory=list)
+
+    def half(self, side: int) -> Budget:
+        return self.halves[self.split % len(self.halves)][side]
 
 
 class Checker:
@@ -148,43 +182,44 @@ class Checker:
         # Drawn when the proof is there already.
         self.keys = np.frombuffer(os.urandom(16 * len(least)), np.uint64).reshape(-1, 2)
         self.shares, self.at, self.most_lemmas, self.lemmas = shares, 0, most_lemmas, 0
-        self.proved: dict[tuple[Any, int], int] = {}
+        self.proved: dict[tuple[Any, Budget], int] = {}
         #: What the points of the last lemma that was proved cost at least.
         self.worth = 0
 
-    def run(self, depth: int, target: int) -> None:
+    def run(self, budget: Budget, target: int) -> None:
         asked = np.arange(self.answers.shape[1])
         # Points without costs are left out, unless they count as rows.
         points = np.flatnonzero((self.worst > 0) | (self.min_rows > 0))
-        top = self.begin(points, asked, depth, target)
+        top = self.begin(points, asked, budget, target)
         stack = [top] if top else []
         need(top or self.worth >= target, "a small tree costs less")
         while stack:
             top = stack[-1]
             if top.todo:
                 top.begun, target = top.todo.pop()
-                if top.low[top.question, top.begun] < target:
+                if top.low[top.split, top.begun] < target:
                     points = self.side(top, top.begun)
-                    child = self.begin(points, top.asked, below(top.depth), target)
+                    child = self.begin(points, top.asked, top.half(top.begun), target)
                     if child:
                         stack.append(child)
                     else:
                         self.lift(top, top.begun, self.worth)
             elif self.choose(top):
-                self.prove(top.key, top.depth, min([top.one, *top.low.sum(1).tolist()]))
+                self.prove(top.key, top.budget, min([top.one, *top.low.sum(1).tolist()]))
                 stack.pop()
                 if stack:
                     self.lift(stack[-1], stack[-1].begun, self.worth)
 
     def side(self, top: Open, side: int) -> Any:
-        return top.points[self.answers[top.points, top.asked[top.question]] == bool(side)]
+        question = top.asked[top.split // len(top.halves)]
+        return top.points[self.answers[top.points, question] == bool(side)]
 
     def key(self, points: Any) -> Any:
         return np.bitwise_xor.reduce(self.keys[points], 0, initial=np.uint64(0)).tobytes()
 
-    def prove(self, key: Any, depth: int, cost: int) -> None:
-        self.worth = max(cost, self.proved.get((key, depth), cost))
-        self.proved[key, depth] = self.worth
+    def prove(self, key: Any, budget: Budget, cost: int) -> None:
+        self.worth = max(cost, self.proved.get((key, budget), cost))
+        self.proved[key, budget] = self.worth
 
     def distinct(self, points: Any, asked: Any) -> Any:
         """Questions both of whose sides have enough rows, and only the first of those that part the
@@ -229,11 +264,12 @@ class Checker:
                     fails[own, side] = (sides[side][:, own] >= 2 * halves + leaf).all(0)
         return leaves.astype(np.int64), stumps.astype(np.int64), fails
 
-    def begin(self, points: Any, asked: Any, depth: int, target: int) -> Open | None:
+    def begin(self, points: Any, asked: Any, budget: Budget, target: int) -> Open | None:
         """None if one look shows that these points cost ``target``. With a depth of at most 2 it
         shows what they cost, which may be less."""
-        key, leaf, is_small = self.key(points), self.leaf, depth <= 2
-        self.worth = self.proved.get((key, depth), -(2**63))
+        key, leaf, depth = self.key(points), self.leaf, budget.depth
+        is_small = depth <= 2
+        self.worth = self.proved.get((key, budget), -(2**63))
         if self.worth >= target:
             return None
         self.lemmas += 1
@@ -241,45 +277,49 @@ class Checker:
         one = int(self.costs[points].sum(0).min()) + leaf
         need(one >= target or is_small, "a leaf costs less")
         if depth == 0 or target <= 2 * leaf and not is_small:
-            self.prove(key, depth, one if is_small else min(one, 2 * leaf))
+            self.prove(key, budget, one if is_small else min(one, 2 * leaf))
             return None
         asked = self.distinct(points, asked)
         pairs = depth == 2 if is_small else target > 3 * leaf
         leaves, stumps, fails = self.look(points, asked, 0 if is_small else leaf, pairs)
-        low = np.minimum(leaves + leaf, stumps + 2 * leaf)
-        if not is_small:
-            low = np.minimum(low, np.where(fails, 4, 3) * leaf)
+        two = np.minimum(leaves + leaf, stumps + 2 * leaf)
+        by_depth = leaves + leaf, two, np.minimum(two, np.where(fails, 4, 3) * leaf)
+        halves = budget.halves()
+        ways = [[by_depth[min(half[s].depth, 2)][:, s] for s in (0, 1)] for half in halves]
+        low = np.array(ways).transpose(2, 0, 1).reshape(-1, 2)
         if is_small or not pairs:
             # Trees of three leaves cost a target that is so low.
             most = one if is_small else min(one, 3 * leaf)
-            self.prove(key, depth, min([most, *low.sum(1).tolist()]))
+            self.prove(key, budget, min([most, *low.sum(1).tolist()]))
             need(self.worth >= target or is_small, "a split costs less")
             return None
-        return Open(points, asked, depth, key, one, target, low)
+        return Open(points, asked, budget, key, one, target, halves, low)
 
     def choose(self, top: Open) -> bool:
         """Whether all splits cost enough; if not, the proof says how the least one does."""
         sums = top.low.sum(1)
         if len(sums) == 0 or sums.min() >= top.target:
             return True
-        top.question, depth = int(sums.argmin()), below(top.depth)
-        own = top.low[top.question]
+        top.split = int(sums.argmin())
+        own = top.low[top.split]
         sides = [self.side(top, side) for side in (0, 1)]
         keys = [self.key(points) for points in sides]
         for side in (0, 1):
-            self.lift(top, side, self.proved.get((keys[side], depth)))
-        if depth <= 2:
-            first = int(len(sides[1]) > len(sides[0]))
-            for side in (first, 1 - first):
-                if own.sum() < top.target and (keys[side], depth) not in self.proved:
-                    self.begin(sides[side], top.asked, depth, 2**63)
-                    self.lift(top, side, self.worth)
-            need(own.sum() >= top.target, "a split costs less")
-            return False
+            self.lift(top, side, self.proved.get((keys[side], top.half(side))))
+        first = int(len(sides[1]) > len(sides[0]))
+        for side in (first, 1 - first):
+            # Trees of less depth were counted with the pairs of questions.
+            half = top.half(side)
+            is_new = half.depth == 2 and (keys[side], half) not in self.proved
+            if is_new and own.sum() < top.target:
+                self.begin(sides[side], top.asked, half, 2**63)
+                self.lift(top, side, self.worth)
         left, right = (int(cost) for cost in own)
         missing = top.target - left - right
         if missing > 0:
-            share = self.share()
+            small = [top.half(side).depth <= 2 for side in (0, 1)]
+            need(not all(small), "a split costs less")
+            share = small.index(False) if any(small) else self.share()
             need(share - 1 < missing or share < 2, "a share is larger than what is missing")
             if share < 2:
                 top.todo = [(share, (left, right)[share] + missing)]
@@ -288,11 +328,11 @@ class Checker:
         return False
 
     def lift(self, top: Open, side: int, cost: int | None) -> None:
-        """A side costs at least so much; then so do the sides of other questions, less the most
-        that points cost which these lack."""
-        if cost is None or cost <= top.low[top.question, side]:
+        """A side costs at least so much; then so do the sides of other splits that may have no more
+        leaves, less the most that points cost which these lack."""
+        if cost is None or cost <= top.low[top.split, side]:
             return
-        top.low[top.question, side] = cost
+        top.low[top.split, side] = cost
         lacking = self.answers[np.ix_(self.side(top, side), top.asked)]
         worst = self.worst[self.side(top, side)]
         lost = np.stack([worst @ lacking, worst @ ~lacking], 1)
@@ -301,8 +341,11 @@ class Checker:
             more = self.answers[np.ix_(self.side(top, 1 - side), top.asked)]
             lost[np.stack([(~more).any(0), more.any(0)], 1)] = MUCH
         still = top.low.sum(1) < top.target
-        still[top.question] = False
-        top.low[still] = np.maximum(top.low, cost - lost)[still]
+        still[top.split] = False
+        leaves = top.half(side).leaves
+        fits = np.array([[half.leaves <= leaves for half in way] for way in top.halves])
+        costs = np.where(fits, cost - lost[:, None], 0).reshape(-1, 2)
+        top.low[still] = np.maximum(top.low, costs)[still]
 
     def share(self) -> int:
         """The next number of the proof: seven bits in each byte, the lowest first."""
@@ -316,10 +359,6 @@ class Checker:
                 need(place == 0 or byte, "a share has zeros to spare")
                 return number
         raise Wrong("a share is too large")
-
-
-def below(depth: int) -> int:
-    return depth if depth == UNLIMITED else depth - 1
 
 
 def digest(data: bytes) -> str:
@@ -341,7 +380,7 @@ def verify(instance: bytes, proof: bytes) -> Verdict:
     need(0 <= bound <= cost and most >= 0, "the bound is no cost, or above that of the tree")
     checker = Checker(read, proof[head.end() :], most)
     try:
-        checker.run(read.depth, bound - checker.unavoidable)
+        checker.run(within(read.depth, read.leaves), bound - checker.unavoidable)
     except Wrong as error:
         raise Wrong(f"lemma {checker.lemmas}: {error}") from None
     need(checker.at == len(checker.shares), "the proof goes on after its end")

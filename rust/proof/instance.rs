@@ -18,8 +18,13 @@ const MOST_ANSWERS: usize = 1 << 30;
 /// checker overflows.
 const MOST_COST: Cost = 1 << 57;
 
+/// Each split has a number for each way to share leaves between its sides.
+const MOST_LEAVES: u32 = 64;
+
 pub struct Instance {
     pub depth: Option<u32>,
+    /// No tree has more; none if points and depth allow no more anyway.
+    pub leaves: Option<u32>,
     pub leaf: Cost,
     pub labels: usize,
     /// Rows that each leaf of a split holds at least; 0 if one is enough, so that rows do not
@@ -47,7 +52,7 @@ impl Instance {
     /// An error that says what has proofs, if this problem has none.
     pub fn of(problem: &Problem, run: &Run) -> Result<Instance> {
         let task = supported(problem)?;
-        let Shape { max_depth, max_leaves: _, min_leaf_rows } = problem.shape;
+        let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
         let (columns, points) = (&problem.columns, &problem.points);
         let n_cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
         let n = points.len();
@@ -81,6 +86,7 @@ impl Instance {
         let labels = task.n_labels();
         let mut instance = Instance {
             depth: max_depth,
+            leaves: max_leaves,
             leaf: problem.leaf_cost,
             labels,
             min_rows: if min_leaf_rows > 1 { min_leaf_rows } else { 0 },
@@ -102,6 +108,15 @@ impl Instance {
         let is_large = worst * labels as i128 > 1 << 62;
         if is_large || worst.max(i128::from(instance.leaf)) > i128::from(MOST_COST) {
             return Err(Error::invalid("costs are in units too fine for a proof"));
+        }
+        let most =
+            max_depth.map_or(u32::MAX, |depth| 1 << depth.min(31)).min(instance.len() as u32);
+        instance.leaves = max_leaves.filter(|&leaves| leaves < most);
+        if instance.leaves > Some(MOST_LEAVES) {
+            return Err(Error::invalid(format!(
+                "a proof is of max_leaf_nodes={MOST_LEAVES} at most, or of a max_depth that allows no \
+                 more leaves"
+            )));
         }
         let rows: i128 = instance.rows.iter().map(|&rows| i128::from(rows)).sum();
         if rows.max(instance.min_rows.into()) > i128::from(MOST_COST) {
@@ -167,6 +182,9 @@ impl Instance {
                 "about {{\"class_costs\": {costs:?}, \"weight_units\": {weight_units:?}}}\n"
             ));
         }
+        if let Some(leaves) = self.leaves {
+            out.push_str(&format!("leaves {leaves}\n"));
+        }
         self.questions.iter().for_each(|question| out.push_str(&format!("question {question}\n")));
         for (point, costs) in self.costs.chunks_exact(self.labels).enumerate() {
             out.push_str("point ");
@@ -201,9 +219,7 @@ fn too_many(n_cuts: u64) -> Error {
 
 /// The losses by label, where proofs are supported.
 fn supported(problem: &Problem) -> Result<&dyn Labelled> {
-    let Shape { max_depth: _, max_leaves, min_leaf_rows: _ } = problem.shape;
-    let plain =
-        max_leaves.is_none() && problem.feature_costs.is_none() && problem.context.is_none();
+    let plain = problem.feature_costs.is_none() && problem.context.is_none();
     problem.labelled().filter(|_| plain).ok_or_else(refused)
 }
 
@@ -211,7 +227,7 @@ fn supported(problem: &Problem) -> Result<&dyn Labelled> {
 pub fn refused() -> Error {
     Error::invalid(
         "proofs are for losses that add up over rows by label (errors, costs of classes or of rows), \
-         with leaf_penalty, max_depth and min_samples_leaf: without max_leaf_nodes, constraints, \
+         with leaf_penalty, max_depth, max_leaf_nodes and min_samples_leaf: without constraints, \
          feature_costs, path_rules and missing=\"own_branch\"",
     )
 }

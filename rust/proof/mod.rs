@@ -5,6 +5,7 @@
 //! `replay` (what is written) → `oracle` (what tells it how to go) → `look` and `columns` (what
 //! both count).
 
+mod budget;
 mod claim;
 mod columns;
 mod instance;
