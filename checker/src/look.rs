@@ -64,6 +64,7 @@ impl<'a> Residual<'a> {
             unavoidable += least;
             unit = costs.iter().fold(unit, |unit, cost| greatest_divisor(unit, cost - least));
         }
+        let unit = unit.max(1);
         let (mut segments, mut by_segment) = (Vec::new(), Vec::<Vec<u32>>::new());
         let (mut places, mut points) = (HashMap::new(), Vec::new());
         for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
@@ -71,7 +72,7 @@ impl<'a> Residual<'a> {
             let mut gains: Vec<i64> = costs.iter().map(|cost| most - cost).collect();
             let worst = gains.iter().copied().max().unwrap_or(0);
             gains.push(gains.iter().sum::<i64>() - worst);
-            let mut sums: Vec<i64> = gains.iter().map(|gain| gain / unit.max(1)).collect();
+            let mut sums: Vec<i64> = gains.iter().map(|gain| gain / unit).collect();
             sums.extend(instance.rows.get(point));
             for (label, bits) in sums.into_iter().enumerate() {
                 for shift in (0..63).filter(|shift| bits >> shift & 1 == 1) {
@@ -237,8 +238,8 @@ impl Columns {
             let sum = |label: usize| self.quarters(label, a, b, &both)[side][1 - there];
             // What points cost at their worst: their gains less the excess.
             let worst = (0..self.labels).map(sum).sum::<i64>() - sum(self.labels);
-            let more_rows = self.quarters(self.labels + 1, a, b, &both)[1 - side][there];
-            if more_rows > 0 { MUCH } else { self.unit * worst }
+            let more_rows = || self.quarters(self.labels + 1, a, b, &both)[1 - side][there];
+            if self.min_rows > 0 && more_rows() > 0 { MUCH } else { self.unit * worst }
         };
         (0..self.n).map(|b| [lost(b, 0), lost(b, 1)]).collect()
     }
@@ -246,8 +247,9 @@ impl Columns {
     /// `pairs`: also count pairs of questions. `leaf`: what a leaf costs.
     pub fn look(&self, leaf: i64, pairs: bool) -> Look {
         let (n, labels) = (self.n, self.labels);
-        let side =
-            |sums: &mut dyn Iterator<Item = i64>| self.unit * loss(&sums.collect::<Vec<_>>());
+        // All is counted in units, and a leaf is worth this many of them, rounded up.
+        let few = leaf / self.unit + i64::from(leaf % self.unit > 0);
+        let side = |sums: &mut dyn Iterator<Item = i64>| loss(&sums.collect::<Vec<_>>());
         let of = |q: usize| self.ones.iter().skip(q).step_by(n).take(labels + 1);
         let both_sides = |q: usize| {
             let zeros = &mut self.all.iter().zip(of(q)).map(|(all, one)| all - one);
@@ -261,9 +263,9 @@ impl Columns {
         let mut both = vec![0; self.ones.len()];
         for a in 0..if pairs { n } else { 0 } {
             self.count(Some(a), a + 1, &mut both);
+            let (mut own, mut own_halves) = (stumps[a], halves[a]);
             for b in a + 1..n {
                 let gains = |label: usize| self.quarters(label, a, b, &both);
-                let rows = gains(labels + 1);
                 let (mut most, mut cost) = ([[0; 2]; 2], gains(labels).map(|row| row.map(|e| -e)));
                 for gains in (0..labels).map(gains) {
                     for (x, y) in QUARTERS {
@@ -271,33 +273,40 @@ impl Columns {
                         most[x][y] = gains[x][y].max(most[x][y]);
                     }
                 }
-                let cost = |x: usize, y: usize| match rows[x][y] < self.min_rows {
-                    true => MUCH,
-                    false => self.unit * (cost[x][y] - most[x][y]),
-                };
+                let rows = if self.min_rows > 0 { gains(labels + 1) } else { [[0; 2]; 2] };
+                for (x, y) in QUARTERS {
+                    let is_small = rows[x][y] < self.min_rows;
+                    cost[x][y] = if is_small { MUCH } else { cost[x][y] - most[x][y] };
+                }
+                let of_b = &mut stumps[b];
                 for side in [0, 1] {
-                    stumps[a][side] = stumps[a][side].min(cost(side, 0) + cost(side, 1));
-                    stumps[b][side] = stumps[b][side].min(cost(0, side) + cost(1, side));
+                    own[side] = own[side].min(cost[side][0] + cost[side][1]);
+                    of_b[side] = of_b[side].min(cost[0][side] + cost[1][side]);
                 }
                 if halved {
-                    let gains = [gains(0), gains(1)];
-                    for ((x, y), label) in QUARTERS.iter().flat_map(|&q| [(q, 0), (q, 1)]) {
-                        if self.unit * gains[1 - label][x][y] < leaf {
-                            let half = self.unit * gains[label][x][y];
-                            halves[a][x][label] = half.max(halves[a][x][label]);
-                            halves[b][y][label] = half.max(halves[b][y][label]);
+                    let (gains, of_b) = ([gains(0), gains(1)], &mut halves[b]);
+                    for (x, y) in QUARTERS {
+                        for label in [0, 1] {
+                            let is_half = gains[1 - label][x][y] < few;
+                            let half = if is_half { gains[label][x][y] } else { 0 };
+                            own_halves[x][label] = half.max(own_halves[x][label]);
+                            of_b[y][label] = half.max(of_b[y][label]);
                         }
                     }
                 }
             }
+            (stumps[a], halves[a]) = (own, own_halves);
         }
         let fails = |q: usize, side: usize, label: usize| {
             let one = self.ones[label * n + q];
             let gain = if side == 1 { one } else { self.all[label] - one };
-            self.unit * gain >= 2 * halves[q][side][label] + leaf
+            self.unit * (gain - 2 * halves[q][side][label]) >= leaf
         };
         let fails = |q, side| pairs && halved && fails(q, side, 0) && fails(q, side, 1);
         let three_fail = (0..n).map(|q| [fails(q, 0), fails(q, 1)]).collect();
-        Look { leaves, stumps, three_fail }
+        let in_all = |costs: Vec<[i64; 2]>| {
+            costs.iter().map(|both| both.map(|cost| self.unit * cost)).collect()
+        };
+        Look { leaves: in_all(leaves), stumps: in_all(stumps), three_fail }
     }
 }

@@ -190,7 +190,7 @@ impl Columns {
 
     /// `leaf`: what a leaf costs. `pairs`: also count pairs of questions.
     pub fn look(&self, leaf: Cost, pairs: bool) -> Look {
-        let Sums { labels, unit, min_rows, ref all } = self.sums;
+        let Sums { labels, unit, ref all, .. } = self.sums;
         let leaves: Vec<[Cost; 2]> = (0..self.n).map(|q| self.leaves(q)).collect();
         let mut found = Pairs::new(self.n);
         // Costs are multiples of the unit, so that one below the penalty is below this.
@@ -200,7 +200,7 @@ impl Columns {
             self.level.run(
                 #[inline(always)]
                 || match labels {
-                    2 if min_rows == 0 && all.iter().sum::<Cost>() < Cost::from(u16::MAX) => {
+                    2 if all.iter().sum::<Cost>() < Cost::from(u16::MAX) => {
                         found.count_in_words(self, penalty);
                     }
                     2 => found.count(self, 2, halved.then_some(penalty)),
@@ -249,6 +249,50 @@ fn add(out: &mut Lane, sums: &Lanes, shift: u32) {
     }
 }
 
+/// The cells of one question and those of a block, 00, 01, 10 and 11, from what has both, what has
+/// those of the block, and the two sides of the one.
+#[inline(always)]
+fn cells(both: &Lanes, ones: &Lanes, one: u16, zero: u16) -> [Lanes; 4] {
+    let mut cells = [Lanes::ZERO; 4];
+    for l in 0..LANES {
+        let (both, j) = (both.0[l], ones.0[l]);
+        cells[0].0[l] = zero - (j - both);
+        cells[1].0[l] = j - both;
+        cells[2].0[l] = one - both;
+        cells[3].0[l] = both;
+    }
+    cells
+}
+
+/// The lesser of stumps, and of those of a pair whose cells all have enough rows.
+#[inline(always)]
+fn large_stumps(
+    mut stumps: [[Lanes; 2]; 2],
+    pair: &Pair,
+    rows: &[Lanes; 4],
+    min_rows: u16,
+) -> [[Lanes; 2]; 2] {
+    let [x, y] = [0, 1].map(|c| cells(&pair.both[c], &pair.ones_j[c], pair.one[c], pair.zero[c]));
+    let mut errors = [Lanes::ZERO; 4];
+    for cell in 0..4 {
+        for l in 0..LANES {
+            let too_few = u16::from(rows[cell].0[l] < min_rows).wrapping_neg();
+            errors[cell].0[l] = x[cell].0[l].min(y[cell].0[l]) | too_few;
+        }
+    }
+    // The cells of the 0 side and the 1 side: of the one question, and of those of the block.
+    const SIDES: [[[usize; 2]; 2]; 2] = [[[0, 1], [2, 3]], [[0, 2], [1, 3]]];
+    for (stumps, sides) in stumps.iter_mut().zip(SIDES) {
+        for (stump, [a, b]) in stumps.iter_mut().zip(sides) {
+            for l in 0..LANES {
+                let sum = errors[a].0[l].saturating_add(errors[b].0[l]);
+                stump.0[l] = stump.0[l].min(sum);
+            }
+        }
+    }
+    stumps
+}
+
 /// What pairs of questions come to, in the residual's unit, by question and side. A pair may be
 /// counted twice, and a question with itself or with one of answers 0 alone. That makes no stump
 /// cheaper than the leaf; and a half that is a whole side, where the gain for a label is worth less
@@ -276,29 +320,44 @@ impl Pairs {
     #[inline(always)]
     fn count_in_words(&mut self, columns: &Columns, penalty: Cost) {
         let (level, blocks) = (columns.level, columns.blocks);
-        let few = penalty.min(Cost::from(u16::MAX)) as u16;
+        let [few, min_rows] =
+            [penalty, columns.sums.min_rows].map(|sum| sum.min(Cost::from(u16::MAX)) as u16);
         let words = |lane: &Lane| Lanes(lane.map(|sum| sum as u16));
-        let ones: Vec<[Lanes; 2]> = (0..blocks)
-            .map(|block| [0, 1].map(|label| words(&columns.ones_of(block)[label])))
+        // Of two labels there is no excess: of each point one gain is 0.
+        let ones: Vec<[Lanes; 3]> = (0..blocks)
+            .map(|block| [0, 1, 3].map(|label| words(&columns.ones_of(block)[label])))
             .collect();
-        let all = [0, 1].map(|label| columns.sums.all[label] as u16);
+        let all = [0, 1, 3].map(|label| columns.sums.all[label] as u16);
         let mut of_blocks = vec![Best::NONE; blocks];
         for first in (0..columns.n).step_by(4) {
             let (left, lane) = (first / LANES, first % LANES);
             let mut own = [Best::NONE; 4];
             for right in left..blocks {
-                let mut both = [[Lanes::ZERO; 4]; 2];
+                let (mut both, mut rows) = ([[Lanes::ZERO; 4]; 2], [Lanes::ZERO; 4]);
                 for run in &columns.runs {
                     let (left, right) = (columns.words(left, run), columns.words(right, run));
                     let Segment { label, shift } = run.segment;
-                    level.add_pairs(left, lane, right, 1 << shift, &mut both[label]);
+                    let sums = if label < 2 { &mut both[label] } else { &mut rows };
+                    level.add_pairs(left, lane, right, 1 << shift, sums);
                 }
                 for (k, own) in own.iter_mut().enumerate() {
-                    let one = [0, 1].map(|label| ones[left][label].0[lane + k]);
-                    let zero = [all[0] - one[0], all[1] - one[1]];
-                    let both = [both[0][k], both[1][k]];
-                    let pair = Pair { both, ones_j: ones[right], one, zero };
-                    level.two_classes(&pair, few, own, &mut of_blocks[right]);
+                    let [one, other, one_rows] = ones[left].each_ref().map(|ones| ones.0[lane + k]);
+                    let zero = [all[0] - one, all[1] - other];
+                    let [ones_j, other_j, rows_j] = ones[right];
+                    let (both, ones_j) = ([both[0][k], both[1][k]], [ones_j, other_j]);
+                    let pair = Pair { both, ones_j, one: [one, other], zero };
+                    let of_block = &mut of_blocks[right];
+                    if min_rows == 0 {
+                        level.two_classes(&pair, few, own, of_block);
+                        continue;
+                    }
+                    // Halves may have any number of rows, but no cells of stumps.
+                    let stumps = [own.stumps, of_block.stumps];
+                    if few > 0 {
+                        level.two_classes(&pair, few, own, of_block);
+                    }
+                    let rows = cells(&rows[k], &rows_j, one_rows, all[2] - one_rows);
+                    [own.stumps, of_block.stumps] = large_stumps(stumps, &pair, &rows, min_rows);
                 }
             }
             for (k, own) in own.iter().enumerate() {

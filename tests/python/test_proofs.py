@@ -104,16 +104,17 @@ def test_both_checkers_verify_the_proof_and_the_script_finds_the_table(seed, tmp
         assert f"objective of {model.objective_:.9f}" in ran.stdout
 
 
-def small(folder):
+def small(folder, **limits):
     random = np.random.default_rng(4)
     X, y = random.random((60, 6)) < 0.5, random.random(60) < 0.5
-    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02, **limits).fit(X, y)
     return prove(model, X, y, folder=folder)
 
 
-def test_both_checkers_say_the_same_of_damaged_proofs(tmp_path, rust):
-    proof, instance, steps = small(tmp_path)
-    assert len(steps) > 110
+@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 8, "min_samples_leaf": 2}])
+def test_both_checkers_say_the_same_of_damaged_proofs(limits, tmp_path, rust):
+    proof, instance, steps = small(tmp_path, **limits)
+    assert len(steps.partition(b"\nend\n")[2]) > 4
     random = np.random.default_rng(0)
     ways = [steps[:at] for at in range(0, len(steps), 7)]
     for at in range(len(steps)):
