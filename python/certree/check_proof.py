@@ -70,24 +70,19 @@ class Instance:
         labels, questions, points = (whole(head[name]) for name in names[5:])
         ok = 0 <= self.leaf <= MOST and slack >= 0 and labels > 0 and self.units > 0
         need(ok and 0 <= self.depth <= UNLIMITED, "a number of the instance is out of range")
-        #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
-        self.min_rows, self.leaves = 0, UNLIMITED
-        asked, answers, costs, rows = 0, [], [], []
+        limits: dict[str, int] = {}
+        asked, answers, costs, rows = 0, [], list[list[int]](), []
         for line in lines[len(names) + 1 :]:
             kind, _, rest = line.partition(" ")
             asked += kind == "question"
             is_known = kind in ("question", "about", "point", "rows", "leaves")
             need(is_known, "a line of the instance is of no kind")
-            early = not costs, "a limit comes once, and before all points"
-            if kind == "rows":
-                need(early[0] and not self.min_rows, early[1])
-                self.min_rows = positive(rest, MOST)
-            if kind == "leaves":
-                need(early[0] and self.leaves == UNLIMITED, early[1])
-                self.leaves = positive(rest, MOST_LEAVES)
+            if kind in ("rows", "leaves"):
+                need(not costs and kind not in limits, "a limit comes once, and before all points")
+                limits[kind] = positive(rest, MOST if kind == "rows" else MOST_LEAVES)
             if kind == "point":
                 bits, *own = rest.split(" ")
-                rows.append(positive(own.pop(0) if own else "", MOST) if self.min_rows else 1)
+                rows.append(positive(own.pop(0) if own else "", MOST) if "rows" in limits else 1)
                 fits = len(bits) == questions and not bits.strip("01") and len(own) == labels
                 need(fits, "a point does not answer each question, or lacks a cost")
                 answers.append(np.frombuffer(bits.encode(), np.uint8) == ord("1"))
@@ -98,6 +93,8 @@ class Instance:
         need(sum(map(max, costs)) <= most, "the costs of the instance are too large")
         self.answers = np.array(answers, bool).reshape(points, questions)
         self.costs = np.array(costs, np.int64)
+        #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
+        self.min_rows, self.leaves = limits.get("rows", 0), limits.get("leaves", UNLIMITED)
         need(sum(rows) <= MOST, "the instance has too many rows")
         self.rows = np.array(rows, np.int64)
 

@@ -246,7 +246,8 @@ def test_the_command_line_proves_a_saved_tree(tmp_path, monkeypatch, capsys, rus
     monkeypatch.chdir(tmp_path)
     X, y, weight = table(9)
     X.with_columns(y, weight=weight).write_parquet("t.parquet")
-    fit = "fit t.parquet --target y --weight weight --max-depth 3 --model m.json --quiet"
+    limits = "--max-depth 3 --min-samples-leaf 2 --max-leaf-nodes 5"
+    fit = f"fit t.parquet --target y --weight weight {limits} --model m.json --quiet"
     assert cli.main(fit.split()) == 0
     assert cli.main("export-instance t.parquet --model m.json -o d.ctd".split()) == 0
     exported = Path("d.ctd").read_bytes()
