@@ -337,7 +337,8 @@ def by_hand(limit: str, points: list[str], tree: str, bound: int) -> tuple[bytes
     """An instance of one question, whose points cost 0 under the label of their answer, and else 9,
     and a proof in one lemma."""
     head = "certree instance 1\ndepth 1\nleaf 1\noffset 0\nunits 1\nslack 0\nlabels 2\n"
-    body = ["questions 1", f"points {len(points)}", *[limit] * bool(limit), "question {}", *points, "end\n"]
+    limits = [limit] if limit else []
+    body = [f"questions 1\npoints {len(points)}", *limits, "question {}", *points, "end\n"]
     instance = (head + "\n".join(body)).encode()
     digest = check_proof.digest(instance)
     proof = f"certree proof 1\ninstance {digest}\ntree {tree}\nbound {bound}\nlemmas 1\nend\n"
