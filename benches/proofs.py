@@ -1,6 +1,7 @@
 """Proofs: how long they are, and what they take to find and to check.
 
     python benches/proofs.py DATA [--checker target/release/certree-check] [--depths 2 3]
+        [--min-samples-leaf 10] [--max-leaf-nodes 8]
 
 DATA is a folder of Parquet files whose column ``target`` is to be predicted. CPU seconds are of the
 fit, of ``certree.prove`` (which reads the table again), and of the checker in Rust.
@@ -37,7 +38,12 @@ def line(path: Path, depth: int | None, penalty: float, options: argparse.Namesp
     table = pl.read_parquet(path)
     X, y = table.drop("target"), table["target"]
     model = certree.OptimalTreeClassifier(
-        max_depth=depth, leaf_penalty=penalty, time_limit=options.seconds, n_jobs=1
+        max_depth=depth,
+        leaf_penalty=penalty,
+        min_samples_leaf=options.min_samples_leaf,
+        max_leaf_nodes=options.max_leaf_nodes,
+        time_limit=options.seconds,
+        n_jobs=1,
     )
     started = time.process_time()
     model.fit(X, y)
@@ -68,6 +74,8 @@ def main() -> None:
     parser.add_argument("--checker", type=Path, default=Path("target/release/certree-check"))
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--min-samples-leaf", type=int, default=1)
+    parser.add_argument("--max-leaf-nodes", type=int)
     parser.add_argument(
         "--depths", type=int, nargs="+", help="only these, without a leaf penalty: all cuts need it"
     )

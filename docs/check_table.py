@@ -93,15 +93,22 @@ def main(arguments: list[str]) -> int:
         row = about["class_costs"][classes[str(value)]]
         costs.append([round(Fraction(own) * units * cost) for cost in row])
 
+    # Where leaves hold at least so many rows, points say how many they have.
+    counted = [1] if "rows" in head else []
     by_question = [answers(question, frame) for question in questions]
     found: dict[str, Any] = {}
     for row, cost in enumerate(costs):
         bits = "".join(str(column[row]) for column in by_question)
-        found[bits] = tuple(map(sum, zip(found.get(bits, [0] * len(cost)), cost)))
+        own = counted + cost
+        found[bits] = tuple(map(sum, zip(found.get(bits, [0] * len(own)), own)))
     if found != dict(points):
         different = len(set(found.items()) ^ set(points.items()))
         return wrong(f"{different} points are there in only one of them")
     print(f"THE TABLE: {len(frame)} rows are the {len(points)} points of the instance")
+    if counted:
+        print(f"Each leaf of a split holds at least {head['rows']} rows")
+    if "leaves" in head:
+        print(f"No tree has more than {head['leaves']} leaves")
 
     # The tree, row by row.
     with open(proof, "rb") as lines:

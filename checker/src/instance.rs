@@ -1,17 +1,25 @@
 //! The instance: points with their answers to questions, and what each costs under each label.
 
-/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum overflows.
+/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum
+/// overflows.
 const MOST: i64 = 1 << 57;
-/// A depth that is not limited.
+/// A depth or a number of leaves that is not limited.
 pub const UNLIMITED: u32 = u32::MAX;
+/// A limit on leaves is no larger, because each split has a number for each way to share them.
+const MOST_LEAVES: i64 = 64;
 
 pub struct Instance {
     pub depth: u32,
+    pub leaves: u32,
     /// What a leaf costs beside its points.
     pub leaf: i64,
     pub labels: usize,
     pub questions: usize,
     pub points: usize,
+    /// Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
+    pub min_rows: i64,
+    /// By point, if it does: the rows that the point stands for.
+    pub rows: Vec<i64>,
     /// Words of answers of a point.
     pub stride: usize,
     pub answers: Vec<u64>,
@@ -34,6 +42,12 @@ pub fn digest(bytes: &[u8]) -> u64 {
 pub fn whole<T: std::str::FromStr + ToString>(text: &str) -> Result<T, String> {
     let number = text.parse::<T>().ok().filter(|number| number.to_string() == text);
     number.ok_or_else(|| format!("{text:?} is no number that fits"))
+}
+
+fn positive(text: &str, most: i64) -> Result<i64, String> {
+    let number = whole::<i64>(text)?;
+    let is_fit = (1..=most).contains(&number);
+    if is_fit { Ok(number) } else { Err(format!("{number} is not from 1 to {most}")) }
 }
 
 impl Instance {
@@ -65,10 +79,13 @@ impl Instance {
         }
         let mut found = Instance {
             depth,
+            leaves: UNLIMITED,
             leaf,
             labels,
             questions,
             points: 0,
+            min_rows: 0,
+            rows: Vec::new(),
             stride: questions.div_ceil(64),
             answers: Vec::new(),
             costs: Vec::new(),
@@ -82,11 +99,21 @@ impl Instance {
                 Some(("point", line)) => total += found.add(line)?,
                 Some(("question", _)) => asked += 1,
                 Some(("about", _)) => {}
+                // A limit comes once, and before all points.
+                Some(("rows", line)) if found.points == 0 && found.min_rows == 0 => {
+                    found.min_rows = positive(line, MOST)?;
+                }
+                Some(("leaves", line)) if found.points == 0 && found.leaves == UNLIMITED => {
+                    found.leaves = positive(line, MOST_LEAVES)? as u32;
+                }
                 _ => return Err("a line of the instance is of no known kind".into()),
             }
             if total > MOST.min((1 << 62) / labels as i64) {
                 return Err("the costs of the instance are too large".into());
             }
+        }
+        if found.rows.iter().map(|&rows| i128::from(rows)).sum::<i128>() > MOST.into() {
+            return Err("the instance has too many rows".into());
         }
         if asked != questions || found.points != points || points == 0 {
             return Err("the instance has other questions or points than it says".into());
@@ -94,7 +121,8 @@ impl Instance {
         Ok(found)
     }
 
-    /// Add a point: its answers and its costs by label. What it costs at most.
+    /// Add a point: its answers, its rows where they matter, and its costs by label. What it costs
+    /// at most.
     fn add(&mut self, line: &str) -> Result<i64, String> {
         let mut words = line.split(' ');
         let answers = words.next().unwrap_or_default().as_bytes();
@@ -104,6 +132,9 @@ impl Instance {
         for chunk in answers.chunks(64) {
             let bits = chunk.iter().rev().fold(0, |bits, &a| bits << 1 | u64::from(a == b'1'));
             self.answers.push(bits);
+        }
+        if self.min_rows > 0 {
+            self.rows.push(positive(words.next().unwrap_or_default(), MOST)?);
         }
         let before = self.costs.len();
         for word in words {
@@ -125,10 +156,11 @@ impl Instance {
     /// What a tree costs: preorder, a question or `-` for a leaf; answer 0 goes to the first child.
     pub fn cost_of_tree(&self, words: &str) -> Result<i64, String> {
         let all: Vec<u32> = (0..self.points as u32).collect();
-        let (mut open, mut cost) = (vec![(all, 0u32)], 0i64);
+        let (mut open, mut cost, mut leaves) = (vec![(all, 0u32)], 0i64, 0);
         for word in words.split(' ') {
             let (points, depth) = open.pop().ok_or("the tree of the proof has too many nodes")?;
             if word == "-" {
+                leaves += 1;
                 let sum = |label| {
                     points.iter().map(|&p| self.costs[p as usize * self.labels + label]).sum()
                 };
@@ -143,11 +175,18 @@ impl Instance {
             } else {
                 return Err(format!("the tree asks question {question}, which is not there"));
             };
-            if depth >= self.depth || ones.is_empty() || zeros.is_empty() {
-                return Err("the tree of the proof is too deep, or has an empty leaf".into());
+            let is_small = |points: &Vec<u32>| {
+                let rows = points.iter().map(|&p| self.rows.get(p as usize).unwrap_or(&1));
+                rows.sum::<i64>() < self.min_rows.max(1)
+            };
+            if depth >= self.depth || is_small(&ones) || is_small(&zeros) {
+                return Err("the tree of the proof is too deep, or has too small a leaf".into());
             }
             open.push((ones, depth + 1));
             open.push((zeros, depth + 1));
+        }
+        if leaves > self.leaves as usize {
+            return Err("the tree of the proof has too many leaves".into());
         }
         if open.is_empty() { Ok(cost) } else { Err("the tree of the proof is not whole".into()) }
     }

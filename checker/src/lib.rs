@@ -46,30 +46,64 @@ impl fmt::Display for Verified {
     }
 }
 
-/// A lemma that is not proved yet: each tree of these points, no deeper than `depth`, costs at
-/// least `target`.
+/// How deep trees may be, and of how many leaves: neither is more than the other one allows.
+type Budget = (u32, u32);
+
+fn budget(depth: u32, leaves: u32) -> Budget {
+    if leaves == UNLIMITED {
+        return (depth, leaves);
+    }
+    let depth = depth.min(leaves - 1);
+    (depth, leaves.min(1 << depth.min(31)))
+}
+
+/// The budgets of both sides of a split, for each way to share the leaves.
+fn halves((depth, leaves): Budget) -> Vec<[Budget; 2]> {
+    let depth = if depth == UNLIMITED { depth } else { depth - 1 };
+    if leaves == UNLIMITED {
+        return vec![[(depth, leaves); 2]];
+    }
+    let most = (leaves - 1).min(1 << depth.min(31));
+    let way = |left: u32| [budget(depth, left), budget(depth, leaves - left)];
+    (leaves - most..=most).map(way).collect()
+}
+
+/// A lemma that is not proved yet: each tree of these points within the budget costs at least
+/// `target`.
 struct Open {
     node: Node,
     columns: Columns,
-    depth: u32,
+    budget: Budget,
     key: u128,
     /// What one leaf costs.
     one: i64,
     target: i64,
-    /// By question and side: what every tree of these points costs at least.
+    /// The ways to share the leaves.
+    halves: Vec<[Budget; 2]>,
+    /// By split (question, then way) and side: what every tree of these points costs at least.
     low: Vec<[i64; 2]>,
-    /// The question that is worked on, the side of it that was begun last, and what its sides are
+    /// The split that is worked on, the side of it that was begun last, and what its sides are
     /// still to be proved to cost.
-    question: usize,
+    split: usize,
     side: usize,
     todo: Vec<(usize, i64)>,
+}
+
+impl Open {
+    fn question(&self) -> u32 {
+        self.node.questions[self.split / self.halves.len()]
+    }
+
+    fn half(&self, side: usize) -> Budget {
+        self.halves[self.split % self.halves.len()][side]
+    }
 }
 
 struct Checker<'a> {
     residual: Residual<'a>,
     leaf: i64,
-    /// By points and depth.
-    proved: HashMap<(u128, u32), i64>,
+    /// By points and budget.
+    proved: HashMap<(u128, Budget), i64>,
     /// What the points of the last lemma that was proved cost at least: its target, or more.
     worth: i64,
     lemmas: i64,
@@ -93,7 +127,7 @@ pub fn check(instance: &[u8], proof: &[u8]) -> Result<Verified, String> {
     let leaf = read.leaf;
     let proved = HashMap::new();
     let mut checker = Checker { residual, leaf, proved, worth: 0, lemmas: 0, most_lemmas, shares };
-    let checked = checker.run(root, read.depth, target);
+    let checked = checker.run(root, budget(read.depth, read.leaves), target);
     checked.map_err(|error| format!("lemma {}: {error}", checker.lemmas))?;
     if checker.worth < target {
         return Err("a small tree costs less".into());
@@ -135,27 +169,22 @@ impl<'a> Header<'a> {
     }
 }
 
-fn below(depth: u32) -> u32 {
-    if depth == UNLIMITED { depth } else { depth - 1 }
-}
-
 impl Checker<'_> {
-    fn run(&mut self, root: Node, depth: u32, target: i64) -> Result<(), String> {
-        let mut open: Vec<Open> = self.begin(root, depth, target)?.into_iter().collect();
+    fn run(&mut self, root: Node, budget: Budget, target: i64) -> Result<(), String> {
+        let mut open: Vec<Open> = self.begin(root, budget, target)?.into_iter().collect();
         while let Some(top) = open.last_mut() {
             if let Some((side, target)) = top.todo.pop() {
-                if top.low[top.question][side] < target {
-                    let question = top.node.questions[top.question];
-                    let child = self.residual.child(&top.node, question, side);
+                if top.low[top.split][side] < target {
+                    let child = self.residual.child(&top.node, top.question(), side);
                     top.side = side;
-                    match self.begin(child, below(top.depth), target)? {
+                    match self.begin(child, top.half(side), target)? {
                         None => raise(top, side, self.worth),
                         Some(child) => open.push(child),
                     }
                 }
             } else if self.choose(top)? {
                 let splits = top.low.iter().map(|[left, right]| left + right);
-                self.prove(top.key, top.depth, splits.fold(top.one, i64::min));
+                self.prove(top.key, top.budget, splits.fold(top.one, i64::min));
                 open.pop();
                 if let Some(parent) = open.last_mut() {
                     raise(parent, parent.side, self.worth);
@@ -165,21 +194,26 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn prove(&mut self, key: u128, depth: u32, cost: i64) {
-        let known = self.proved.entry((key, depth)).or_insert(cost);
+    fn prove(&mut self, key: u128, budget: Budget, cost: i64) {
+        let known = self.proved.entry((key, budget)).or_insert(cost);
         *known = cost.max(*known);
         self.worth = *known;
     }
 
-    fn known(&self, key: u128, depth: u32) -> i64 {
-        self.proved.get(&(key, depth)).copied().unwrap_or(i64::MIN)
+    fn known(&self, key: u128, budget: Budget) -> i64 {
+        self.proved.get(&(key, budget)).copied().unwrap_or(i64::MIN)
     }
 
-    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin. With
-    /// a depth of at most 2 the look shows what they cost, which may be less.
-    fn begin(&mut self, mut node: Node, depth: u32, target: i64) -> Result<Option<Open>, String> {
-        let key = self.residual.key(&node);
-        self.worth = self.known(key, depth);
+    /// Prove that these points cost at least `target`, where one look shows it; otherwise begin.
+    /// With a depth of at most 2 the look shows what they cost, which may be less.
+    fn begin(
+        &mut self,
+        mut node: Node,
+        budget: Budget,
+        target: i64,
+    ) -> Result<Option<Open>, String> {
+        let (key, depth) = (self.residual.key(&node), budget.0);
+        self.worth = self.known(key, budget);
         if self.worth >= target {
             return Ok(None);
         }
@@ -193,63 +227,67 @@ impl Checker<'_> {
             return Err("a leaf costs less".into());
         }
         if depth == 0 || target <= 2 * leaf && !is_small {
-            self.prove(key, depth, if is_small { one } else { one.min(2 * leaf) });
+            self.prove(key, budget, if is_small { one } else { one.min(2 * leaf) });
             return Ok(None);
         }
         let columns = self.residual.columns(&mut node);
         let pairs = if is_small { depth == 2 } else { target > 3 * leaf };
         let found = columns.look(if is_small { 0 } else { leaf }, pairs);
-        let low = |q: usize, s: usize| {
-            let small = (found.leaves[q][s] + leaf).min(found.stumps[q][s] + 2 * leaf);
+        let low = |q: usize, s: usize, depth: u32| {
+            let one = found.leaves[q][s] + leaf;
+            let two = one.min(found.stumps[q][s] + 2 * leaf);
             let large = if found.three_fail[q][s] { 4 * leaf } else { 3 * leaf };
-            if is_small { small } else { small.min(large) }
+            [one, two, two.min(large)][depth.min(2) as usize]
         };
-        let low: Vec<[i64; 2]> =
-            (0..node.questions.len()).map(|q| [low(q, 0), low(q, 1)]).collect();
+        let halves = halves(budget);
+        let ways = |q: usize| halves.iter().map(move |&[a, b]| [low(q, 0, a.0), low(q, 1, b.0)]);
+        let low: Vec<[i64; 2]> = (0..node.questions.len()).flat_map(ways).collect();
         if is_small || !pairs {
             // Trees of three leaves cost a target that is so low.
             let most = if is_small { one } else { one.min(3 * leaf) };
-            self.prove(key, depth, low.iter().map(|[a, b]| a + b).fold(most, i64::min));
+            self.prove(key, budget, low.iter().map(|[a, b]| a + b).fold(most, i64::min));
             let is_short = self.worth < target && !is_small;
             return if is_short { Err("a split costs less".into()) } else { Ok(None) };
         }
-        let (question, side, todo) = (0, 0, Vec::new());
-        Ok(Some(Open { node, columns, depth, key, one, target, low, question, side, todo }))
+        let (split, side, todo) = (0, 0, Vec::new());
+        Ok(Some(Open { node, columns, budget, key, one, target, halves, low, split, side, todo }))
     }
 
     /// Whether all splits cost enough; if not, the proof says how the least one is to be shown to.
     fn choose(&mut self, top: &mut Open) -> Result<bool, String> {
         let sum = |low: &[i64; 2]| low[0] + low[1];
         let least = top.low.iter().enumerate().min_by_key(|(_, low)| sum(low));
-        let Some((question, _)) = least.filter(|(_, low)| sum(low) < top.target) else {
+        let Some((split, _)) = least.filter(|(_, low)| sum(low) < top.target) else {
             return Ok(true);
         };
-        let depth = below(top.depth);
-        top.question = question;
-        let asked = top.node.questions[question];
-        let sides = self.residual.sides(&top.node, asked);
+        top.split = split;
+        let sides = self.residual.sides(&top.node, top.question());
         for (side, &(key, _)) in sides.iter().enumerate() {
-            raise(top, side, self.known(key, depth));
+            raise(top, side, self.known(key, top.half(side)));
         }
-        if depth <= 2 {
-            let first = usize::from(sides[1].1 > sides[0].1);
-            for side in [first, 1 - first] {
-                let known = self.known(sides[side].0, depth);
-                if sum(&top.low[question]) < top.target && known == i64::MIN {
-                    let child = self.residual.child(&top.node, asked, side);
-                    self.begin(child, depth, i64::MAX)?;
-                    raise(top, side, self.worth);
-                }
+        let first = usize::from(sides[1].1 > sides[0].1);
+        for side in [first, 1 - first] {
+            // Trees of less depth were counted with the pairs of questions.
+            let half = top.half(side);
+            let is_new = half.0 == 2 && self.known(sides[side].0, half) == i64::MIN;
+            if is_new && sum(&top.low[split]) < top.target {
+                let child = self.residual.child(&top.node, top.question(), side);
+                self.begin(child, half, i64::MAX)?;
+                raise(top, side, self.worth);
             }
-            let is_proved = sum(&top.low[question]) >= top.target;
-            return if is_proved { Ok(false) } else { Err("a split costs less".into()) };
         }
-        let [left, right] = top.low[question];
+        let [left, right] = top.low[split];
         let missing = top.target - left - right;
         if missing <= 0 {
             return Ok(false);
         }
-        top.todo = match self.share()? {
+        let share = match [top.half(0).0 <= 2, top.half(1).0 <= 2] {
+            [true, true] => return Err("a split costs less".into()),
+            [true, false] => 1,
+            [false, true] => 0,
+            [false, false] => self.share()?,
+        };
+        top.todo = match share {
             0 => vec![(0, left + missing)],
             1 => vec![(1, right + missing)],
             share if share - 1 < missing => {
@@ -279,18 +317,21 @@ impl Checker<'_> {
     }
 }
 
-/// A side of the question that is worked on costs at least so much; then so do the sides of other
-/// questions, less the most that points cost which these lack.
+/// A side of the split that is worked on costs at least so much; then so do the sides of other
+/// splits that may have no more leaves, less the most that points cost which these lack.
 fn raise(top: &mut Open, side: usize, cost: i64) {
-    let question = top.question;
-    if cost <= top.low[question][side] {
+    let (split, ways, leaves) = (top.split, top.halves.len(), top.half(side).1);
+    if cost <= top.low[split][side] {
         return;
     }
-    top.low[question][side] = cost;
-    let lost = top.columns.lost(question, side);
-    for (other, (low, lost)) in top.low.iter_mut().zip(lost).enumerate() {
-        if other != question && low[0] + low[1] < top.target {
-            *low = [low[0].max(cost - lost[0]), low[1].max(cost - lost[1])];
+    top.low[split][side] = cost;
+    let lost = top.columns.lost(split / ways, side);
+    for (other, low) in top.low.iter_mut().enumerate() {
+        if other != split && low[0] + low[1] < top.target {
+            let half = top.halves[other % ways];
+            for there in (0..2).filter(|&there| half[there].1 <= leaves) {
+                low[there] = low[there].max(cost - lost[other / ways][there]);
+            }
         }
     }
 }

@@ -6,9 +6,10 @@ use std::hash::BuildHasher;
 
 use crate::instance::Instance;
 
-/// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a point
-/// for a label is what it costs less under that label than under its worst one. A label beyond the
-/// last one stands for the excess: what the gains of a point add up to beyond its worst cost.
+/// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a
+/// point for a label is what it costs less under that label than under its worst one. A label
+/// beyond the last one stands for the excess: what the gains of a point add up to beyond its worst
+/// cost; and one beyond that for rows, where they matter.
 #[derive(Clone, Copy)]
 struct Segment {
     label: usize,
@@ -37,15 +38,16 @@ pub struct Node {
 pub struct Columns {
     unit: i64,
     labels: usize,
+    min_rows: i64,
     /// Questions.
     n: usize,
     /// By word of points, then by question.
     bits: Vec<u64>,
     /// The segment of each word.
     segments: Vec<Segment>,
-    /// By label, and the excess: the gains of all points.
+    /// By label, the excess, and the rows: the sums of all points.
     all: Vec<i64>,
-    /// By label, and the excess, then by question: the gains of the points of answer 1.
+    /// By label, the excess, and the rows, then by question: the sums of the points of answer 1.
     ones: Vec<i64>,
 }
 
@@ -62,6 +64,7 @@ impl<'a> Residual<'a> {
             unavoidable += least;
             unit = costs.iter().fold(unit, |unit, cost| greatest_divisor(unit, cost - least));
         }
+        let unit = unit.max(1);
         let (mut segments, mut by_segment) = (Vec::new(), Vec::<Vec<u32>>::new());
         let (mut places, mut points) = (HashMap::new(), Vec::new());
         for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
@@ -69,8 +72,9 @@ impl<'a> Residual<'a> {
             let mut gains: Vec<i64> = costs.iter().map(|cost| most - cost).collect();
             let worst = gains.iter().copied().max().unwrap_or(0);
             gains.push(gains.iter().sum::<i64>() - worst);
-            for (label, gain) in gains.into_iter().enumerate().filter(|&(_, gain)| gain > 0) {
-                let bits = gain / unit;
+            let mut sums: Vec<i64> = gains.iter().map(|gain| gain / unit).collect();
+            sums.extend(instance.rows.get(point));
+            for (label, bits) in sums.into_iter().enumerate() {
                 for shift in (0..63).filter(|shift| bits >> shift & 1 == 1) {
                     let place = *places.entry((label, shift)).or_insert_with(|| {
                         segments.push(Segment { label, shift });
@@ -80,7 +84,7 @@ impl<'a> Residual<'a> {
                     by_segment[place].push(point as u32);
                 }
             }
-            if worst > 0 {
+            if worst > 0 || instance.min_rows > 0 {
                 points.push(point as u32);
             }
         }
@@ -116,18 +120,19 @@ impl<'a> Residual<'a> {
 
     /// What a node's points cost as one leaf, beside its penalty.
     pub fn leaf(&self, node: &Node) -> i64 {
-        self.unit * loss(&self.totals(node))
+        self.unit * loss(&self.totals(node)[..=self.instance.labels])
     }
 
     fn totals(&self, node: &Node) -> Vec<i64> {
-        let mut totals = vec![0; self.instance.labels + 1];
+        let mut totals = vec![0; self.instance.labels + 2];
         for (segment, points) in self.segments.iter().zip(&node.by_segment) {
             totals[segment.label] += (points.len() as i64) << segment.shift;
         }
         totals
     }
 
-    /// The answers. Of questions that part the points alike the node keeps only the first.
+    /// The answers. The node keeps questions both of whose sides have enough rows, and only the
+    /// first of those that part the points alike.
     pub fn columns(&self, node: &mut Node) -> Columns {
         let (mut rows, mut segments) = (Vec::new(), Vec::new());
         for (&segment, points) in self.segments.iter().zip(&node.by_segment) {
@@ -149,7 +154,17 @@ impl<'a> Residual<'a> {
             }
         }
         let mut seen = HashSet::new();
-        let tells = |column: &[u64]| column.iter().any(|&word| word != 0);
+        let (labels, unit, min_rows) = (self.instance.labels, self.unit, self.instance.min_rows);
+        let all = self.totals(node);
+        let tells = |column: &[u64]| {
+            let of = |(word, segment): (&u64, &Segment)| match segment.label > labels {
+                true => i64::from(word.count_ones()) << segment.shift,
+                false => 0,
+            };
+            let rows: i64 = column.iter().zip(&segments).map(of).sum();
+            let is_large = rows >= min_rows && all[labels + 1] - rows >= min_rows;
+            is_large && column.iter().any(|&word| word != 0)
+        };
         let is_new = canonical.chunks(rows.len().max(1)).map(|c| tells(c) && seen.insert(c));
         let kept: Vec<usize> =
             is_new.enumerate().filter(|&(_, is_new)| is_new).map(|(place, _)| place).collect();
@@ -158,9 +173,8 @@ impl<'a> Residual<'a> {
             bits.extend(kept.iter().map(|place| columns[place * rows.len() + word]));
         }
         node.questions = kept.iter().map(|&place| node.questions[place]).collect();
-        let (labels, unit, n) = (self.instance.labels, self.unit, kept.len());
-        let (all, ones) = (self.totals(node), vec![0; (labels + 1) * n]);
-        let mut columns = Columns { unit, labels, n, bits, segments, all, ones };
+        let (n, ones) = (kept.len(), vec![0; all.len() * kept.len()]);
+        let mut columns = Columns { unit, labels, min_rows, n, bits, segments, all, ones };
         let mut ones = std::mem::take(&mut columns.ones);
         columns.count(None, 0, &mut ones);
         Columns { ones, ..columns }
@@ -187,15 +201,20 @@ pub struct Look {
 /// The sides of two questions.
 const QUARTERS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
 
-/// Sums over the quarters, from those over all points, those of answer 1 to either question, and
-/// those of answer 1 to both.
-fn quarters(all: i64, a: i64, b: i64, both: i64) -> [[i64; 2]; 2] {
-    [[all - a - b + both, b - both], [a - both, both]]
-}
+/// More than any points cost, so that two of it fit in a sum.
+const MUCH: i64 = 1 << 60;
 
 impl Columns {
-    /// By label, and the excess, then by question from the `from`th one: the gains of the points
-    /// that answer 1, and also answer 1 to question `a` where it is given.
+    /// The sums of a label over the quarters of two questions, by the sums of the points of answer
+    /// 1 to `a` and to each question.
+    fn quarters(&self, label: usize, a: usize, b: usize, both: &[i64]) -> [[i64; 2]; 2] {
+        let (at_a, at_b) = (label * self.n + a, label * self.n + b);
+        let (of_a, of_b, both) = (self.ones[at_a], self.ones[at_b], both[at_b]);
+        [[self.all[label] - of_a - of_b + both, of_b - both], [of_a - both, both]]
+    }
+
+    /// By label, the excess, and the rows, then by question from the `from`th one: the sums of the
+    /// points that answer 1, and also answer 1 to question `a` where it is given.
     fn count(&self, a: Option<usize>, from: usize, out: &mut [i64]) {
         out.fill(0);
         for (word, segment) in self.segments.iter().enumerate() {
@@ -210,30 +229,28 @@ impl Columns {
     }
 
     /// By question and side: the most that those points cost which are on side `side` of question
-    /// `a`, but not there.
+    /// `a`, but not there; and more than all points cost, where rows matter and some there are not
+    /// on that side.
     pub fn lost(&self, a: usize, side: usize) -> Vec<[i64; 2]> {
         let mut both = vec![0; self.ones.len()];
         self.count(Some(a), 0, &mut both);
-        // What points cost at their worst: their gains less the excess.
-        let worst = |sums: &[i64], n: usize, at: usize| {
-            let gains: i64 = (0..self.labels).map(|label| sums[label * n + at]).sum();
-            self.unit * (gains - sums[self.labels * n + at])
+        let lost = |b: usize, there: usize| {
+            let sum = |label: usize| self.quarters(label, a, b, &both)[side][1 - there];
+            // What points cost at their worst: their gains less the excess.
+            let worst = (0..self.labels).map(sum).sum::<i64>() - sum(self.labels);
+            let more_rows = || self.quarters(self.labels + 1, a, b, &both)[1 - side][there];
+            if self.min_rows > 0 && more_rows() > 0 { MUCH } else { self.unit * worst }
         };
-        let (all, of_a) = (worst(&self.all, 1, 0), worst(&self.ones, self.n, a));
-        let lost = |b: usize| {
-            let (of_b, both) = (worst(&self.ones, self.n, b), worst(&both, self.n, b));
-            let [zero, one] = quarters(all, of_a, of_b, both)[side];
-            [one, zero]
-        };
-        (0..self.n).map(lost).collect()
+        (0..self.n).map(|b| [lost(b, 0), lost(b, 1)]).collect()
     }
 
     /// `pairs`: also count pairs of questions. `leaf`: what a leaf costs.
     pub fn look(&self, leaf: i64, pairs: bool) -> Look {
         let (n, labels) = (self.n, self.labels);
-        let side =
-            |sums: &mut dyn Iterator<Item = i64>| self.unit * loss(&sums.collect::<Vec<_>>());
-        let of = |q: usize| self.ones.iter().skip(q).step_by(n);
+        // All is counted in units, and a leaf is worth this many of them, rounded up.
+        let few = leaf / self.unit + i64::from(leaf % self.unit > 0);
+        let side = |sums: &mut dyn Iterator<Item = i64>| loss(&sums.collect::<Vec<_>>());
+        let of = |q: usize| self.ones.iter().skip(q).step_by(n).take(labels + 1);
         let both_sides = |q: usize| {
             let zeros = &mut self.all.iter().zip(of(q)).map(|(all, one)| all - one);
             [side(zeros), side(&mut of(q).copied())]
@@ -246,11 +263,9 @@ impl Columns {
         let mut both = vec![0; self.ones.len()];
         for a in 0..if pairs { n } else { 0 } {
             self.count(Some(a), a + 1, &mut both);
+            let (mut own, mut own_halves) = (stumps[a], halves[a]);
             for b in a + 1..n {
-                let gains = |label: usize| {
-                    let (at_a, at_b) = (label * n + a, label * n + b);
-                    quarters(self.all[label], self.ones[at_a], self.ones[at_b], both[at_b])
-                };
+                let gains = |label: usize| self.quarters(label, a, b, &both);
                 let (mut most, mut cost) = ([[0; 2]; 2], gains(labels).map(|row| row.map(|e| -e)));
                 for gains in (0..labels).map(gains) {
                     for (x, y) in QUARTERS {
@@ -258,30 +273,40 @@ impl Columns {
                         most[x][y] = gains[x][y].max(most[x][y]);
                     }
                 }
-                let cost = |x: usize, y: usize| self.unit * (cost[x][y] - most[x][y]);
+                let rows = if self.min_rows > 0 { gains(labels + 1) } else { [[0; 2]; 2] };
+                for (x, y) in QUARTERS {
+                    let is_small = rows[x][y] < self.min_rows;
+                    cost[x][y] = if is_small { MUCH } else { cost[x][y] - most[x][y] };
+                }
+                let of_b = &mut stumps[b];
                 for side in [0, 1] {
-                    stumps[a][side] = stumps[a][side].min(cost(side, 0) + cost(side, 1));
-                    stumps[b][side] = stumps[b][side].min(cost(0, side) + cost(1, side));
+                    own[side] = own[side].min(cost[side][0] + cost[side][1]);
+                    of_b[side] = of_b[side].min(cost[0][side] + cost[1][side]);
                 }
                 if halved {
-                    let gains = [gains(0), gains(1)];
-                    for ((x, y), label) in QUARTERS.iter().flat_map(|&q| [(q, 0), (q, 1)]) {
-                        if self.unit * gains[1 - label][x][y] < leaf {
-                            let half = self.unit * gains[label][x][y];
-                            halves[a][x][label] = half.max(halves[a][x][label]);
-                            halves[b][y][label] = half.max(halves[b][y][label]);
+                    let (gains, of_b) = ([gains(0), gains(1)], &mut halves[b]);
+                    for (x, y) in QUARTERS {
+                        for label in [0, 1] {
+                            let is_half = gains[1 - label][x][y] < few;
+                            let half = if is_half { gains[label][x][y] } else { 0 };
+                            own_halves[x][label] = half.max(own_halves[x][label]);
+                            of_b[y][label] = half.max(of_b[y][label]);
                         }
                     }
                 }
             }
+            (stumps[a], halves[a]) = (own, own_halves);
         }
         let fails = |q: usize, side: usize, label: usize| {
             let one = self.ones[label * n + q];
             let gain = if side == 1 { one } else { self.all[label] - one };
-            self.unit * gain >= 2 * halves[q][side][label] + leaf
+            self.unit * (gain - 2 * halves[q][side][label]) >= leaf
         };
         let fails = |q, side| pairs && halved && fails(q, side, 0) && fails(q, side, 1);
         let three_fail = (0..n).map(|q| [fails(q, 0), fails(q, 1)]).collect();
-        Look { leaves, stumps, three_fail }
+        let in_all = |costs: Vec<[i64; 2]>| {
+            costs.iter().map(|both| both.map(|cost| self.unit * cost)).collect()
+        };
+        Look { leaves: in_all(leaves), stumps: in_all(stumps), three_fail }
     }
 }

@@ -13,10 +13,14 @@ import numpy as np
 
 #: No sum of costs is larger, and none of a cost for each label than 2^62: no sum overflows.
 MOST = 1 << 57
+#: More than any points cost.
+MUCH = 1 << 60
 #: Questions that are paired with all others at once.
 BLOCK = 128
-#: A depth that is not limited.
+#: A depth or a number of leaves that is not limited.
 UNLIMITED = (1 << 32) - 1
+#: A limit on leaves is no larger, because each split has a number for each way to share them.
+MOST_LEAVES = 64
 
 
 class Verdict(NamedTuple):
@@ -43,6 +47,11 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def positive(text: str, most: int) -> int:
+    need(1 <= whole(text) <= most, f"{text} is not from 1 to {most}")
+    return int(text)
+
+
 class Instance:
     def __init__(self, data: bytes) -> None:
         text = data.decode()
@@ -61,13 +70,19 @@ class Instance:
         labels, questions, points = (whole(head[name]) for name in names[5:])
         ok = 0 <= self.leaf <= MOST and slack >= 0 and labels > 0 and self.units > 0
         need(ok and 0 <= self.depth <= UNLIMITED, "a number of the instance is out of range")
-        asked, answers, costs = 0, [], []
+        limits: dict[str, int] = {}
+        asked, answers, costs, rows = 0, [], list[list[int]](), []
         for line in lines[len(names) + 1 :]:
             kind, _, rest = line.partition(" ")
             asked += kind == "question"
-            need(kind in ("question", "about", "point"), "a line of the instance is of no kind")
+            is_known = kind in ("question", "about", "point", "rows", "leaves")
+            need(is_known, "a line of the instance is of no kind")
+            if kind in ("rows", "leaves"):
+                need(not costs and kind not in limits, "a limit comes once, and before all points")
+                limits[kind] = positive(rest, MOST if kind == "rows" else MOST_LEAVES)
             if kind == "point":
                 bits, *own = rest.split(" ")
+                rows.append(positive(own.pop(0) if own else "", MOST) if "rows" in limits else 1)
                 fits = len(bits) == questions and not bits.strip("01") and len(own) == labels
                 need(fits, "a point does not answer each question, or lacks a cost")
                 answers.append(np.frombuffer(bits.encode(), np.uint8) == ord("1"))
@@ -78,6 +93,10 @@ class Instance:
         need(sum(map(max, costs)) <= most, "the costs of the instance are too large")
         self.answers = np.array(answers, bool).reshape(points, questions)
         self.costs = np.array(costs, np.int64)
+        #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
+        self.min_rows, self.leaves = limits.get("rows", 0), limits.get("leaves", UNLIMITED)
+        need(sum(rows) <= MOST, "the instance has too many rows")
+        self.rows = np.array(rows, np.int64)
 
     def cost_of_tree(self, words: str) -> int:
         """Preorder, a question or ``-`` for a leaf; answer 0 goes to the first child."""
@@ -91,11 +110,36 @@ class Instance:
             question = whole(word)
             need(0 <= question < self.answers.shape[1], "the tree asks what is not there")
             right = self.answers[points, question]
-            fits = depth < self.depth and right.any() and not right.all()
-            need(fits, "the tree of the proof is too deep, or has an empty leaf")
+            rows = min(self.rows[points[right]].sum(), self.rows[points[~right]].sum())
+            fits = depth < self.depth and rows >= max(self.min_rows, 1)
+            need(fits, "the tree of the proof is too deep, or has too small a leaf")
             open_ += [(points[right], depth + 1), (points[~right], depth + 1)]
         need(not open_, "the tree of the proof is not whole")
+        need(words.count("-") <= self.leaves, "the tree of the proof has too many leaves")
         return cost
+
+
+class Budget(NamedTuple):
+    """How deep trees may be, and of how many leaves: neither is more than the other allows."""
+
+    depth: int
+    leaves: int
+
+    def halves(self) -> list[tuple["Budget", "Budget"]]:
+        """Those of both sides of a split, for each way to share the leaves."""
+        depth = self.depth if self.depth == UNLIMITED else self.depth - 1
+        if self.leaves == UNLIMITED:
+            return [(Budget(depth, UNLIMITED),) * 2]
+        most = min(self.leaves - 1, 1 << min(depth, 31))
+        shares = range(self.leaves - most, most + 1)
+        return [(within(depth, left), within(depth, self.leaves - left)) for left in shares]
+
+
+def within(depth: int, leaves: int) -> Budget:
+    if leaves == UNLIMITED:
+        return Budget(depth, leaves)
+    depth = min(depth, leaves - 1)
+    return Budget(depth, min(leaves, 1 << min(depth, 31)))
 
 
 @dataclass
@@ -104,17 +148,22 @@ class Open:
 
     points: Any
     asked: Any
-    depth: int
+    budget: Budget
     key: Any
     #: What one leaf costs.
     one: int
     target: int
-    #: By question and side: what every tree of these points costs at least.
+    #: The ways to share the leaves.
+    halves: list[tuple[Budget, Budget]]
+    #: By split (question, then way) and side: what every tree of these points costs at least.
     low: Any
-    question: int = 0
-    #: The side of the question that was begun last, and what sides are to be proved to cost.
+    split: int = 0
+    #: The side of the split that was begun last, and what sides are to be proved to cost.
     begun: int = 0
     todo: list[tuple[int, int]] = field(default_factory=list)
+
+    def half(self, side: int) -> Budget:
+        return self.halves[self.split % len(self.halves)][side]
 
 
 class Checker:
@@ -123,50 +172,60 @@ class Checker:
         self.unavoidable = int(least.sum())
         self.costs = instance.costs - least[:, None]
         self.worst, self.leaf, self.answers = self.costs.max(1), instance.leaf, instance.answers
+        self.rows, self.min_rows = instance.rows, instance.min_rows
         # Sums of floats are exact below 2^53, and faster.
-        self.number = np.float64 if self.worst.sum() < 2**50 else np.int64
+        is_exact = self.worst.sum() + self.rows.sum() < 2**50
+        self.number = np.float64 if is_exact else np.int64
         # Drawn when the proof is there already.
         self.keys = np.frombuffer(os.urandom(16 * len(least)), np.uint64).reshape(-1, 2)
         self.shares, self.at, self.most_lemmas, self.lemmas = shares, 0, most_lemmas, 0
-        self.proved: dict[tuple[Any, int], int] = {}
+        self.proved: dict[tuple[Any, Budget], int] = {}
         #: What the points of the last lemma that was proved cost at least.
         self.worth = 0
 
-    def run(self, depth: int, target: int) -> None:
+    def run(self, budget: Budget, target: int) -> None:
         asked = np.arange(self.answers.shape[1])
-        top = self.begin(np.flatnonzero(self.worst), asked, depth, target)
+        # Points without costs are left out, unless they count as rows.
+        points = np.flatnonzero((self.worst > 0) | (self.min_rows > 0))
+        top = self.begin(points, asked, budget, target)
         stack = [top] if top else []
         need(top or self.worth >= target, "a small tree costs less")
         while stack:
             top = stack[-1]
             if top.todo:
                 top.begun, target = top.todo.pop()
-                if top.low[top.question, top.begun] < target:
+                if top.low[top.split, top.begun] < target:
                     points = self.side(top, top.begun)
-                    child = self.begin(points, top.asked, below(top.depth), target)
+                    child = self.begin(points, top.asked, top.half(top.begun), target)
                     if child:
                         stack.append(child)
                     else:
                         self.lift(top, top.begun, self.worth)
             elif self.choose(top):
-                self.prove(top.key, top.depth, min([top.one, *top.low.sum(1).tolist()]))
+                self.prove(top.key, top.budget, min([top.one, *top.low.sum(1).tolist()]))
                 stack.pop()
                 if stack:
                     self.lift(stack[-1], stack[-1].begun, self.worth)
 
     def side(self, top: Open, side: int) -> Any:
-        return top.points[self.answers[top.points, top.asked[top.question]] == bool(side)]
+        question = top.asked[top.split // len(top.halves)]
+        return top.points[self.answers[top.points, question] == bool(side)]
 
     def key(self, points: Any) -> Any:
         return np.bitwise_xor.reduce(self.keys[points], 0, initial=np.uint64(0)).tobytes()
 
-    def prove(self, key: Any, depth: int, cost: int) -> None:
-        self.worth = max(cost, self.proved.get((key, depth), cost))
-        self.proved[key, depth] = self.worth
+    def prove(self, key: Any, budget: Budget, cost: int) -> None:
+        self.worth = max(cost, self.proved.get((key, budget), cost))
+        self.proved[key, budget] = self.worth
 
     def distinct(self, points: Any, asked: Any) -> Any:
-        """Of questions that part the points alike only the first."""
+        """Questions both of whose sides have enough rows, and only the first of those that part the
+        points alike."""
         sides = self.answers[np.ix_(points, asked)]
+        if self.min_rows:
+            ones, rows = self.rows[points] @ sides, self.rows[points].sum()
+            kept = (ones >= self.min_rows) & (rows - ones >= self.min_rows)
+            sides, asked = sides[:, kept], asked[kept]
         sides = np.packbits(sides ^ sides[:1], 0)
         seen: dict[bytes, int] = {}
         for place, column in enumerate(np.ascontiguousarray(sides.T)):
@@ -178,10 +237,12 @@ class Checker:
         """What sides of questions cost as leaves and with one split, and whether no tree of three
         leaves, each with a penalty of ``leaf``, loses less than that penalty."""
         ones = self.answers[np.ix_(points, asked)].astype(self.number)
-        costs = self.costs[points].astype(self.number)
-        # By label, and by question: what all points cost, and those of answer 1.
+        labels = self.costs.shape[1]
+        rows = self.rows[points, None] if self.min_rows else np.empty((len(points), 0))
+        costs = np.hstack([self.costs[points], rows]).astype(self.number)
+        # By label, and by question: what all points cost, and those of answer 1; then the rows.
         every, one = costs.sum(0)[:, None], costs.T @ ones
-        sides = np.stack([every - one, one])
+        sides = np.stack([every - one, one])[:, :labels]
         leaves = sides.min(1).T
         stumps, fails = leaves.copy(), np.zeros(leaves.shape, bool)
         for start in range(0, len(asked) if pairs else 0, BLOCK):
@@ -191,17 +252,21 @@ class Checker:
             second = np.stack([one[:, own, None] - both, both])
             first = np.stack([every[..., None] - one[:, None], one[:, None]]) - second
             for side, cells in enumerate([first, second]):
-                stumps[own, side] = np.minimum(leaves[own, side], cells.min(1).sum(0).min(1))
-                if costs.shape[1] == 2 and leaf > 0:
+                rows, cells = cells[:, labels:], cells[:, :labels]
+                split = cells.min(1).sum(0)
+                split[(rows < self.min_rows).any((0, 1))] = MUCH
+                stumps[own, side] = np.minimum(leaves[own, side], split.min(1))
+                if labels == 2 and leaf > 0:
                     halves = np.where(cells[:, ::-1] < leaf, cells, 0).max((0, 3))
                     fails[own, side] = (sides[side][:, own] >= 2 * halves + leaf).all(0)
         return leaves.astype(np.int64), stumps.astype(np.int64), fails
 
-    def begin(self, points: Any, asked: Any, depth: int, target: int) -> Open | None:
+    def begin(self, points: Any, asked: Any, budget: Budget, target: int) -> Open | None:
         """None if one look shows that these points cost ``target``. With a depth of at most 2 it
         shows what they cost, which may be less."""
-        key, leaf, is_small = self.key(points), self.leaf, depth <= 2
-        self.worth = self.proved.get((key, depth), -(2**63))
+        key, leaf, depth = self.key(points), self.leaf, budget.depth
+        is_small = depth <= 2
+        self.worth = self.proved.get((key, budget), -(2**63))
         if self.worth >= target:
             return None
         self.lemmas += 1
@@ -209,45 +274,49 @@ class Checker:
         one = int(self.costs[points].sum(0).min()) + leaf
         need(one >= target or is_small, "a leaf costs less")
         if depth == 0 or target <= 2 * leaf and not is_small:
-            self.prove(key, depth, one if is_small else min(one, 2 * leaf))
+            self.prove(key, budget, one if is_small else min(one, 2 * leaf))
             return None
         asked = self.distinct(points, asked)
         pairs = depth == 2 if is_small else target > 3 * leaf
         leaves, stumps, fails = self.look(points, asked, 0 if is_small else leaf, pairs)
-        low = np.minimum(leaves + leaf, stumps + 2 * leaf)
-        if not is_small:
-            low = np.minimum(low, np.where(fails, 4, 3) * leaf)
+        two = np.minimum(leaves + leaf, stumps + 2 * leaf)
+        by_depth = leaves + leaf, two, np.minimum(two, np.where(fails, 4, 3) * leaf)
+        halves = budget.halves()
+        ways = [[by_depth[min(half[s].depth, 2)][:, s] for s in (0, 1)] for half in halves]
+        low = np.array(ways).transpose(2, 0, 1).reshape(-1, 2)
         if is_small or not pairs:
             # Trees of three leaves cost a target that is so low.
             most = one if is_small else min(one, 3 * leaf)
-            self.prove(key, depth, min([most, *low.sum(1).tolist()]))
+            self.prove(key, budget, min([most, *low.sum(1).tolist()]))
             need(self.worth >= target or is_small, "a split costs less")
             return None
-        return Open(points, asked, depth, key, one, target, low)
+        return Open(points, asked, budget, key, one, target, halves, low)
 
     def choose(self, top: Open) -> bool:
         """Whether all splits cost enough; if not, the proof says how the least one does."""
         sums = top.low.sum(1)
         if len(sums) == 0 or sums.min() >= top.target:
             return True
-        top.question, depth = int(sums.argmin()), below(top.depth)
-        own = top.low[top.question]
+        top.split = int(sums.argmin())
+        own = top.low[top.split]
         sides = [self.side(top, side) for side in (0, 1)]
         keys = [self.key(points) for points in sides]
         for side in (0, 1):
-            self.lift(top, side, self.proved.get((keys[side], depth)))
-        if depth <= 2:
-            first = int(len(sides[1]) > len(sides[0]))
-            for side in (first, 1 - first):
-                if own.sum() < top.target and (keys[side], depth) not in self.proved:
-                    self.begin(sides[side], top.asked, depth, 2**63)
-                    self.lift(top, side, self.worth)
-            need(own.sum() >= top.target, "a split costs less")
-            return False
+            self.lift(top, side, self.proved.get((keys[side], top.half(side))))
+        first = int(len(sides[1]) > len(sides[0]))
+        for side in (first, 1 - first):
+            # Trees of less depth were counted with the pairs of questions.
+            half = top.half(side)
+            is_new = half.depth == 2 and (keys[side], half) not in self.proved
+            if is_new and own.sum() < top.target:
+                self.begin(sides[side], top.asked, half, 2**63)
+                self.lift(top, side, self.worth)
         left, right = (int(cost) for cost in own)
         missing = top.target - left - right
         if missing > 0:
-            share = self.share()
+            small = [top.half(side).depth <= 2 for side in (0, 1)]
+            need(not all(small), "a split costs less")
+            share = small.index(False) if any(small) else self.share()
             need(share - 1 < missing or share < 2, "a share is larger than what is missing")
             if share < 2:
                 top.todo = [(share, (left, right)[share] + missing)]
@@ -256,17 +325,24 @@ class Checker:
         return False
 
     def lift(self, top: Open, side: int, cost: int | None) -> None:
-        """A side costs at least so much; then so do the sides of other questions, less the most
-        that points cost which these lack."""
-        if cost is None or cost <= top.low[top.question, side]:
+        """A side costs at least so much; then so do the sides of other splits that may have no more
+        leaves, less the most that points cost which these lack."""
+        if cost is None or cost <= top.low[top.split, side]:
             return
-        top.low[top.question, side] = cost
+        top.low[top.split, side] = cost
         lacking = self.answers[np.ix_(self.side(top, side), top.asked)]
         worst = self.worst[self.side(top, side)]
         lost = np.stack([worst @ lacking, worst @ ~lacking], 1)
+        if self.min_rows:
+            # A tree on points that are not all on this side may have too few rows in a leaf here.
+            more = self.answers[np.ix_(self.side(top, 1 - side), top.asked)]
+            lost[np.stack([(~more).any(0), more.any(0)], 1)] = MUCH
         still = top.low.sum(1) < top.target
-        still[top.question] = False
-        top.low[still] = np.maximum(top.low, cost - lost)[still]
+        still[top.split] = False
+        leaves = top.half(side).leaves
+        fits = np.array([[half.leaves <= leaves for half in way] for way in top.halves])
+        costs = np.where(fits, cost - lost[:, None], 0).reshape(-1, 2)
+        top.low[still] = np.maximum(top.low, costs)[still]
 
     def share(self) -> int:
         """The next number of the proof: seven bits in each byte, the lowest first."""
@@ -280,10 +356,6 @@ class Checker:
                 need(place == 0 or byte, "a share has zeros to spare")
                 return number
         raise Wrong("a share is too large")
-
-
-def below(depth: int) -> int:
-    return depth if depth == UNLIMITED else depth - 1
 
 
 def digest(data: bytes) -> str:
@@ -305,7 +377,7 @@ def verify(instance: bytes, proof: bytes) -> Verdict:
     need(0 <= bound <= cost and most >= 0, "the bound is no cost, or above that of the tree")
     checker = Checker(read, proof[head.end() :], most)
     try:
-        checker.run(read.depth, bound - checker.unavoidable)
+        checker.run(within(read.depth, read.leaves), bound - checker.unavoidable)
     except Wrong as error:
         raise Wrong(f"lemma {checker.lemmas}: {error}") from None
     need(checker.at == len(checker.shares), "the proof goes on after its end")

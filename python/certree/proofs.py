@@ -30,10 +30,11 @@ def prove(
     stopped its lower bound is proved.
 
     It is for losses that add up over rows by label (errors, costs of classes, of rows), with
-    ``leaf_penalty`` and ``max_depth``; for F-beta and Jaccard without a penalty, at the ratio of
-    the tree; and for at most 16,384 cuts. Anything else is an error. ``time_limit`` of the model
-    holds for the proof, too. The model's ``certificate_`` says afterwards where the proof is, and
-    how to check it.
+    ``leaf_penalty``, ``max_depth``, ``min_samples_leaf``, and ``max_leaf_nodes`` up to 64; for
+    F-beta and Jaccard without a penalty, at the ratio of the tree; and for at most 16,384 cuts.
+    Anything else is an error.
+    ``time_limit`` of the model holds for the proof, too. The model's ``certificate_`` says
+    afterwards where the proof is, and how to check it.
 
     Parameters
     ----------

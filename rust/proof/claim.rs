@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::budget::Budget;
 use super::instance::Instance;
 use super::look::Residual;
 use super::numbers::digest;
@@ -86,16 +87,16 @@ impl<'t> Claim<'t> {
     fn replay<'a>(&'a self, run: &'a Run<'_>) -> Result<Replayed> {
         let (residual, root) = Residual::new(self.instance);
         let target = self.bound - residual.unavoidable;
-        let depth = self.instance.depth;
+        let budget = Budget::new(self.instance.depth, self.instance.leaves);
         let mut oracle = Oracle::new(residual, run);
-        let least = oracle.cost(root.clone(), depth, target, 0)?.min(target);
+        let least = oracle.cost(root.clone(), budget, target, 0)?.min(target);
         // Where costs are rounded, the best tree may cost more than another one by as much.
         if least < target - self.problem.scale.slack {
             return Err(no_proof());
         }
         let (bound, target) = (self.bound + least - target, least);
         let mut replay = Replay::new(&mut oracle);
-        replay.write(root, depth, target)?;
+        replay.write(root, budget, target)?;
         let (shares, lemmas) = (replay.shares, replay.lemmas);
         Ok(Replayed { shares, lemmas, looks: oracle.looks, bound })
     }

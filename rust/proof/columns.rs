@@ -10,12 +10,16 @@ const WORDS: usize = u16::MAX as usize / ROWS;
 
 type Lane = [Cost; LANES];
 
+/// More than any points cost; two of it fit in a sum.
+const MUCH: Cost = 1 << 60;
+
 /// By side of either question, for the questions of a block.
 type Cells = [[Lane; 2]; 2];
 
-/// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a point
-/// for a label is what it costs less under that label than under its worst one. A label beyond the
-/// last one stands for the excess: what the gains of a point add up to beyond its worst cost.
+/// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a
+/// point for a label is what it costs less under that label than under its worst one. A label
+/// beyond the last one stands for the excess: what the gains of a point add up to beyond its worst
+/// cost; and one beyond that for rows, where they matter.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
     pub label: usize,
@@ -35,8 +39,29 @@ pub struct Run {
 pub struct Sums {
     pub labels: usize,
     pub unit: Cost,
-    /// By label, and the excess: their gains.
+    /// Rows that each leaf of a split holds at least, or 0 if they do not matter.
+    pub min_rows: Cost,
+    /// By label, and the excess: their gains; then their rows.
     pub all: Vec<Cost>,
+}
+
+impl Sums {
+    /// By label, and the excess, and question of a block: the gains of points of answer 1; then
+    /// their rows.
+    pub fn of_ones(&self, block: &[Lanes], runs: &[Run], level: Level) -> Vec<Lane> {
+        let mut ones = vec![[0; LANES]; self.all.len()];
+        for Run { segment, start, end } in runs {
+            for words in block[*start..*end].chunks(WORDS) {
+                add(&mut ones[segment.label], &level.count_columns(words), segment.shift);
+            }
+        }
+        ones
+    }
+
+    /// Whether so many rows of answer 1 leave enough for both sides.
+    pub fn is_large(&self, ones: Cost) -> bool {
+        ones >= self.min_rows && self.all[self.labels + 1] - ones >= self.min_rows
+    }
 }
 
 /// The answers of a node's points by question, and what sums follow from them.
@@ -49,7 +74,7 @@ pub struct Columns {
     /// By block and word.
     bits: Vec<Lanes>,
     runs: Vec<Run>,
-    /// By block, label and question: the gains of points of answer 1.
+    /// By block, label, the excess, the rows, and question: sums over points of answer 1.
     ones: Vec<Lane>,
     level: Level,
 }
@@ -81,15 +106,9 @@ impl Columns {
         runs: Vec<Run>,
         level: Level,
     ) -> Columns {
-        let (blocks, entries) = (n.div_ceil(LANES), sums.labels + 1);
-        let mut ones = vec![[0; LANES]; blocks * entries];
-        for (block, ones) in ones.chunks_exact_mut(entries).enumerate() {
-            for Run { segment, start, end } in &runs {
-                for words in bits[block * words + start..block * words + end].chunks(WORDS) {
-                    add(&mut ones[segment.label], &level.count_columns(words), segment.shift);
-                }
-            }
-        }
+        let blocks = n.div_ceil(LANES);
+        let of_block = |block| sums.of_ones(&bits[block * words..][..words], &runs, level);
+        let ones = (0..blocks).flat_map(of_block).collect();
         Columns { sums, n, words, blocks, bits, runs, ones, level }
     }
 
@@ -98,15 +117,16 @@ impl Columns {
     }
 
     fn ones_of(&self, block: usize) -> &[Lane] {
-        &self.ones[block * (self.sums.labels + 1)..][..=self.sums.labels]
+        let entries = self.sums.all.len();
+        &self.ones[block * entries..][..entries]
     }
 
     fn words(&self, block: usize, run: &Run) -> &[Lanes] {
         &self.bits[block * self.words + run.start..block * self.words + run.end]
     }
 
-    /// By label, and the excess, and by question of four from the `lane`th of block `left`: the gains
-    /// of points of answer 1 to it, and to those of block `right`.
+    /// By label, the excess and the rows, and by question of four from the `lane`th of block
+    /// `left`: the sums over points of answer 1 to it, and to those of block `right`.
     #[inline(always)]
     fn count(&self, (left, lane): (usize, usize), right: usize, out: &mut [[Lane; 4]]) {
         out.fill([[0; LANES]; 4]);
@@ -123,24 +143,33 @@ impl Columns {
     }
 
     /// By question and side: the most that those points cost which are on this side of a question,
-    /// but not there.
+    /// but not there; and more than all points cost, where rows matter and some there are not on
+    /// this side.
     pub fn lost(&self, (question, side): (usize, usize)) -> Vec<[Cost; 2]> {
-        let Sums { labels, unit, ref all } = self.sums;
-        let all = all[..labels].iter().sum::<Cost>() - all[labels];
+        let Sums { labels, unit, ref all, .. } = self.sums;
+        let (all, rows) = (all[..labels].iter().sum::<Cost>() - all[labels], all[labels + 1]);
+        let own_rows = self.one(labels + 1, question);
         let own = self.worst(self.ones_of(question / LANES))[question % LANES];
-        let (mut both, at) = (vec![[[0; LANES]; 4]; labels + 1], question % LANES);
+        let (mut both, at) = (vec![[[0; LANES]; 4]; labels + 2], question % LANES);
         let mut out = Vec::with_capacity(self.blocks * LANES);
         self.level.run(
             #[inline(always)]
             || {
                 for block in 0..self.blocks {
                     self.count((question / LANES, at / 4 * 4), block, &mut both);
-                    let ones = self.worst(self.ones_of(block));
-                    let both: Vec<Lane> = both.iter().map(|four| four[at % 4]).collect();
-                    let both = self.worst(&both);
+                    let sums = self.ones_of(block);
+                    let ones = self.worst(sums);
+                    let all_both: Vec<Lane> = both.iter().map(|four| four[at % 4]).collect();
+                    let both = self.worst(&all_both);
                     out.extend((0..LANES).map(|k| {
                         let [zero, one] = quarters(all, own, ones[k], both[k])[side];
-                        [unit * one, unit * zero]
+                        let (one_rows, both_rows) = (sums[labels + 1][k], all_both[labels + 1][k]);
+                        let more = quarters(rows, own_rows, one_rows, both_rows)[1 - side];
+                        let lost = |there: usize, lost: Cost| match more[there] {
+                            0 => unit * lost,
+                            _ => MUCH,
+                        };
+                        [lost(0, one), lost(1, zero)]
                     }));
                 }
             },
@@ -161,7 +190,7 @@ impl Columns {
 
     /// `leaf`: what a leaf costs. `pairs`: also count pairs of questions.
     pub fn look(&self, leaf: Cost, pairs: bool) -> Look {
-        let Sums { labels, unit, ref all } = self.sums;
+        let Sums { labels, unit, ref all, .. } = self.sums;
         let leaves: Vec<[Cost; 2]> = (0..self.n).map(|q| self.leaves(q)).collect();
         let mut found = Pairs::new(self.n);
         // Costs are multiples of the unit, so that one below the penalty is below this.
@@ -199,7 +228,7 @@ impl Columns {
 
     /// What both sides of a question cost as leaves.
     fn leaves(&self, question: usize) -> [Cost; 2] {
-        let Sums { labels, unit, ref all } = self.sums;
+        let Sums { labels, unit, ref all, .. } = self.sums;
         let excess = self.one(labels, question);
         let (mut cost, mut most) = ([excess - all[labels], -excess], [0; 2]);
         for (label, all) in all[..labels].iter().enumerate() {
@@ -218,6 +247,50 @@ fn add(out: &mut Lane, sums: &Lanes, shift: u32) {
     for (out, &sum) in out.iter_mut().zip(&sums.0) {
         *out += Cost::from(sum) << shift;
     }
+}
+
+/// The cells of one question and those of a block, 00, 01, 10 and 11, from what has both, what has
+/// those of the block, and the two sides of the one.
+#[inline(always)]
+fn cells(both: &Lanes, ones: &Lanes, one: u16, zero: u16) -> [Lanes; 4] {
+    let mut cells = [Lanes::ZERO; 4];
+    for l in 0..LANES {
+        let (both, j) = (both.0[l], ones.0[l]);
+        cells[0].0[l] = zero - (j - both);
+        cells[1].0[l] = j - both;
+        cells[2].0[l] = one - both;
+        cells[3].0[l] = both;
+    }
+    cells
+}
+
+/// The lesser of stumps, and of those of a pair whose cells all have enough rows.
+#[inline(always)]
+fn large_stumps(
+    mut stumps: [[Lanes; 2]; 2],
+    pair: &Pair,
+    rows: &[Lanes; 4],
+    min_rows: u16,
+) -> [[Lanes; 2]; 2] {
+    let [x, y] = [0, 1].map(|c| cells(&pair.both[c], &pair.ones_j[c], pair.one[c], pair.zero[c]));
+    let mut errors = [Lanes::ZERO; 4];
+    for cell in 0..4 {
+        for l in 0..LANES {
+            let too_few = u16::from(rows[cell].0[l] < min_rows).wrapping_neg();
+            errors[cell].0[l] = x[cell].0[l].min(y[cell].0[l]) | too_few;
+        }
+    }
+    // The cells of the 0 side and the 1 side: of the one question, and of those of the block.
+    const SIDES: [[[usize; 2]; 2]; 2] = [[[0, 1], [2, 3]], [[0, 2], [1, 3]]];
+    for (stumps, sides) in stumps.iter_mut().zip(SIDES) {
+        for (stump, [a, b]) in stumps.iter_mut().zip(sides) {
+            for l in 0..LANES {
+                let sum = errors[a].0[l].saturating_add(errors[b].0[l]);
+                stump.0[l] = stump.0[l].min(sum);
+            }
+        }
+    }
+    stumps
 }
 
 /// What pairs of questions come to, in the residual's unit, by question and side. A pair may be
@@ -247,29 +320,44 @@ impl Pairs {
     #[inline(always)]
     fn count_in_words(&mut self, columns: &Columns, penalty: Cost) {
         let (level, blocks) = (columns.level, columns.blocks);
-        let few = penalty.min(Cost::from(u16::MAX)) as u16;
+        let [few, min_rows] =
+            [penalty, columns.sums.min_rows].map(|sum| sum.min(Cost::from(u16::MAX)) as u16);
         let words = |lane: &Lane| Lanes(lane.map(|sum| sum as u16));
-        let ones: Vec<[Lanes; 2]> = (0..blocks)
-            .map(|block| [0, 1].map(|label| words(&columns.ones_of(block)[label])))
+        // Of two labels there is no excess: of each point one gain is 0.
+        let ones: Vec<[Lanes; 3]> = (0..blocks)
+            .map(|block| [0, 1, 3].map(|label| words(&columns.ones_of(block)[label])))
             .collect();
-        let all = [0, 1].map(|label| columns.sums.all[label] as u16);
+        let all = [0, 1, 3].map(|label| columns.sums.all[label] as u16);
         let mut of_blocks = vec![Best::NONE; blocks];
         for first in (0..columns.n).step_by(4) {
             let (left, lane) = (first / LANES, first % LANES);
             let mut own = [Best::NONE; 4];
             for right in left..blocks {
-                let mut both = [[Lanes::ZERO; 4]; 2];
+                let (mut both, mut rows) = ([[Lanes::ZERO; 4]; 2], [Lanes::ZERO; 4]);
                 for run in &columns.runs {
                     let (left, right) = (columns.words(left, run), columns.words(right, run));
                     let Segment { label, shift } = run.segment;
-                    level.add_pairs(left, lane, right, 1 << shift, &mut both[label]);
+                    let sums = if label < 2 { &mut both[label] } else { &mut rows };
+                    level.add_pairs(left, lane, right, 1 << shift, sums);
                 }
                 for (k, own) in own.iter_mut().enumerate() {
-                    let one = [0, 1].map(|label| ones[left][label].0[lane + k]);
-                    let zero = [all[0] - one[0], all[1] - one[1]];
-                    let both = [both[0][k], both[1][k]];
-                    let pair = Pair { both, ones_j: ones[right], one, zero };
-                    level.two_classes(&pair, few, own, &mut of_blocks[right]);
+                    let [one, other, one_rows] = ones[left].each_ref().map(|ones| ones.0[lane + k]);
+                    let zero = [all[0] - one, all[1] - other];
+                    let [ones_j, other_j, rows_j] = ones[right];
+                    let (both, ones_j) = ([both[0][k], both[1][k]], [ones_j, other_j]);
+                    let pair = Pair { both, ones_j, one: [one, other], zero };
+                    let of_block = &mut of_blocks[right];
+                    if min_rows == 0 {
+                        level.two_classes(&pair, few, own, of_block);
+                        continue;
+                    }
+                    // Halves may have any number of rows, but no cells of stumps.
+                    let stumps = [own.stumps, of_block.stumps];
+                    if few > 0 {
+                        level.two_classes(&pair, few, own, of_block);
+                    }
+                    let rows = cells(&rows[k], &rows_j, one_rows, all[2] - one_rows);
+                    [own.stumps, of_block.stumps] = large_stumps(stumps, &pair, &rows, min_rows);
                 }
             }
             for (k, own) in own.iter().enumerate() {
@@ -295,8 +383,8 @@ impl Pairs {
     /// With any labels and gains.
     #[inline(always)]
     fn count(&mut self, columns: &Columns, labels: usize, penalty: Option<Cost>) {
-        let mut counted = vec![[[0; LANES]; 4]; labels + 1];
-        let mut both = vec![[0; LANES]; labels + 1];
+        let mut counted = vec![[[0; LANES]; 4]; labels + 2];
+        let mut both = vec![[0; LANES]; labels + 2];
         for first in (0..columns.n).step_by(4) {
             let (left, lane) = (first / LANES, first % LANES);
             for right in left..columns.blocks {
@@ -362,7 +450,8 @@ fn gains(columns: &Columns, label: usize, a: usize, block: usize, both: &[Lane])
     out
 }
 
-/// What each quarter costs as a leaf: all gains, less the excess, less the largest gain.
+/// What each quarter costs as a leaf: all gains, less the excess, less the largest gain; and more
+/// than anything costs, if it has too few rows.
 #[inline(always)]
 fn costs(columns: &Columns, labels: usize, a: usize, block: usize, both: &[Lane]) -> Cells {
     let (mut cost, mut most) = ([[[0; LANES]; 2]; 2], [[[0; LANES]; 2]; 2]);
@@ -379,6 +468,16 @@ fn costs(columns: &Columns, labels: usize, a: usize, block: usize, both: &[Lane]
     for (x, y) in QUARTERS {
         for k in 0..LANES {
             cost[x][y][k] -= most[x][y][k];
+        }
+    }
+    if columns.sums.min_rows > 0 {
+        let rows = gains(columns, labels + 1, a, block, both);
+        for (x, y) in QUARTERS {
+            for k in 0..LANES {
+                if rows[x][y][k] < columns.sums.min_rows {
+                    cost[x][y][k] = MUCH;
+                }
+            }
         }
     }
     cost

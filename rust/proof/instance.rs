@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::numbers::quoted;
 use crate::cost::{Cost, Scale};
-use crate::data::{Column, ColumnKind, Feature, Order, Threshold};
+use crate::data::{Column, ColumnKind, Feature, Order, Points, Threshold};
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::run::Run;
@@ -14,14 +14,24 @@ use crate::task::{Labelled, Structure};
 const MOST_QUESTIONS: usize = 1 << 14;
 /// Answers in all.
 const MOST_ANSWERS: usize = 1 << 30;
-/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum of a checker
-/// overflows.
+/// No sum of costs is larger, and none of a cost for each label than 2^62, so that no sum of a
+/// checker overflows.
 const MOST_COST: Cost = 1 << 57;
+
+/// Each split has a number for each way to share leaves between its sides.
+const MOST_LEAVES: u32 = 64;
 
 pub struct Instance {
     pub depth: Option<u32>,
+    /// No tree has more; none if points and depth allow no more anyway.
+    pub leaves: Option<u32>,
     pub leaf: Cost,
     pub labels: usize,
+    /// Rows that each leaf of a split holds at least; 0 if one is enough, so that rows do not
+    /// matter.
+    pub min_rows: u64,
+    /// By point.
+    pub rows: Vec<u64>,
     scale: Scale,
     /// In JSON.
     pub questions: Vec<String>,
@@ -42,6 +52,7 @@ impl Instance {
     /// An error that says what has proofs, if this problem has none.
     pub fn of(problem: &Problem, run: &Run) -> Result<Instance> {
         let task = supported(problem)?;
+        let Shape { max_depth, max_leaves, min_leaf_rows } = problem.shape;
         let (columns, points) = (&problem.columns, &problem.points);
         let n_cuts: u64 = problem.features.iter().map(|feature| u64::from(feature.cuts)).sum();
         let n = points.len();
@@ -74,9 +85,12 @@ impl Instance {
         drop(seen);
         let labels = task.n_labels();
         let mut instance = Instance {
-            depth: problem.shape.max_depth,
+            depth: max_depth,
+            leaves: max_leaves,
             leaf: problem.leaf_cost,
             labels,
+            min_rows: if min_leaf_rows > 1 { min_leaf_rows } else { 0 },
+            rows: Vec::new(),
             scale: problem.scale,
             stride: questions.len().div_ceil(64),
             questions,
@@ -85,7 +99,7 @@ impl Instance {
             point_of: Vec::with_capacity(n),
             classes: classes(problem),
         };
-        instance.add_points(task, &rights, n);
+        instance.add_points(task, &rights, points);
         let worst: i128 = instance
             .costs
             .chunks_exact(labels)
@@ -95,13 +109,28 @@ impl Instance {
         if is_large || worst.max(i128::from(instance.leaf)) > i128::from(MOST_COST) {
             return Err(Error::invalid("costs are in units too fine for a proof"));
         }
+        let most =
+            max_depth.map_or(u32::MAX, |depth| 1 << depth.min(31)).min(instance.len() as u32);
+        instance.leaves = max_leaves.filter(|&leaves| leaves < most);
+        if instance.leaves > Some(MOST_LEAVES) {
+            return Err(Error::invalid(format!(
+                "a proof is of max_leaf_nodes={MOST_LEAVES} at most, or of a max_depth that allows no \
+                 more leaves"
+            )));
+        }
+        let rows: i128 = instance.rows.iter().map(|&rows| i128::from(rows)).sum();
+        if rows.max(instance.min_rows.into()) > i128::from(MOST_COST) {
+            return Err(Error::invalid(
+                "a proof is of 2^57 rows at most, and so is min_samples_leaf",
+            ));
+        }
         Ok(instance)
     }
 
-    fn add_points(&mut self, task: &dyn Labelled, rights: &[Vec<u64>], n: usize) {
+    fn add_points(&mut self, task: &dyn Labelled, rights: &[Vec<u64>], points: &Points) {
         let (labels, mut known) = (self.labels, HashMap::new());
         let mut losses = vec![0; labels];
-        for point in 0..n {
+        for point in 0..points.len() {
             let answer = |right: &Vec<u64>| (right[point / 64] >> (point % 64) & 1) as u8;
             let row: Vec<u64> =
                 rights.chunks(64).map(|chunk| word(chunk.iter().map(answer))).collect();
@@ -110,7 +139,9 @@ impl Instance {
             if place == next {
                 self.answers.extend_from_slice(&row);
                 self.costs.extend(std::iter::repeat_n(0, labels));
+                self.rows.push(0);
             }
+            self.rows[place] += points.rows(point);
             task.losses(point, &mut losses);
             let costs = &mut self.costs[place * labels..(place + 1) * labels];
             costs.iter_mut().zip(&losses).for_each(|(cost, loss)| *cost += loss);
@@ -142,11 +173,17 @@ impl Instance {
             self.questions.len(),
             self.len(),
         );
+        if self.min_rows > 0 {
+            out.push_str(&format!("rows {}\n", self.min_rows));
+        }
         out.push_str(&format!("about {about}\n"));
         if let Some((costs, weight_units)) = &self.classes {
             out.push_str(&format!(
                 "about {{\"class_costs\": {costs:?}, \"weight_units\": {weight_units:?}}}\n"
             ));
+        }
+        if let Some(leaves) = self.leaves {
+            out.push_str(&format!("leaves {leaves}\n"));
         }
         self.questions.iter().for_each(|question| out.push_str(&format!("question {question}\n")));
         for (point, costs) in self.costs.chunks_exact(self.labels).enumerate() {
@@ -154,6 +191,9 @@ impl Instance {
             out.extend(
                 (0..self.questions.len()).map(|q| ['0', '1'][usize::from(self.answer(point, q))]),
             );
+            if self.min_rows > 0 {
+                out.push_str(&format!(" {}", self.rows[point]));
+            }
             costs.iter().for_each(|cost| out.push_str(&format!(" {cost}")));
             out.push('\n');
         }
@@ -179,11 +219,7 @@ fn too_many(n_cuts: u64) -> Error {
 
 /// The losses by label, where proofs are supported.
 fn supported(problem: &Problem) -> Result<&dyn Labelled> {
-    let Shape { max_depth: _, max_leaves, min_leaf_rows } = problem.shape;
-    let plain = max_leaves.is_none()
-        && min_leaf_rows <= 1
-        && problem.feature_costs.is_none()
-        && problem.context.is_none();
+    let plain = problem.feature_costs.is_none() && problem.context.is_none();
     problem.labelled().filter(|_| plain).ok_or_else(refused)
 }
 
@@ -191,8 +227,8 @@ fn supported(problem: &Problem) -> Result<&dyn Labelled> {
 pub fn refused() -> Error {
     Error::invalid(
         "proofs are for losses that add up over rows by label (errors, costs of classes or of rows), \
-         with leaf_penalty and max_depth alone: without max_leaf_nodes, min_samples_leaf, \
-         constraints, feature_costs, path_rules and missing=\"own_branch\"",
+         with leaf_penalty, max_depth, max_leaf_nodes and min_samples_leaf: without constraints, \
+         feature_costs, path_rules and missing=\"own_branch\"",
     )
 }
 

@@ -54,8 +54,9 @@ impl<'a> Residual<'a> {
             let mut gains: Vec<Cost> = costs.iter().map(|cost| most - cost).collect();
             let worst = gains.iter().copied().max().unwrap_or(0);
             gains.push(gains.iter().sum::<Cost>() - worst);
-            for (label, gain) in gains.into_iter().enumerate().filter(|&(_, gain)| gain > 0) {
-                let bits = gain / unit;
+            let mut sums: Vec<Cost> = gains.iter().map(|gain| gain / unit.max(1)).collect();
+            sums.extend((instance.min_rows > 0).then_some(instance.rows[point] as Cost));
+            for (label, bits) in sums.into_iter().enumerate() {
                 for shift in (0..Cost::BITS - 1).filter(|shift| bits >> shift & 1 == 1) {
                     let place = *places.entry((label, shift)).or_insert_with(|| {
                         segments.push(Segment { label, shift });
@@ -65,7 +66,7 @@ impl<'a> Residual<'a> {
                     by_segment[place].push(point as u32);
                 }
             }
-            if worst > 0 {
+            if worst > 0 || instance.min_rows > 0 {
                 points.push(point as u32);
             }
         }
@@ -124,16 +125,17 @@ impl<'a> Residual<'a> {
         self.unit * (gains.iter().sum::<Cost>() - excess[0] - most)
     }
 
-    /// The gains of a node's points by label, and the excess.
+    /// The gains of a node's points by label, the excess, and the rows.
     fn totals(&self, node: &Node) -> Vec<Cost> {
-        let mut totals = vec![0; self.instance.labels + 1];
+        let mut totals = vec![0; self.instance.labels + 2];
         for (segment, points) in self.segments.iter().zip(&node.by_segment) {
             totals[segment.label] += (points.len() as Cost) << segment.shift;
         }
         totals
     }
 
-    /// The answers. Of questions that part the points alike the node keeps only the first.
+    /// The answers. The node keeps questions both of whose sides have enough rows, and only the
+    /// first of those that part the points alike.
     pub fn columns(&self, node: &mut Node) -> Columns {
         let mut runs = Vec::new();
         let mut rows: Vec<&[u32]> = Vec::new();
@@ -144,14 +146,22 @@ impl<'a> Residual<'a> {
                 runs.push(Run { segment, start, end: rows.len() });
             }
         }
-        let (bits, kept) = self.distinct(&rows, &node.questions);
+        let all = self.totals(node);
+        let min_rows = self.instance.min_rows as Cost;
+        let sums = Sums { labels: self.instance.labels, unit: self.unit, min_rows, all };
+        let (bits, kept) = self.distinct(&rows, &runs, &sums, &node.questions);
         node.questions = kept;
-        let sums = Sums { labels: self.instance.labels, unit: self.unit, all: self.totals(node) };
         Columns::new(sums, node.questions.len(), rows.len(), bits, runs, self.level)
     }
 
     /// By block of questions and word: the answers, and the questions that they are of.
-    fn distinct(&self, rows: &[&[u32]], questions: &[u32]) -> (Vec<Lanes>, Vec<u32>) {
+    fn distinct(
+        &self,
+        rows: &[&[u32]],
+        runs: &[Run],
+        sums: &Sums,
+        questions: &[u32],
+    ) -> (Vec<Lanes>, Vec<u32>) {
         let words = rows.len();
         let all = self.level.run(
             #[inline(always)]
@@ -161,6 +171,13 @@ impl<'a> Residual<'a> {
             #[inline(always)]
             || marks(rows, &all),
         );
+        if sums.min_rows > 0 {
+            let large = all.chunks_exact(words.max(1)).flat_map(|block| {
+                sums.of_ones(block, runs, self.level)[sums.labels + 1]
+                    .map(|ones| sums.is_large(ones))
+            });
+            marks.iter_mut().zip(large).for_each(|(mark, large)| *mark = mark.filter(|_| large));
+        }
         marks.truncate(questions.len());
         let mut seen = HashSet::with_capacity(questions.len());
         let is_new = marks.into_iter().map(|mark| mark.is_some_and(|mark| seen.insert(mark)));
@@ -207,8 +224,8 @@ impl<'a> Residual<'a> {
 }
 
 /// By question: the same number for those that part the rows alike, or oppositely, and none for one
-/// that does not part them. Two others have the same number with a chance of about 2^-64, which would
-/// make a proof that fails.
+/// that does not part them. Two others have the same number with a chance of about 2^-64, which
+/// would make a proof that fails.
 #[inline(always)]
 fn marks(rows: &[&[u32]], bits: &[Lanes]) -> Vec<Option<u64>> {
     let mut out = Vec::with_capacity(bits.len() / rows.len().max(1) * LANES);

@@ -1,9 +1,11 @@
-//! Proofs that a program of a few hundred lines can check (`checker/`, `docs/proof.md`): the problem
-//! as an instance of points and questions, and a proof that no tree of it is cheaper.
+//! Proofs that a program of a few hundred lines can check (`checker/`, `docs/proof.md`): the
+//! problem as an instance of points and questions, and a proof that no tree of it is cheaper.
 //!
 //! Reading order: [`Instance`] (what is proved of) → `claim` (the tree, and the way to a proof) →
-//! `replay` (what is written) → `oracle` (what tells it how to go) → `look` and `columns` (what both count).
+//! `replay` (what is written) → `oracle` (what tells it how to go) → `look` and `columns` (what
+//! both count).
 
+mod budget;
 mod claim;
 mod columns;
 mod instance;

@@ -80,6 +80,8 @@ def parameters(seed: int) -> dict:
         "leaf_penalty": float(random.choice([0.03, 0.04, 0.05])),
         "class_weight": random.choice([None, "balanced"]),
         "objective": str(random.choice(["accuracy", "balanced_accuracy"])),
+        "min_samples_leaf": int(random.choice([1, 1, 2, 3, 5])),
+        "max_leaf_nodes": random.choice([None, None, 3, 4, 5, 6, 7, 9]),
     }
 
 
@@ -102,16 +104,17 @@ def test_both_checkers_verify_the_proof_and_the_script_finds_the_table(seed, tmp
         assert f"objective of {model.objective_:.9f}" in ran.stdout
 
 
-def small(folder):
+def small(folder, **limits):
     random = np.random.default_rng(4)
     X, y = random.random((60, 6)) < 0.5, random.random(60) < 0.5
-    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02, **limits).fit(X, y)
     return prove(model, X, y, folder=folder)
 
 
-def test_both_checkers_say_the_same_of_damaged_proofs(tmp_path, rust):
-    proof, instance, steps = small(tmp_path)
-    assert len(steps) > 110
+@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 8, "min_samples_leaf": 2}])
+def test_both_checkers_say_the_same_of_damaged_proofs(limits, tmp_path, rust):
+    proof, instance, steps = small(tmp_path, **limits)
+    assert len(steps.partition(b"\nend\n")[2]) > 4
     random = np.random.default_rng(0)
     ways = [steps[:at] for at in range(0, len(steps), 7)]
     for at in range(len(steps)):
@@ -179,8 +182,7 @@ def test_what_has_no_proof_says_so(tmp_path):
     X, y, _ = table(2)
     y = (y > 0).cast(int)
     for model in [
-        OptimalTreeClassifier(max_depth=2, max_leaf_nodes=3),
-        OptimalTreeClassifier(max_depth=2, min_samples_leaf=2),
+        OptimalTreeClassifier(max_depth=2, constraints=[certree.FalsePositiveRate(0.5)]),
         OptimalTreeClassifier(max_depth=2, objective="f1", leaf_penalty=0.01),
         OptimalTreeClassifier(max_depth=2, objective="mcc"),
         OptimalTreeRegressor(max_depth=2),
@@ -197,7 +199,19 @@ def test_what_has_no_proof_says_so(tmp_path):
     model = OptimalTreeClassifier(max_depth=1).fit(wide, np.arange(17_000) % 2)
     with pytest.raises(ValueError, match="16384 at most"):
         prove(model, wide, np.arange(17_000) % 2, folder=tmp_path)
+    many = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.4, max_leaf_nodes=65)
+    with pytest.raises(ValueError, match="max_leaf_nodes=64 at most"):
+        few = wide[:100], np.arange(100) % 2
+        prove(many.fit(*few), *few, folder=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_that_the_depth_or_the_points_keep_anyway_is_no_line(tmp_path):
+    X = np.arange(12.0)[:, None]
+    for depth, leaves, said in [(2, 4, False), (2, 3, True), (None, 12, False), (None, 11, True)]:
+        model = OptimalTreeClassifier(max_depth=depth, leaf_penalty=0.1, max_leaf_nodes=leaves)
+        _, instance, _ = prove(model.fit(X, X[:, 0] % 2), X, X[:, 0] % 2, folder=tmp_path)
+        assert (b"\nleaves %d\n" % leaves in instance) is said
 
 
 def test_a_time_limit_ends_the_proof(tmp_path):
@@ -232,7 +246,8 @@ def test_the_command_line_proves_a_saved_tree(tmp_path, monkeypatch, capsys, rus
     monkeypatch.chdir(tmp_path)
     X, y, weight = table(9)
     X.with_columns(y, weight=weight).write_parquet("t.parquet")
-    fit = "fit t.parquet --target y --weight weight --max-depth 3 --model m.json --quiet"
+    limits = "--max-depth 3 --min-samples-leaf 2 --max-leaf-nodes 5"
+    fit = f"fit t.parquet --target y --weight weight {limits} --model m.json --quiet"
     assert cli.main(fit.split()) == 0
     assert cli.main("export-instance t.parquet --model m.json -o d.ctd".split()) == 0
     exported = Path("d.ctd").read_bytes()
@@ -289,7 +304,13 @@ def test_ratios_are_proved_at_that_of_the_tree(seed, objective, tmp_path, rust):
         return
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = OptimalTreeClassifier(
-        max_depth=2, objective=objective, beta=0.7, leaf_penalty=0, positive_label=seed % 2
+        max_depth=2,
+        objective=objective,
+        beta=0.7,
+        leaf_penalty=0,
+        positive_label=seed % 2,
+        min_samples_leaf=1 + seed // 2 % 3,
+        max_leaf_nodes=None if seed % 3 else 3,
     ).fit(X, y, sample_weight=weight)
     proof, instance, steps = prove(model, X, y, weight, folder=tmp_path)
     code, said = in_python(instance, steps)
@@ -310,6 +331,55 @@ def test_ratios_are_proved_at_that_of_the_tree(seed, objective, tmp_path, rust):
         ran = subprocess.run(script, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert f"= {model.objective_:.9f}" in ran.stdout
+
+
+def by_hand(limit: str, points: list[str], tree: str, bound: int) -> tuple[bytes, bytes]:
+    """An instance of one question, whose points cost 0 under the label of their answer, and else 9,
+    and a proof in one lemma."""
+    head = "certree instance 1\ndepth 1\nleaf 1\noffset 0\nunits 1\nslack 0\nlabels 2\n"
+    limits = [limit] if limit else []
+    body = [f"questions 1\npoints {len(points)}", *limits, "question {}", *points, "end\n"]
+    instance = (head + "\n".join(body)).encode()
+    digest = check_proof.digest(instance)
+    proof = f"certree proof 1\ninstance {digest}\ntree {tree}\nbound {bound}\nlemmas 1\nend\n"
+    return instance, proof.encode()
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows", "tree", "bound", "code"),
+    [
+        ("", ["", ""], "0 - -", 2, 0),
+        ("rows 3", ["3 ", "4 "], "0 - -", 2, 0),
+        ("rows 3", ["3 ", "2 "], "-", 10, 0),
+        ("rows 3", ["3 ", "2 "], "0 - -", 2, 1),
+        ("rows 3", ["3 ", "4 "], "-", 10, 1),
+        ("rows 9", ["3 ", "4 "], "-", 10, 0),
+        # A tree of one leaf may have fewer rows; but not what has none, or none that are counted.
+        ("rows 3", ["0 ", "4 "], "-", 1, 1),
+        ("rows 3", ["", "4 "], "-", 1, 1),
+        ("", ["3 ", "4 "], "-", 1, 1),
+        ("rows 0", ["3 ", "4 "], "-", 1, 1),
+        ("rows -3", ["3 ", "4 "], "-", 1, 1),
+        ("rows 3\nrows 3", ["3 ", "4 "], "0 - -", 2, 1),
+        ("rows 3", [f"{2**57} ", "4 "], "-", 1, 1),
+        ("leaves 2", ["", ""], "0 - -", 2, 0),
+        ("leaves 1", ["", ""], "0 - -", 2, 1),
+        ("leaves 1", ["", ""], "-", 10, 0),
+        ("leaves 1\nleaves 2", ["", ""], "-", 10, 1),
+        ("leaves 0", ["", ""], "-", 10, 1),
+        ("leaves 65", ["", ""], "-", 2, 1),
+        ("leaves 1\nrows 3", ["2 ", "4 "], "-", 10, 0),
+        ("rows 3\nleaves 2", ["3 ", "4 "], "0 - -", 2, 0),
+        ("rows 3", [f"{2**57 - 4} ", "4 "], "0 - -", 2, 0),
+    ],
+)
+def test_limits_on_leaves_and_their_rows_are_kept(limit, rows, tree, bound, code, rust):
+    points = [f"point 0 {rows[0]}0 9", f"point 1 {rows[1]}9 0"]
+    files = by_hand(limit, points, tree, bound)
+    assert in_python(*files)[0] == rust(*files)[0] == code, in_python(*files)
+    for other in ("rows 3", "leaves 2"):
+        late = by_hand(limit, [points[0], f"{other}\n{points[1]}"], tree, bound)
+        assert in_python(*late)[0] == rust(*late)[0] == 1
 
 
 def test_sums_over_many_labels_do_not_overflow(rust):
