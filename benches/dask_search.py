@@ -1,15 +1,16 @@
 """One hard search on Dask workers, and what more workers would bring.
 
     pip install certree[dask]
-    python benches/dask_search.py DATA_FOLDER [--name splice-1] [--depth 4] [--workers 1 2]
-        [--latency 0.002] [--parts 512]
+    python benches/dask_search.py DATA_FOLDER [--name splice-1] [--kind binary] [--depth 4]
+        [--workers 1 2] [--latency 0.002] [--parts 512]
 
-DATA_FOLDER has `binary/*.parquet`: Boolean features and `target`. Printed are, for one process and
-for so many workers, the objective, seconds, CPU seconds of all searches, and kernel calls.
+DATA_FOLDER has `binary/*.parquet`, Boolean features and `target`, and `continuous/*.parquet`, whose
+columns have many cuts. Printed are, for one process and for so many workers, the objective,
+seconds, CPU seconds of all searches, and kernel calls.
 
-Then the search is recorded: every part, a few questions each, is searched to its end with the best
-tree known, in the order in which workers would take them, and its CPU seconds are noted. The
-simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over costs
+Then a search cut by cut is recorded: every part, a few questions each, is searched to its end with
+the best tree known, in the order in which workers would take them, and its CPU seconds are noted.
+The simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over costs
 the latency, and the coordinator serves one message at a time. It says what ends the speed-up: the
 longest part, the coordinator, or what one process does at the start.
 """
@@ -26,7 +27,7 @@ import numpy as np
 import polars as pl
 
 from certree import OptimalTreeClassifier, _core
-from certree.dask.search import ALONE
+from certree.dask.search import ALONE, CUT_BY_CUT
 
 #: Seconds that the coordinator takes for one message, as measured on one core.
 MESSAGE = 0.0005
@@ -73,11 +74,13 @@ def record(X: Any, y: Any, given: dict[str, Any], parts: int) -> tuple[list[floa
     share = _core.Share(posed.problem)
     cutoff = share.cost(answer.tree)
     limits = _core.Limits(None, None, 0.0, 1)
-    lengths = []
-    for rest in range(parts):
+    lengths, open_parts = [], [share.whole()[0]]
+    while len(open_parts) < parts:
+        open_parts = [half for part in open_parts for half in share.halves(part)]
+    for part in open_parts:
         # The search has a thread of its own, so that this is the time of the process.
         began = time.process_time()
-        share.search(rest, parts, cutoff, limits)
+        share.search(part, cutoff, None, limits)
         lengths.append(time.process_time() - began)
     return lengths, answer.seconds
 
@@ -119,12 +122,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--name", default="splice-1")
+    parser.add_argument("--kind", choices=["binary", "continuous"], default="binary")
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--latency", type=float, default=0.002)
     parser.add_argument("--parts", type=int, default=512)
     asked = parser.parse_args()
-    frame = pl.read_parquet(asked.data / "binary" / f"{asked.name}.parquet")
+    frame = pl.read_parquet(asked.data / asked.kind / f"{asked.name}.parquet")
     X, y = frame.drop("target").to_numpy(), frame["target"].to_numpy()
     given = {"max_depth": asked.depth, "leaf_penalty": 0.0}
     cpu, began = time.process_time(), time.perf_counter()
@@ -132,6 +136,9 @@ def main() -> None:
     show("one process", model, time.perf_counter() - began, time.process_time() - cpu)
     for workers in asked.workers:
         on_workers(X, y, given, workers)
+    if model.certificate_.route != CUT_BY_CUT:
+        # Parts over intervals are divided as they are searched, so that they have no lengths.
+        return
     lengths, alone = record(X, y, given, asked.parts)
     print(
         f"{len(lengths)} parts, {sum(lengths):.1f} CPU s in all, the longest {max(lengths):.2f} s, "

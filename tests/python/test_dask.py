@@ -291,6 +291,14 @@ def hard(seed, n=400, columns=24):
     return X, y.astype(int)
 
 
+def continuous(seed, n=400, columns=4):
+    """Columns of so many cuts that they are searched over intervals."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    y = ((X[:, 0] > 0.2) & (X[:, 1] > 0)) ^ (X[:, 2] > X[:, 3]) ^ (rng.random(n) < 0.1)
+    return X, y.astype(int)
+
+
 @pytest.fixture()
 def no_start(monkeypatch):
     """The coordinator hands all to the workers, and parts are short."""
@@ -311,10 +319,36 @@ def test_a_search_on_workers_finds_the_same_objective(client, seed, no_start):
     assert found.certificate_.nodes > 0 and found.certificate_.kernel_calls > 0
 
 
-def test_bounds_are_true_whatever_dies(client, no_start):
-    X, y = hard(3, columns=30)
-    given = {"max_depth": 5, "leaf_penalty": 0.005}
+@pytest.mark.parametrize("seed", range(CASES + 1))
+def test_a_search_over_intervals_on_workers_finds_the_same_objective(client, seed, no_start):
+    X, y = continuous(seed, n=[300, 150][seed % 2])
+    limits = [{}, {}, {"max_leaf_nodes": 4}, {"min_samples_leaf": 20}][seed % 4]
+    given = {"max_depth": 3, "leaf_penalty": 0.01, **limits}
+    kinds = [
+        (DaskOptimalTreeClassifier, OptimalTreeClassifier),
+        (DaskOptimalTreeRegressor, OptimalTreeRegressor),
+    ]
+    there, here = kinds[seed % 2]
+    found = there(**given, client=client, search="workers").fit(X, y)
+    wanted = here(**given).fit(X, y)
+    assert found.certificate_.route == wanted.certificate_.route == "intervals of cuts"
+    assert found.objective_ == wanted.objective_ and found.status_ == "optimal"
+    assert found.lower_bound_ == wanted.lower_bound_
+    assert found.certificate_.kernel_calls > 0
+
+
+#: Searches of about a second, cut by cut and over intervals.
+SECONDS = {
+    "cut by cut": (hard(3, columns=30), {"max_depth": 5, "leaf_penalty": 0.005}),
+    "intervals of cuts": (continuous(3, n=500), {"max_depth": 4, "leaf_penalty": 0.0}),
+}
+
+
+@pytest.mark.parametrize("route", list(SECONDS))
+def test_bounds_are_true_whatever_dies(client, no_start, route):
+    (X, y), given = SECONDS[route]
     wanted = OptimalTreeClassifier(**given, time_limit=None).fit(X, y)
+    assert wanted.certificate_.route == route
     over, killed = threading.Event(), []
 
     first = next(iter(client.run(os.getpid).values()))
@@ -351,9 +385,10 @@ def test_bounds_are_true_whatever_dies(client, no_start):
         assert each.lower_bound <= wanted.objective_ + 1e-12 <= each.objective + 2e-12
 
 
+@pytest.mark.parametrize("rows", [hard(4, n=2000, columns=60), continuous(4, n=2000)])
 @pytest.mark.parametrize("limit", ["time_limit", "gap_limit", "callback"])
-def test_a_search_on_workers_keeps_its_limits(client, limit, no_start):
-    X, y = hard(4, n=2000, columns=60)
+def test_a_search_on_workers_keeps_its_limits(client, limit, rows, no_start):
+    X, y = rows
     values = {"time_limit": 1.5, "gap_limit": 0.5, "callback": lambda now: now.seconds < 1.0}
     status = "interrupted" if limit == "callback" else limit
     # Far more than a fast machine does until then.
@@ -366,11 +401,14 @@ def test_a_search_on_workers_keeps_its_limits(client, limit, no_start):
         model.fit(X, y)
     assert model.status_ == status and model.lower_bound_ < model.objective_
     assert model.certificate_.curve[-1][0] < 20.0
+    # Workers give up what nobody waits for any more, also where one cut takes hours.
+    for worker in client.nthreads():
+        assert client.submit(abs, -1, workers=[worker], pure=False).result(timeout=60) == 1
 
 
 def test_searches_that_cannot_be_divided_are_refused(client, no_start):
     X = np.random.default_rng(0).normal(size=(600, 4))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = DaskOptimalTreeClassifier(max_depth=3, client=client, search="workers")
-    with pytest.raises(ValueError, match="only searches cut by cut are divided among workers"):
+    model = DaskOptimalTreeClassifier(max_depth=1, client=client, search="workers")
+    with pytest.raises(ValueError, match="the route of this problem is .one split.: search it in"):
         model.fit(X, y)

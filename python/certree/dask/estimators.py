@@ -132,7 +132,8 @@ class DaskOptimalTreeClassifier(_OnDask, OptimalTreeClassifier):
     search : {"client", "workers"}, default="client"
         Where the search runs. "workers": one hard search is divided among all workers, each of
         which may use ``memory_limit`` bytes and ``n_jobs`` threads; X may then be in memory, too.
-        It is for problems that are searched cut by cut (``certificate_.route``).
+        It is for problems that are searched cut by cut, or over intervals of cuts
+        (``certificate_.route``).
 
     Examples
     --------
@@ -202,7 +203,8 @@ class DaskOptimalTreeRegressor(_OnDask, OptimalTreeRegressor):
     search : {"client", "workers"}, default="client"
         Where the search runs. "workers": one hard search is divided among all workers, each of
         which may use ``memory_limit`` bytes and ``n_jobs`` threads; X may then be in memory, too.
-        It is for problems that are searched cut by cut (``certificate_.route``).
+        It is for problems that are searched cut by cut, or over intervals of cuts
+        (``certificate_.route``).
     """
 
     _target = "targets"
