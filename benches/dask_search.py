@@ -10,9 +10,9 @@ seconds, CPU seconds of all searches, and kernel calls.
 
 Then a search cut by cut is recorded: every part, a few questions each, is searched to its end with
 the best tree known, in the order in which workers would take them, and its CPU seconds are noted.
-The simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over costs
-the latency, and the coordinator serves one message at a time. It says what ends the speed-up: the
-longest part, the coordinator, or what one process does at the start.
+The simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over
+costs the latency, and the coordinator serves one message at a time. It says what ends the speed-up:
+the longest part, the coordinator, or what one process does at the start.
 """
 
 from __future__ import annotations

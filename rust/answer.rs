@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::route::{Route, SavedSearch};
 use crate::run::{HeapBytes, Held, Run};
 
-pub use conclude::{Answer, conclude, confirm, confirm_paths};
+pub use conclude::{Answer, conclude, confirm, confirm_paths, leaves};
 pub use incumbent::Incumbent;
 pub use part::Part;
 pub use share::{Known, Share};

@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "count_rows",
     "description_bits",
+    "exact_sums_by_point",
     "export_instance",
     "near_optimal",
     "prove",
@@ -396,6 +397,7 @@ class Problem:
         regrets: NDArray[np.float64] | None = None,
         path_rules: Sequence[PathRule] = ...,
     ) -> Problem: ...
+    def leaves(self, tree: Tree) -> NDArray[np.uint32]: ...
     @property
     def path_rules(self) -> list[str]: ...
     @property
@@ -480,6 +482,12 @@ def sum_by_point(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def exact_sums_by_point(
+    point_of: NDArray[np.uint32],
+    n_points: int,
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+) -> list[NDArray[np.float64]]: ...
 def description_bits(
     weights: NDArray[np.float64], n_classes: int, n_cuts: int
 ) -> tuple[float, float]: ...

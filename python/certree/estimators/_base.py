@@ -309,6 +309,7 @@ class TreeEstimator(BaseEstimator, ABC):
         is_checked: bool = True,
     ) -> Tree:
         """The user's tree, after checking that prediction routes as the search did."""
+        found = core
         if missing == "own_branch":
             core = _own_branch.to_user(core, posed.cuts)
         core = _groups.to_user(core, posed.cuts)
@@ -317,6 +318,9 @@ class TreeEstimator(BaseEstimator, ABC):
         if isinstance(training, ingest.Merged):
             if is_checked:
                 check_routing(tree, list(training.count_leaves(tree)))
+            if posed.show_by_row is not None:
+                # Its rows are points.
+                tree = posed.show_by_row(tree, posed.problem.leaves(found))
         elif is_checked or posed.show_by_row is not None:
             leaves = tree._route(training.source, None)
             if is_checked:
