@@ -89,7 +89,7 @@ def main() -> None:
             frame = part(rng, asked.rows // asked.files, asked.floats)
             frame.write_parquet(folder / f"{at:03}.parquet")
         where = {"host": "127.0.0.1", "dashboard_address": ":0", "memory_limit": "2GB"}
-        with LocalCluster(asked.workers, threads_per_worker=1, **where) as cluster:
+        with LocalCluster(n_workers=asked.workers, threads_per_worker=1, **where) as cluster:
             with Client(cluster) as client:
                 fit(client, [str(folder / "000.parquet")], given)  # what is loaded only once
                 fit(client, str(folder / "*.parquet"), given)

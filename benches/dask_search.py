@@ -1,17 +1,19 @@
 """One hard search on Dask workers, and what more workers would bring.
 
     pip install certree[dask]
-    python benches/dask_search.py DATA_FOLDER [--name splice-1] [--depth 4] [--workers 1 2]
-        [--latency 0.002] [--parts 512]
+    python benches/dask_search.py DATA_FOLDER [--name splice-1] [--kind binary] [--depth 4]
+        [--workers 1 2] [--latency 0.002] [--parts 512]
 
-DATA_FOLDER has `binary/*.parquet`: Boolean features and `target`. Printed are, for one process and
-for so many workers, the objective, seconds, CPU seconds of all searches, and kernel calls.
+DATA_FOLDER has `binary/*.parquet`, Boolean features and `target`, and `continuous/*.parquet`, whose
+columns have many cuts. Printed are, for one process and for so many workers, the objective,
+seconds, CPU seconds of all searches, and kernel calls. Where the machine has no core for each
+worker, the busiest worker's CPU seconds say what more cores would bring.
 
-Then the search is recorded: every part, a few questions each, is searched to its end with the best
-tree known, in the order in which workers would take them, and its CPU seconds are noted. The
-simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over costs
-the latency, and the coordinator serves one message at a time. It says what ends the speed-up: the
-longest part, the coordinator, or what one process does at the start.
+Then a search cut by cut is recorded: every part, a few questions each, is searched to its end with
+the best tree known, in the order in which workers would take them, and its CPU seconds are noted.
+The simulator gives these lengths to 1 to 4,096 workers as the coordinator would: each hand-over
+costs the latency, and the coordinator serves one message at a time. It says what ends the speed-up:
+the longest part, the coordinator, or what one process does at the start.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from certree import OptimalTreeClassifier, _core
-from certree.dask.search import ALONE
+from certree.dask.search import ALONE, CUT_BY_CUT
 
 #: Seconds that the coordinator takes for one message, as measured on one core.
 MESSAGE = 0.0005
@@ -73,11 +75,13 @@ def record(X: Any, y: Any, given: dict[str, Any], parts: int) -> tuple[list[floa
     share = _core.Share(posed.problem)
     cutoff = share.cost(answer.tree)
     limits = _core.Limits(None, None, 0.0, 1)
-    lengths = []
-    for rest in range(parts):
+    lengths, open_parts = [], [share.whole()[0]]
+    while len(open_parts) < parts:
+        open_parts = [half for part in open_parts for half in share.halves(part)]
+    for part in open_parts:
         # The search has a thread of its own, so that this is the time of the process.
         began = time.process_time()
-        share.search(rest, parts, cutoff, limits)
+        share.search(part, cutoff, None, limits)
         lengths.append(time.process_time() - began)
     return lengths, answer.seconds
 
@@ -88,18 +92,20 @@ def on_workers(X: Any, y: Any, given: dict[str, Any], workers: int) -> None:
     from certree.dask import DaskOptimalTreeClassifier
 
     where = {"host": "127.0.0.1", "dashboard_address": ":0"}
-    with LocalCluster(workers, threads_per_worker=1, **where) as cluster:
+    with LocalCluster(n_workers=workers, threads_per_worker=1, **where) as cluster:
         with Client(cluster) as client:
             client.run(_load)
-            before = sum(client.run(time.process_time).values())
+            before = client.run(time.process_time)
             own, began = time.process_time(), time.perf_counter()
             model = DaskOptimalTreeClassifier(
                 **given, time_limit=None, client=client, search="workers"
             ).fit(X, y)
             seconds = time.perf_counter() - began
             own = time.process_time() - own
-            cpu = sum(client.run(time.process_time).values()) - before
-            show(f"{workers} workers", model, seconds, own + cpu, f", {own:.1f} at the client")
+            after = client.run(time.process_time)
+            each = [after[worker] - before[worker] for worker in before]
+            more = f", {own:.1f} at the client and {max(each):.1f} in the busiest worker"
+            show(f"{workers} workers", model, seconds, own + sum(each), more)
 
 
 def _load() -> None:
@@ -119,12 +125,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--name", default="splice-1")
+    parser.add_argument("--kind", choices=["binary", "continuous"], default="binary")
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--latency", type=float, default=0.002)
     parser.add_argument("--parts", type=int, default=512)
     asked = parser.parse_args()
-    frame = pl.read_parquet(asked.data / "binary" / f"{asked.name}.parquet")
+    frame = pl.read_parquet(asked.data / asked.kind / f"{asked.name}.parquet")
     X, y = frame.drop("target").to_numpy(), frame["target"].to_numpy()
     given = {"max_depth": asked.depth, "leaf_penalty": 0.0}
     cpu, began = time.process_time(), time.perf_counter()
@@ -132,6 +139,9 @@ def main() -> None:
     show("one process", model, time.perf_counter() - began, time.process_time() - cpu)
     for workers in asked.workers:
         on_workers(X, y, given, workers)
+    if model.certificate_.route != CUT_BY_CUT:
+        # Parts over intervals are divided as they are searched, so that they have no lengths.
+        return
     lengths, alone = record(X, y, given, asked.parts)
     print(
         f"{len(lengths)} parts, {sum(lengths):.1f} CPU s in all, the longest {max(lengths):.2f} s, "

@@ -9,6 +9,7 @@ pub mod exactly;
 mod incumbent;
 mod part;
 mod saved;
+mod share;
 
 use crate::cost::INFINITE;
 use crate::error::{Error, Result};
@@ -18,9 +19,10 @@ use crate::problem::Problem;
 use crate::route::{Route, SavedSearch};
 use crate::run::{HeapBytes, Held, Run};
 
-pub use conclude::{Answer, conclude, confirm, confirm_paths};
+pub use conclude::{Answer, conclude, confirm, confirm_paths, leaves};
 pub use incumbent::Incumbent;
-pub use part::{Known, Part, Share};
+pub use part::Part;
+pub use share::{Known, Share};
 
 /// The best tree of a problem, within the limits of the run. A panic anywhere below is an error
 /// here.

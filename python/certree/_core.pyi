@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "count_rows",
     "description_bits",
+    "exact_sums_by_point",
     "export_instance",
     "near_optimal",
     "prove",
@@ -294,14 +295,19 @@ class Share:
     def begin_with(self, answer: Answer) -> None: ...
     def news(self, large: bool) -> bytes: ...
     def learn(self, news: bytes) -> None: ...
+    def whole(self) -> tuple[bytes, bool] | None: ...
+    def halves(self, part: bytes) -> tuple[bytes, bytes] | None: ...
+    def joined(self, parts: Sequence[bytes]) -> bytes: ...
     def search(
         self,
-        rest: int,
-        of: int,
+        part: bytes,
         cutoff: int,
+        slice: float | None,
         limits: Limits,
         pulse: Callable[[float, float, float, int, int, int], object] | None = None,
-    ) -> tuple[int, tuple[Tree, int] | None, tuple[int, int, int], dict[str, int]]: ...
+    ) -> tuple[
+        int, tuple[Tree, int] | None, tuple[bytes, bool], tuple[int, int, int], dict[str, int]
+    ]: ...
     def conclude(
         self,
         tree: Tree,
@@ -392,6 +398,7 @@ class Problem:
         regrets: NDArray[np.float64] | None = None,
         path_rules: Sequence[PathRule] = ...,
     ) -> Problem: ...
+    def leaves(self, tree: Tree) -> NDArray[np.uint32]: ...
     @property
     def path_rules(self) -> list[str]: ...
     @property
@@ -479,6 +486,12 @@ def sum_by_point(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def exact_sums_by_point(
+    point_of: NDArray[np.uint32],
+    n_points: int,
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+) -> list[NDArray[np.float64]]: ...
 def description_bits(
     weights: NDArray[np.float64], n_classes: int, n_cuts: int
 ) -> tuple[float, float]: ...

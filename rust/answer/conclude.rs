@@ -25,6 +25,12 @@ pub struct Answer {
     pub curve: Vec<Moment>,
 }
 
+/// By point of the problem: the node of the tree that it ends in.
+pub fn leaves(problem: &Problem, tree: &Tree) -> Vec<u32> {
+    let leaves = check::leaves(tree, &problem.columns, &problem.points);
+    leaves.into_iter().map(|leaf| leaf as u32).collect()
+}
+
 /// An error unless the tree costs as much as the search said, and keeps to the problem's context.
 pub fn confirm(problem: &Problem, tree: &Tree, claimed: Cost) -> Result<()> {
     check::confirm(claimed, cost_of(problem, tree))?;

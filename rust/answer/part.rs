@@ -1,119 +1,85 @@
-//! A search that several processes share: each searches the trees that begin with some of the
-//! questions, and keeps what it has proved of nodes for the next part that it is given.
-//!
-//! A part is small and its bounds are true at every moment, so that nothing is lost with a process
-//! but time: the least of all parts' bounds is one of all trees.
+//! Some of all trees of a problem, by their first split, for a process that searches these alone.
 
-use std::sync::{Arc, Mutex, MutexGuard};
-
-use super::conclude::{Answer, conclude, confirm};
-use super::exactly;
-use super::incumbent::{Incumbent, is_allowed};
-use crate::cost::Cost;
-use crate::error::{Error, Result};
-use crate::finish::{cost_of, grow};
+use crate::error::Result;
 use crate::problem::Problem;
-use crate::route::{Route, SavedSearch};
-use crate::run::{HeapBytes, Held, Run};
-use crate::search::best_first::{self, News, Options, Table};
-use crate::tree::Tree;
+use crate::route::Route;
+use crate::search::{best_first, intervals};
+use crate::serial::{self, Kind, Writer, damaged};
 
-pub use crate::search::best_first::Part;
+/// More parts by number than this are not made: no problem that is searched cut by cut has so many
+/// questions.
+const MOST: u32 = 1 << 20;
 
-/// What is known of the trees of a part, or of all.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// No tree of the part costs less, or less than the cutoff.
-    pub lower: Cost,
-    /// A tree of the problem that costs less than the cutoff, and its cost.
-    pub better: Option<(Tree, Cost)>,
+pub enum Part {
+    /// By the number of the first question.
+    Questions(best_first::Part),
+    /// By the interval of its cuts that the first question is in.
+    Cuts(intervals::RootPart),
 }
 
-/// A problem, and what this process has proved of its nodes.
-pub struct Share {
-    problem: Arc<Problem>,
-    /// The nodes, and what was told of them, by this process and by others.
-    known: Mutex<(Table, News)>,
-}
-
-impl Share {
-    /// An error unless the problem is searched cut by cut: other searches have no questions at
-    /// their root that could be divided.
-    pub fn new(problem: Arc<Problem>) -> Result<Share> {
-        match Route::of(&problem) {
-            Route::CutByCut => Ok(Share { problem, known: Mutex::default() }),
-            other => Err(Error::invalid(format!(
-                "only searches cut by cut are divided among workers, but the route of this problem \
-                 is {:?}: search it in one process, or give fewer thresholds",
-                other.name()
-            ))),
+impl Part {
+    /// All trees, of which nothing is known. `None` where the route divides nothing.
+    pub fn whole(route: Route) -> Option<Part> {
+        match route {
+            Route::CutByCut => Some(Part::Questions(best_first::Part { rest: 0, of: 1 })),
+            Route::Intervals => Some(Part::Cuts(intervals::RootPart::default())),
+            _ => None,
         }
     }
 
-    /// Search the trees that begin with a question of this part and cost less than `cutoff`, within
-    /// the limits of the run.
-    pub fn search(&self, part: Part, cutoff: Cost, run: &Run) -> Result<Known> {
-        Error::guard(|| {
-            let (kept, news) = &mut *self.lock();
-            let options = Options { cutoff, part: Some(part), ..Default::default() };
-            let table = std::mem::take(kept);
-            news.most = usize::try_from(run.memory() / 4).unwrap_or(usize::MAX);
-            let _held = Held::of(run, news.heap_bytes());
-            let (found, table) = best_first::go_on_told(&self.problem, run, &options, table, news)?;
-            *kept = table.unwrap_or_default();
-            let better = match found.upper < cutoff {
-                true => {
-                    let tree = grow(&self.problem, found.plan)?;
-                    confirm(&self.problem, &tree, found.upper)?;
-                    Some((tree, found.upper))
-                }
-                false => None,
-            };
-            Ok(Known { lower: found.lower.min(cutoff), better })
-        })
-    }
-
-    /// Begin with the nodes of a search that was cut short, of this very problem.
-    pub fn begin_with(&self, known: &Incumbent) {
-        if let Some(SavedSearch::Nodes(table)) = known.take() {
-            self.lock().0 = table;
+    /// Two parts that are this one together, if it can be divided.
+    pub fn halves(self) -> Option<[Part; 2]> {
+        match self {
+            Part::Questions(best_first::Part { rest, of }) => (of < MOST).then(|| {
+                [rest, rest + of].map(|rest| Part::Questions(best_first::Part { rest, of: 2 * of }))
+            }),
+            Part::Cuts(part) => Some(part.halves()?.map(Part::Cuts)),
         }
     }
 
-    /// Lower bounds of nodes that were proved since this was last asked, for other processes.
-    /// `large`: only of nodes that take more than one look, which are few.
-    pub fn news(&self, large: bool) -> Vec<u8> {
-        let (table, news) = &mut *self.lock();
-        news.of(table, large)
+    /// Whether nothing more is done about it before all parts have come so far, and are joined.
+    pub fn waits(&self) -> bool {
+        matches!(self, Part::Cuts(part) if part.waits())
     }
 
-    /// Take in the news of another process that searches this very problem.
-    pub fn learn(&self, news: &[u8]) -> Result<()> {
-        self.lock().1.learn(news)
+    /// Parts that wait, as one.
+    pub fn joined(parts: Vec<Part>) -> Option<Part> {
+        let cuts = parts.into_iter().map(|part| match part {
+            Part::Cuts(part) => Some(part),
+            Part::Questions(_) => None,
+        });
+        Some(Part::Cuts(intervals::RootPart::joined(cuts.collect::<Option<Vec<_>>>()?)?))
     }
 
-    fn lock(&self) -> MutexGuard<'_, (Table, News)> {
-        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// What a tree costs. An error unless it is one of the problem's.
-    pub fn cost(&self, tree: &Tree) -> Result<Cost> {
-        let fits = Incumbent::of_tree(&self.problem, tree.clone(), f64::NEG_INFINITY);
-        fits.map(|known| known.upper)
-    }
-
-    /// The answer, once the parts have proved that no tree costs less than `lower`.
-    pub fn conclude(&self, tree: Tree, lower: Cost, run: &Run) -> Result<(Answer, Incumbent)> {
-        Error::guard(|| {
-            if !is_allowed(&self.problem, &tree) {
-                return Err(Error::invalid("the tree is none of this problem"));
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        match self {
+            Part::Questions(best_first::Part { rest, of }) => {
+                out.byte(0);
+                [rest, of].into_iter().for_each(|number| out.short(*number));
             }
-            let upper = cost_of(&self.problem, &tree);
-            let known = Incumbent::new(tree.clone(), (lower, upper), None);
-            run.begin_with(known.lower, known.upper);
-            let bounds = (known.lower, known.upper);
-            let answer = conclude(tree, Route::CutByCut, bounds, self.problem.scale, run);
-            Ok((exactly::settle_finely(&self.problem, answer, run)?, known))
-        })
+            Part::Cuts(part) => {
+                out.byte(1);
+                part.write(&mut out);
+            }
+        }
+        serial::seal(Kind::Part, out)
+    }
+
+    pub fn from_bytes(problem: &Problem, bytes: &[u8]) -> Result<Part> {
+        let from = &mut serial::open(Kind::Part, bytes)?;
+        let part = match from.byte()? {
+            0 => {
+                let (rest, of) = (from.short()?, from.short()?);
+                if rest >= of || of > MOST {
+                    return Err(damaged("there is no such part"));
+                }
+                Part::Questions(best_first::Part { rest, of })
+            }
+            1 => Part::Cuts(intervals::RootPart::read(from, &problem.features)?),
+            _ => return Err(damaged("a part is of no known kind")),
+        };
+        from.finish()?;
+        Ok(part)
     }
 }

@@ -22,4 +22,4 @@ pub use merge::merge;
 pub use points::Points;
 pub use ranks::{Ranked, Sparse, Value, rank_columns};
 pub use room::Room;
-pub use sums::sum_by_point;
+pub use sums::{exact_sums_by_point, sum_by_point};

@@ -71,6 +71,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<near::PyListing>()?;
     module.add_function(wrap_pyfunction!(table::shortest_decimals, module)?)?;
     module.add_function(wrap_pyfunction!(table::sum_by_point, module)?)?;
+    module.add_function(wrap_pyfunction!(table::exact_sums_by_point, module)?)?;
     module.add_function(wrap_pyfunction!(tree::count_rows, module)?)?;
     let combinations = PyDict::new(module.py());
     for (goal, parts) in combinations::COMBINATIONS {

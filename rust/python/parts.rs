@@ -54,10 +54,14 @@ impl Limits {
         held: u64,
         all_sizes: bool,
     ) -> PyResult<Self> {
-        let time = time.map(Duration::try_from_secs_f64).transpose();
-        let time = time.map_err(|error| PyValueError::new_err(format!("time limit: {error}")))?;
+        let time = time.map(seconds).transpose()?;
         Ok(Limits { limits: run::Limits { time, memory, held, gap, threads, all_sizes } })
     }
+}
+
+pub(super) fn seconds(given: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(given)
+        .map_err(|error| PyValueError::new_err(format!("time limit: {error}")))
 }
 
 /// A limit on a sum of terms, each (counts, of, factor): the weight of the classes in `counts` that

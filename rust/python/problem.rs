@@ -1,6 +1,6 @@
 //! A problem as it comes from Python, and the one function that solves it.
 
-use numpy::{PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -10,7 +10,7 @@ use super::parts::{Constraints, FeatureCosts, Limits, PathRule, Shape, read_colu
 use super::search::{Open, PyAnswer, raising, search};
 use super::table::PyPoints;
 use super::tree::PyTree;
-use crate::answer::Incumbent;
+use crate::answer::{self, Incumbent};
 use crate::error::{Error, Result};
 use crate::guess::GuessedBy;
 use crate::posed::{Posed, ProblemInput};
@@ -62,6 +62,18 @@ impl PyProblem {
             after,
         };
         Self::posed(py, input, goal.raised())
+    }
+
+    /// By point: the node of a tree of the problem that it ends in.
+    fn leaves<'py>(
+        &self,
+        py: Python<'py>,
+        tree: &Bound<'_, PyTree>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let Posed::Additive(problem, _) = &self.posed else {
+            return Err(Error::invalid("points of this problem are not sent down a tree").into());
+        };
+        Ok(PyArray1::from_vec(py, answer::leaves(problem, &tree.get().tree)))
     }
 
     /// What is left of a tree from elsewhere within the limits of this problem, and its objective.

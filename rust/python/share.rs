@@ -1,11 +1,12 @@
 //! A search that several processes share, as one of them sees it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::parts::Limits;
+use super::parts::{Limits, seconds};
 use super::problem::PyProblem;
 use super::search::{Open, PyAnswer, Told, search};
 use super::tree::PyTree;
@@ -22,10 +23,11 @@ pub(super) struct PyShare {
     problem: Arc<crate::problem::Problem>,
 }
 
-/// What a part of the search found and what it took: the bound that no tree of the part costs less,
-/// a better tree with its cost if there is one, nodes, kernel calls, bytes, and how often each bound
-/// decided.
-type Found<'py> = (i64, Option<(PyTree, i64)>, (u64, u64, u64), Bound<'py, PyDict>);
+/// What came of a part: the bound that no tree of it costs less, a better tree with its cost if
+/// there is one, the part as it is to be searched on, and whether that waits for all others; nodes,
+/// kernel calls, bytes, and how often each bound decided.
+type Found<'py> =
+    (i64, Option<(PyTree, i64)>, (Py<PyBytes>, bool), (u64, u64, u64), Bound<'py, PyDict>);
 
 #[pymethods]
 impl PyShare {
@@ -51,8 +53,7 @@ impl PyShare {
         self.problem.scale.objective(cost)
     }
 
-    /// Begin with what a search of this problem that was cut short knows of nodes. It knows no
-    /// more then.
+    /// Begin with what a search of this problem that was cut short knows. It knows no more then.
     fn begin_with(&self, answer: &Bound<'_, PyAnswer>) {
         if let Some(open) = &answer.get().open {
             self.share.begin_with(&open.known);
@@ -70,33 +71,51 @@ impl PyShare {
         Ok(py.detach(|| self.share.learn(news))?)
     }
 
-    /// Search trees that cost less than `cutoff` and begin with one of the questions whose number
-    /// divided by `of` leaves this rest.
-    #[pyo3(signature = (rest, of, cutoff, limits, pulse=None))]
+    /// All trees as bytes, and whether that waits for nothing but itself. None once it was asked.
+    fn whole(&self, py: Python<'_>) -> Option<(Py<PyBytes>, bool)> {
+        Some(written(py, &self.share.whole()?))
+    }
+
+    /// Two parts that are this one together; None where it is a single cut or question.
+    fn halves(&self, py: Python<'_>, part: &[u8]) -> PyResult<Option<[Py<PyBytes>; 2]>> {
+        let halves = Part::from_bytes(&self.problem, part)?.halves();
+        Ok(halves.map(|parts| parts.map(|part| written(py, &part).0)))
+    }
+
+    /// All parts that are left, each of which waits for the others, as one.
+    fn joined(&self, py: Python<'_>, parts: Vec<Vec<u8>>) -> PyResult<Py<PyBytes>> {
+        let read = parts.iter().map(|part| Part::from_bytes(&self.problem, part));
+        let joined = Part::joined(read.collect::<Result<_, _>>()?);
+        let joined = joined.ok_or_else(|| Error::invalid("these parts are joined with none"))?;
+        Ok(written(py, &joined).0)
+    }
+
+    /// Search trees of a part that cost less than `cutoff` for so many seconds; None: to the end.
+    #[pyo3(signature = (part, cutoff, slice, limits, pulse=None))]
     fn search<'py>(
         &self,
         py: Python<'py>,
-        rest: u32,
-        of: u32,
+        part: &[u8],
         cutoff: i64,
+        slice: Option<f64>,
         limits: &Bound<'_, Limits>,
         pulse: Option<Py<PyAny>>,
     ) -> PyResult<Found<'py>> {
-        if rest >= of {
-            return Err(Error::invalid(format!("there is no part {rest} of {of}")).into());
-        }
+        let part = Part::from_bytes(&self.problem, part)?;
+        let slice = slice.map_or(Ok(Duration::MAX), seconds)?;
         let found = search(py, limits, pulse, |limits, beat| {
-            let run = Run::new(limits, self.problem.scale, Some(beat));
-            let known = self.share.search(Part { rest, of }, cutoff, &run)?;
+            let run = Run::new(self.share.within(limits, slice), self.problem.scale, Some(beat));
+            let known = self.share.search(part, cutoff, slice, &run)?;
             Ok((known, run.work()))
         })?;
-        let (Known { lower, better }, work) = found.result;
+        let (Known { lower, better, left }, work) = found.result;
         let bounds = PyDict::new(py);
         for (bound, times) in work.bounds.iter() {
             bounds.set_item(bound.name(), times)?;
         }
         let better = better.map(|(tree, cost)| (PyTree { tree }, cost));
-        Ok((lower, better, (work.nodes, work.kernel_calls, work.peak_bytes), bounds))
+        let work = (work.nodes, work.kernel_calls, work.peak_bytes);
+        Ok((lower, better, written(py, &left), work, bounds))
     }
 
     /// The answer that all parts make together: the best tree, and that none costs less than
@@ -134,4 +153,9 @@ impl PyShare {
         let interrupt = interrupt.or(found.interrupt);
         Ok(PyAnswer::new(py, answer, Vec::new(), open, interrupt)?.told(told))
     }
+}
+
+/// A part as bytes, and whether it waits for all others.
+fn written(py: Python<'_>, part: &Part) -> (Py<PyBytes>, bool) {
+    (PyBytes::new(py, &part.to_bytes()).unbind(), part.waits())
 }

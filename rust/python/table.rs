@@ -282,6 +282,26 @@ pub(super) fn sum_by_point<'py>(
     PyArray1::from_vec(py, sums).reshape([n_points, width])
 }
 
+/// As above, without any rounding: arrays whose sum each sum is, the first of which has it rounded
+/// once.
+#[pyfunction]
+#[pyo3(signature = (point_of, n_points, values, weights=None))]
+pub(super) fn exact_sums_by_point<'py>(
+    py: Python<'py>,
+    point_of: PyReadonlyArray1<'py, u32>,
+    n_points: usize,
+    values: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+    let width = values.shape()[1];
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (point_of, values) = (point_of.as_slice()?, values.as_slice()?);
+    let lists =
+        py.detach(|| crate::data::exact_sums_by_point(point_of, n_points, values, width, weights))?;
+    let shaped = |list| PyArray1::from_vec(py, list).reshape([n_points, width]);
+    lists.into_iter().map(shaped).collect()
+}
+
 /// By pair of neighbours the decimal of fewest digits strictly between, nearest to the midpoint; the
 /// midpoint where there is none.
 #[pyfunction]

@@ -44,9 +44,11 @@ pub enum Kind {
     Search,
     Points,
     News,
+    Part,
 }
 
-const KINDS: [Kind; 5] = [Kind::Problem, Kind::Plan, Kind::Search, Kind::Points, Kind::News];
+const KINDS: [Kind; 6] =
+    [Kind::Problem, Kind::Plan, Kind::Search, Kind::Points, Kind::News, Kind::Part];
 
 impl Kind {
     fn name(self) -> &'static str {
@@ -56,6 +58,7 @@ impl Kind {
             Kind::Search => "a search",
             Kind::Points => "points",
             Kind::News => "news of a search",
+            Kind::Part => "a part of a search",
         }
     }
 }

@@ -17,7 +17,13 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from test_partitions import frame, same
 
 import certree
-from certree import OptimalTreeClassifier, OptimalTreeCV, OptimalTreeRegressor
+from certree import (
+    OptimalCostTree,
+    OptimalPolicyTree,
+    OptimalTreeClassifier,
+    OptimalTreeCV,
+    OptimalTreeRegressor,
+)
 from certree.fan_out import FanOut
 from certree.frontiers import Clock
 
@@ -26,7 +32,14 @@ import dask.array as da
 import dask.dataframe as dd
 from distributed import Client, LocalCluster, wait
 
-from certree.dask import DaskOptimalTreeClassifier, DaskOptimalTreeRegressor, search, tasks
+from certree.dask import (
+    DaskOptimalCostTree,
+    DaskOptimalPolicyTree,
+    DaskOptimalTreeClassifier,
+    DaskOptimalTreeRegressor,
+    search,
+    tasks,
+)
 
 # Workers are processes that need the cores, and are killed at moments that count.
 pytestmark = pytest.mark.alone
@@ -114,6 +127,69 @@ def test_regression_is_that_in_memory(client, n_outputs, costs):
     assert model.objective_ == wanted.objective_ and model.lower_bound_ == wanted.lower_bound_
     assert model.tree_ == wanted.tree_
     assert np.array_equal(model.predict(parts).compute(), wanted.predict(X))
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_costs_by_row_are_those_in_memory(client, weight):
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.normal(size=300).round(1)})
+    costs = pd.DataFrame(rng.normal(size=(300, 3)) + X[["a"]].to_numpy() % 2, columns=list("pqr"))
+    whole = X.join(costs).assign(w=rng.random(300))
+    if weight is None:
+        whole = whole.drop(columns="w")
+    parts = dd.from_pandas(whole, npartitions=5)
+    model = DaskOptimalCostTree(max_depth=2, client=client).fit(parts, list("pqr"), weight)
+    wanted = OptimalCostTree(max_depth=2).fit(whole, list("pqr"), weight)
+    same(model, wanted)
+    assert np.array_equal(model.predict(parts).compute(), wanted.predict(X))
+    assert np.array_equal(model.predict_costs(parts).compute(), wanted.predict_costs(X))
+    # Arrays, whose labels have numbers.
+    given = (da.from_array(X.to_numpy(), chunks=(90, 2)), da.from_array(costs.to_numpy(), (90, 1)))
+    model = DaskOptimalCostTree(max_depth=1, client=client).fit(*given)
+    same(model, OptimalCostTree(max_depth=1).fit(X.to_numpy(), costs.to_numpy()))
+    assert model.labels_.tolist() == [0, 1, 2]
+
+
+def test_a_policy_for_rewards_is_that_in_memory(client):
+    rng = np.random.default_rng(9)
+    X = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.normal(size=300).round(1)})
+    values = rng.normal(size=(300, 2)) * (1 + X[["a"]].to_numpy())
+    rewards = pd.DataFrame(values, columns=["u", "v"])
+    parts = dd.from_pandas(X.join(rewards), npartitions=4)
+    for maximize in (True, False):
+        given = {"max_depth": 2, "maximize": maximize}
+        model = DaskOptimalPolicyTree(client=client, **given).fit(parts, rewards=["u", "v"])
+        wanted = OptimalPolicyTree(**given).fit(X, rewards=rewards)
+        same(model, wanted)
+    assert np.array_equal(model.predict(parts).compute(), wanted.predict(X))
+    assert np.array_equal(model.predict_rewards(parts).compute(), wanted.predict_rewards(X))
+    again = pickle.loads(pickle.dumps(model)).set_params(client=client)
+    again.certify(parts, rewards=["u", "v"])
+    assert again.tree_ == model.tree_
+    with pytest.raises(ValueError, match="pass rewards= alone.*policy_scores"):
+        model.fit(parts, "u", "v")
+    with pytest.raises(ValueError, match="pass rewards= alone.*policy_scores"):
+        again.certify(parts, "u", "v")
+    with pytest.raises(TypeError, match="rewards must be a Dask collection like X, or name"):
+        model.fit(parts, rewards=rewards)
+
+
+def test_trees_for_costs_and_policies_are_searched_on_workers(client, no_start):
+    rng = np.random.default_rng(10)
+    X = rng.random((200, 8)) < 0.5
+    costs = rng.normal(size=(200, 3)) + (X[:, :3] ^ X[:, 3:6])
+    given = {"max_depth": 3, "leaf_penalty": 0.02}
+    there = {**given, "client": client, "search": "workers"}
+    found = DaskOptimalCostTree(**there).fit(X, costs)
+    wanted = OptimalCostTree(**given).fit(X, costs)
+    assert found.objective_ == wanted.objective_ and found.status_ == "optimal"
+    treatment, outcome = rng.integers(0, 2, 200), rng.normal(size=200)
+    found = DaskOptimalPolicyTree("ipw", **there).fit(X, treatment, outcome, np.full(200, 0.5))
+    wanted = OptimalPolicyTree("ipw", **given).fit(X, treatment, outcome, np.full(200, 0.5))
+    assert found.objective_ == wanted.objective_ and found.status_ == "optimal"
+    parts = [da.from_array(each, chunks=(60, each.shape[1])) for each in (X, costs)]
+    wanted = OptimalCostTree(**given).fit(X, costs)
+    assert DaskOptimalCostTree(**there).fit(*parts).objective_ == wanted.objective_
 
 
 def test_a_model_is_copied_and_pickled_without_its_client(client):
@@ -291,6 +367,14 @@ def hard(seed, n=400, columns=24):
     return X, y.astype(int)
 
 
+def continuous(seed, n=400, columns=4):
+    """Columns of so many cuts that they are searched over intervals."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    y = ((X[:, 0] > 0.2) & (X[:, 1] > 0)) ^ (X[:, 2] > X[:, 3]) ^ (rng.random(n) < 0.1)
+    return X, y.astype(int)
+
+
 @pytest.fixture()
 def no_start(monkeypatch):
     """The coordinator hands all to the workers, and parts are short."""
@@ -311,10 +395,36 @@ def test_a_search_on_workers_finds_the_same_objective(client, seed, no_start):
     assert found.certificate_.nodes > 0 and found.certificate_.kernel_calls > 0
 
 
-def test_bounds_are_true_whatever_dies(client, no_start):
-    X, y = hard(3, columns=30)
-    given = {"max_depth": 5, "leaf_penalty": 0.005}
+@pytest.mark.parametrize("seed", range(CASES + 1))
+def test_a_search_over_intervals_on_workers_finds_the_same_objective(client, seed, no_start):
+    X, y = continuous(seed, n=[300, 150][seed % 2])
+    limits = [{}, {}, {"max_leaf_nodes": 4}, {"min_samples_leaf": 20}][seed % 4]
+    given = {"max_depth": 3, "leaf_penalty": 0.01, **limits}
+    kinds = [
+        (DaskOptimalTreeClassifier, OptimalTreeClassifier),
+        (DaskOptimalTreeRegressor, OptimalTreeRegressor),
+    ]
+    there, here = kinds[seed % 2]
+    found = there(**given, client=client, search="workers").fit(X, y)
+    wanted = here(**given).fit(X, y)
+    assert found.certificate_.route == wanted.certificate_.route == "intervals of cuts"
+    assert found.objective_ == wanted.objective_ and found.status_ == "optimal"
+    assert found.lower_bound_ == wanted.lower_bound_
+    assert found.certificate_.kernel_calls > 0
+
+
+#: Searches of about a second, cut by cut and over intervals.
+SECONDS = {
+    "cut by cut": (hard(3, columns=30), {"max_depth": 5, "leaf_penalty": 0.005}),
+    "intervals of cuts": (continuous(3, n=500), {"max_depth": 4, "leaf_penalty": 0.0}),
+}
+
+
+@pytest.mark.parametrize("route", list(SECONDS))
+def test_bounds_are_true_whatever_dies(client, no_start, route):
+    (X, y), given = SECONDS[route]
     wanted = OptimalTreeClassifier(**given, time_limit=None).fit(X, y)
+    assert wanted.certificate_.route == route
     over, killed = threading.Event(), []
 
     first = next(iter(client.run(os.getpid).values()))
@@ -351,9 +461,10 @@ def test_bounds_are_true_whatever_dies(client, no_start):
         assert each.lower_bound <= wanted.objective_ + 1e-12 <= each.objective + 2e-12
 
 
+@pytest.mark.parametrize("rows", [hard(4, n=2000, columns=60), continuous(4, n=2000)])
 @pytest.mark.parametrize("limit", ["time_limit", "gap_limit", "callback"])
-def test_a_search_on_workers_keeps_its_limits(client, limit, no_start):
-    X, y = hard(4, n=2000, columns=60)
+def test_a_search_on_workers_keeps_its_limits(client, limit, rows, no_start):
+    X, y = rows
     values = {"time_limit": 1.5, "gap_limit": 0.5, "callback": lambda now: now.seconds < 1.0}
     status = "interrupted" if limit == "callback" else limit
     # Far more than a fast machine does until then.
@@ -366,11 +477,14 @@ def test_a_search_on_workers_keeps_its_limits(client, limit, no_start):
         model.fit(X, y)
     assert model.status_ == status and model.lower_bound_ < model.objective_
     assert model.certificate_.curve[-1][0] < 20.0
+    # Workers give up what nobody waits for any more, also where one cut takes hours.
+    for worker in client.nthreads():
+        assert client.submit(abs, -1, workers=[worker], pure=False).result(timeout=60) == 1
 
 
 def test_searches_that_cannot_be_divided_are_refused(client, no_start):
     X = np.random.default_rng(0).normal(size=(600, 4))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = DaskOptimalTreeClassifier(max_depth=3, client=client, search="workers")
-    with pytest.raises(ValueError, match="only searches cut by cut are divided among workers"):
+    model = DaskOptimalTreeClassifier(max_depth=1, client=client, search="workers")
+    with pytest.raises(ValueError, match="the route of this problem is .one split.: search it in"):
         model.fit(X, y)

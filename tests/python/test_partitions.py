@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from certree import OptimalTreeClassifier, _core
+from certree import OptimalCostTree, OptimalTreeClassifier, _core
 from certree.ingest.categories import Categories
 from certree.partitions import survey
 from certree.partitions.merged import merge
@@ -117,6 +117,61 @@ def test_a_fit_to_partitions_is_the_fit_in_memory(seed, monkeypatch):
     same(model, wanted)
     assert model.certificate_.n_partitions == len(lots)
     assert f"in {len(lots)} partition" in model.certificate_.statement()
+
+
+class CostsOfPartitions(OptimalCostTree):
+    def fit(self, X, y, sample_weight=None):
+        found = merge(X, Question("costs", self.orders), self.thresholds, self._categories())
+        return super().fit(found, y, sample_weight)
+
+    def _pose_in_order(self, data, known=None):
+        return self._pose_sums(data[0], known)
+
+
+def numbers(rng, n):
+    """Numbers by row that no float adds up exactly: of many sizes, some of which cancel others."""
+    found = rng.normal(size=(n, 3))
+    kind = int(rng.integers(4))
+    if kind == 1:
+        found *= 10.0 ** rng.integers(-9, 9, (n, 3))
+    if kind == 2:
+        found = rng.choice([1e15, -1e15, 0.1, 0.7, 3.0], (n, 3))
+    if kind == 3:
+        found = rng.integers(0, 9, (n, 3)) * rng.choice([1.0, 0.1])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_costs_of_partitions_are_those_in_memory(seed):
+    rng = np.random.default_rng(5000 + seed)
+    n = int(rng.integers(1, 300))
+    whole = frame(rng, n).drop("y")
+    whole = whole.with_columns(pl.DataFrame(numbers(rng, n), schema=list("pqr")))
+    weight = "w" if rng.random() < 0.5 and whole["w"].sum() > 0 else None
+    if weight is None:
+        whole = whole.drop("w")
+    elif rng.random() < 0.5:
+        whole = whole.with_columns(w=pl.col("w") * pl.Series(rng.random(n)))
+    limits = {
+        "max_depth": int(rng.integers(0, 3)),
+        "min_samples_leaf": int(rng.integers(1, 6)),
+        "missing": str(rng.choice(["route", "own_branch"])),
+        "feature_costs": {"whole": 0.05, "kind": 0.01} if rng.random() < 0.3 else None,
+    }
+    lots = [
+        Lot(f"partition {at}", part, list("pqr"), weight)
+        for at, part in enumerate(partitions(rng, whole))
+    ]
+    if weight is not None and not (whole["w"] > 0).any():
+        return
+    found = CostsOfPartitions(**limits).fit(Here(lots, Question("costs"), rng), None)
+    wanted = OptimalCostTree(**limits).fit(whole, list("pqr"), weight)
+    same(found, wanted)
+    assert found.labels_.tolist() == list("pqr")
+    # Rows that weigh nothing may have values that were not there.
+    counted = whole if weight is None else whole.filter(pl.col("w") > 0)
+    features = counted.drop("p", "q", "r", *([] if weight is None else ["w"]))
+    assert np.array_equal(found.predict_costs(features), wanted.predict_costs(features))
 
 
 def test_points_go_through_bytes():

@@ -27,6 +27,7 @@ mod fronts_larger;
 mod good_trees;
 mod guess;
 mod incumbents;
+mod interval_parts;
 mod intervals;
 mod judge_rejects;
 mod larger;

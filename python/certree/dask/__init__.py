@@ -9,7 +9,18 @@ try:
 except ImportError as error:
     raise ImportError("certree.dask needs Dask: pip install certree[dask]") from error
 
-from certree.dask.estimators import DaskOptimalTreeClassifier, DaskOptimalTreeRegressor
+from certree.dask.estimators import (
+    DaskOptimalCostTree,
+    DaskOptimalPolicyTree,
+    DaskOptimalTreeClassifier,
+    DaskOptimalTreeRegressor,
+)
 from certree.dask.tasks import WorkerError
 
-__all__ = ["DaskOptimalTreeClassifier", "DaskOptimalTreeRegressor", "WorkerError"]
+__all__ = [
+    "DaskOptimalCostTree",
+    "DaskOptimalPolicyTree",
+    "DaskOptimalTreeClassifier",
+    "DaskOptimalTreeRegressor",
+    "WorkerError",
+]

@@ -24,6 +24,8 @@ from certree.dask.tables import (
     scan,
 )
 from certree.estimators import (
+    OptimalCostTree,
+    OptimalPolicyTree,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     parameters,
@@ -57,6 +59,8 @@ class _OnDask(Connected):
     client: Any
     search: Where
     _target: str
+    #: The argument of ``fit`` that each row's target is.
+    _role = "y"
 
     def _check(self) -> None:
         model: Any = self
@@ -68,7 +72,7 @@ class _OnDask(Connected):
     def _merged(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """The rows of a table of partitions, merged to points; a table in memory as it is."""
         model: Any = self
-        if not (is_collection(X) or names_files(X)):
+        if not _lies_in_partitions(X):
             return X
         for name, nothing in _REFUSED.items():
             value = getattr(model, name, nothing)
@@ -86,7 +90,7 @@ class _OnDask(Connected):
             )
         client = self._client()
         question = Question(self._target, model.orders)  # type: ignore[arg-type]
-        rows = Rows.of(client, open_table(client, X, y, sample_weight), question)
+        rows = Rows.of(client, open_table(client, X, y, sample_weight, self._role), question)
         return merge(rows, question, model.thresholds, model._categories())
 
     def _pose_in_order(self, data: Any, known: Any = None) -> Posed:
@@ -132,7 +136,8 @@ class DaskOptimalTreeClassifier(_OnDask, OptimalTreeClassifier):
     search : {"client", "workers"}, default="client"
         Where the search runs. "workers": one hard search is divided among all workers, each of
         which may use ``memory_limit`` bytes and ``n_jobs`` threads; X may then be in memory, too.
-        It is for problems that are searched cut by cut (``certificate_.route``).
+        It is for problems that are searched cut by cut, or over intervals of cuts
+        (``certificate_.route``).
 
     Examples
     --------
@@ -202,7 +207,8 @@ class DaskOptimalTreeRegressor(_OnDask, OptimalTreeRegressor):
     search : {"client", "workers"}, default="client"
         Where the search runs. "workers": one hard search is divided among all workers, each of
         which may use ``memory_limit`` bytes and ``n_jobs`` threads; X may then be in memory, too.
-        It is for problems that are searched cut by cut (``certificate_.route``).
+        It is for problems that are searched cut by cut, or over intervals of cuts
+        (``certificate_.route``).
     """
 
     _target = "targets"
@@ -234,6 +240,166 @@ class DaskOptimalTreeRegressor(_OnDask, OptimalTreeRegressor):
         return _lazily(self, "predict", X, super().predict)
 
 
+@_with_client
+class DaskOptimalCostTree(_OnDask, OptimalCostTree):
+    """A provably optimal tree for costs by row, for rows that lie in partitions on Dask workers, as
+    :class:`DaskOptimalTreeClassifier` is for labels.
+
+    What travels are points with the sums of their rows' costs. These are added up without any
+    rounding, so that tree, objective and certificate are those of :class:`certree.OptimalCostTree`
+    in memory, however the rows are divided. ``constraints`` and ``reference`` need the rows in one
+    process and are refused.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        The connection to the cluster; None: the one that was started last.
+    search : {"client", "workers"}, default="client"
+        Where the search runs, as for :class:`DaskOptimalTreeClassifier`.
+    """
+
+    _target = _role = "costs"
+
+    def __init__(
+        self, *given: Any, client: Any = None, search: Where = "client", **others: Any
+    ) -> None:
+        super().__init__(*given, **others)
+        self.client = client
+        self.search = search
+
+    def fit(self, X: Any, costs: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+        """Search for the best tree.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or Array, Parquet files, or a table in memory
+            The features, as for :meth:`DaskOptimalTreeClassifier.fit`.
+        costs : Dask DataFrame or Array of as many partitions, or list of str
+            What each label costs each row; or the names of such columns in X.
+        sample_weight : Dask Series or Array, str or None, default=None
+            Row weights, not negative, or the name of their column in X.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        merged = self._merged(X, costs, sample_weight)
+        return super().fit(merged, costs, sample_weight)
+
+    def _pose_merged(self, X: Any, y: Any, sample_weight: Any, known: Any) -> Posed:
+        return self._pose_sums(X, known)
+
+    def predict(self, X: Any) -> Any:
+        """The label of each row: for a Dask collection a lazy Dask Array."""
+        return _lazily(self, "predict", X, super().predict)
+
+    def predict_costs(self, X: Any) -> Any:
+        """The mean cost of each label in the leaf of each row, lazily for a Dask collection."""
+        return _lazily(self, "predict_value", X, super().predict_costs)
+
+
+@_with_client
+class DaskOptimalPolicyTree(_OnDask, OptimalPolicyTree):
+    """A provably optimal policy for rows that lie in partitions on Dask workers, learnt from
+    ``rewards``: what each treatment brings each row, such as the scores that
+    :meth:`certree.OptimalPolicyTree.policy_scores` makes of a part of the rows.
+
+    As for :class:`DaskOptimalCostTree`, points travel with exact sums. A ``teacher`` fits its
+    models to all rows in one process, so that where rows lie in partitions, ``fit`` takes
+    ``rewards`` alone. ``constraints`` and ``reference`` are refused there, too.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        The connection to the cluster; None: the one that was started last.
+    search : {"client", "workers"}, default="client"
+        Where the search runs, as for :class:`DaskOptimalTreeClassifier`. "workers" takes tables in
+        memory, too, with whatever :meth:`certree.OptimalPolicyTree.fit` takes.
+    """
+
+    _target = _role = "rewards"
+
+    def __init__(
+        self, *given: Any, client: Any = None, search: Where = "client", **others: Any
+    ) -> None:
+        super().__init__(*given, **others)
+        self.client = client
+        self.search = search
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        propensity: Any = None,
+        predicted: Any = None,
+        *,
+        rewards: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Search for the best tree.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or Array, Parquet files, or a table in memory
+            The features, as for :meth:`DaskOptimalTreeClassifier.fit`.
+        treatment, outcome, propensity, predicted
+            As for :meth:`certree.OptimalPolicyTree.fit`, where X is in memory.
+        rewards : Dask DataFrame or Array of as many partitions, or list of str
+            What each label brings each row; or the names of such columns in X.
+        sample_weight : Dask Series or Array, str or None, default=None
+            Row weights, not negative, or the name of their column in X.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        given = (treatment, outcome, propensity, predicted)
+        if _lies_in_partitions(X):
+            _check_rewards_alone(given, rewards)
+            X = self._merged(X, rewards, sample_weight)
+        return super().fit(X, *given, rewards=rewards, sample_weight=sample_weight)
+
+    def _scored(self, X: Any, given: Any, sample_weight: Any) -> Any:
+        if not (isinstance(X, ingest.Merged) or _lies_in_partitions(X)):
+            return super()._scored(X, given, sample_weight)
+        _check_rewards_alone(given[:4], given.rewards)
+        return X, given.rewards, sample_weight
+
+    def _pose_in_order(self, data: Any, known: Any = None) -> Posed:
+        if isinstance(data, tuple):
+            return super()._pose_in_order(data, known)
+        return OptimalPolicyTree._pose_in_order(self, data, known)
+
+    def _pose_merged(self, X: Any, y: Any, sample_weight: Any, known: Any) -> Posed:
+        return self._pose_sums(X, known)
+
+    def predict(self, X: Any) -> Any:
+        """The treatment of each row: for a Dask collection a lazy Dask Array."""
+        return _lazily(self, "predict", X, super().predict)
+
+    def predict_rewards(self, X: Any) -> Any:
+        """The mean reward of each treatment in the leaf of each row, lazily for a Dask
+        collection."""
+        return _lazily(self, "predict_value", X, super().predict_rewards)
+
+
+def _check_rewards_alone(others: Any, rewards: Any) -> None:
+    """A ValueError unless rewards are given, and nothing that they would be made from."""
+    if rewards is None or any(other is not None for other in others):
+        raise ValueError(
+            "models of treatments and outcomes are fitted to all rows in one process: where rows "
+            "lie in partitions, pass rewards= alone, what each treatment brings each row, such as "
+            "columns with the scores of OptimalPolicyTree.policy_scores"
+        )
+
+
+def _lies_in_partitions(X: Any) -> bool:
+    return is_collection(X) or names_files(X)
+
+
 def _lazily(model: Any, method: str, X: Any, now: Callable[[Any], Any]) -> Any:
     """Call a method on each partition of X, lazily; on a table in memory at once."""
     paths = paths_of(X) if names_files(X) else None
@@ -254,7 +420,7 @@ def _lazily(model: Any, method: str, X: Any, now: Callable[[Any], Any]) -> Any:
 
 
 #: By method, the answers of leaves, whose type and width its own have.
-_ANSWERS = {"predict": "predictions", "predict_proba": "shares"}
+_ANSWERS = {"predict": "predictions", "predict_proba": "shares", "predict_value": "values"}
 
 
 def names_files(X: Any) -> bool:

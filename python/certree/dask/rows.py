@@ -87,6 +87,7 @@ class _Kept:
         n_columns = len(partition.columns) + len(partition.keys)
         n_bytes = 4 * partition.n_rows * n_columns
         n_bytes += sum(values.nbytes for values in partition.values.values())
+        n_bytes += 0 if partition.by_row is None else partition.by_row.nbytes
         with self._lock:
             most = _room()
             if n_bytes > most:

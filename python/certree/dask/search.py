@@ -1,14 +1,15 @@
 """One hard search on the workers of a client.
 
-The trees of a problem are divided by their first question: part r of n has the questions whose
-number divided by n leaves r. A worker searches a part for some seconds and gives back what it has
-proved: a bound on all trees of the part, and a better tree if it found one. It keeps what it knows
-of nodes for the next part. Where fewer parts are open than there are workers, each open part is
-divided in two, and both keep its bound.
+The trees of a problem are divided by their first question. Cut by cut, a part is the questions
+whose numbers leave the same rest. Over intervals of cuts, it is some of the root's open intervals,
+with all that is known of them. A worker searches a part for some seconds and gives back what it has
+proved: a bound on all trees of the part, what is left of it, and a better tree if it found one. It
+keeps what it knows of nodes for the next part. Where fewer parts are open than there are workers,
+each open part is divided in two, and both keep its bound.
 
-What a worker has proved of nodes holds for all, because the same rows come up below different first
-questions. So it tells that, too, and each worker hears with its next part what the others have told
-since. Without it two workers do most of the work twice.
+Cut by cut, what a worker has proved of nodes holds for all, because the same rows come up below
+different first questions. So it tells that, too, and each worker hears with its next part what the
+others have told since. Without it two workers do most of the work twice.
 
 The coordinator alone knows the best tree, and the bound of each part. So the least of these bounds
 is one of all trees at every moment: a worker that dies takes nothing along but what it was at.
@@ -39,15 +40,15 @@ MOST_WHO_TELL_ALL = 16
 #: How many parts there are at first for each worker.
 PARTS = 4
 
-#: More parts than this are not made: no problem that is searched cut by cut has so many questions.
-MOST_PARTS = 1 << 20
-
 #: Bytes of news that are kept for workers who come later.
 MOST_NEWS = 256 << 20
 
 #: One process searches alone for so many seconds first: easy problems are solved then, and hard
 #: ones have a good tree to begin with.
 ALONE = 0.5
+
+#: The route whose parts are numbers of questions.
+CUT_BY_CUT = "cut by cut"
 
 #: Seconds between two looks at the clock, at workers, and at whoever watches.
 LOOK = 0.2
@@ -60,14 +61,18 @@ MOST_DEATHS = 20
 class Part:
     """The trees that begin with some of the questions."""
 
-    rest: int
-    of: int
+    #: As the core reads and writes it.
+    which: bytes
     #: None of them costs less.
     lower: int
     slice: float = FIRST_SLICE
     #: The worker that had it last, and whether it has it now.
     worker: str | None = None
     is_taken: bool = False
+    #: Whether nothing more is done about it before all parts have come so far, and become one.
+    waits: bool = False
+    #: Whether it was found to be a single question.
+    is_one: bool = False
 
 
 @dataclass
@@ -141,6 +146,9 @@ class Search:
         self.running: dict[Any, tuple[Part, str]] = {}
         self.deaths = 0
         self.alone_since: float | None = None
+        #: Whether a worker goes on with a part that it had before, because what it knows of nodes
+        #: is worth more than the order.
+        self.goes_on_with_own = False
         #: Workers that hold the problem, and how much of the news they have heard. Whoever dies
         #: comes back under another address.
         self.knowing: dict[str, int] = {}
@@ -163,8 +171,10 @@ class Search:
         if answer.status != "time_limit" or self._seconds_left() == 0.0:
             return answer
         self.tree, self.upper = answer.tree, self.share.cost(answer.tree)
-        self.parts = [Part(0, 1, 0)]
         self.share.begin_with(answer)
+        whole, waits = self.share.whole()
+        self.parts = [Part(whole, 0, waits=waits)]
+        self.goes_on_with_own = answer.route == CUT_BY_CUT
         self.news.add(self.share.news(self._tells_large_only()), None)
         self.bytes_of_problem = self.problem.to_bytes()
         self._divide(PARTS * max(len(tasks.workers_of(self.client)), 1))
@@ -206,21 +216,33 @@ class Search:
 
     def _open(self) -> list[Part]:
         """Parts that are to be searched and that no worker has, the least bound first."""
-        free = [part for part in self.parts if not part.is_taken and part.lower < self.upper]
-        return sorted(free, key=lambda part: (part.lower, part.of))
+        is_free = [not (part.is_taken or part.waits) for part in self.parts]
+        free = [part for part, free in zip(self.parts, is_free) if free and part.lower < self.upper]
+        return sorted(free, key=lambda part: part.lower)
 
     def _divide(self, wanted: int) -> None:
         """Divide parts that no worker has until there are so many open ones."""
         while True:
             free = self._open()
             n_open = len(free) + len(self.running)
-            if n_open >= wanted or not free or free[0].of * 2 > MOST_PARTS:
+            larger = [part for part in free if not part.is_one]
+            if n_open >= wanted or not larger:
                 return
-            for part in free[: wanted - n_open]:
+            for part in larger[: wanted - n_open]:
+                halves = self.share.halves(part.which)
+                if halves is None:
+                    part.is_one = True
+                    continue
                 self.parts.remove(part)
-                for rest in (part.rest, part.rest + part.of):
-                    half = Part(rest, 2 * part.of, part.lower, part.slice, part.worker)
-                    self.parts.append(half)
+                for half in halves:
+                    self.parts.append(Part(half, part.lower, part.slice, part.worker))
+
+    def _join(self) -> None:
+        """Where all parts wait, begin with what comes next."""
+        left = [part for part in self.parts if part.lower < self.upper]
+        if left and all(part.waits for part in left):
+            whole = self.share.joined([part.which for part in left])
+            self.parts = [Part(whole, min(part.lower for part in left))]
 
     def _hand_out(self) -> None:
         """Give each worker that has nothing to do a part."""
@@ -229,28 +251,27 @@ class Search:
         idle = [worker for worker in workers if worker not in busy]
         if not idle:
             return
+        self._join()
         if len(self._open()) < len(idle):
             self._divide(len(workers) + len(idle))
         for worker in idle:
             free = self._open()
             if not free:
                 return
-            # What a worker knows of a part it had before is worth more than the order.
-            own = [part for part in free if part.worker == worker]
-            part = (own or free)[0]
-            self._submit(part, worker)
+            own = [part for part in free if part.worker == worker and self.goes_on_with_own]
+            self._submit((own or free)[0], worker)
 
     def _submit(self, part: Part, worker: str) -> None:
         left = self._seconds_left()
-        seconds = part.slice if left is None else min(part.slice, left)
-        limits = (seconds, self.limits.memory, self.limits.threads)
+        limits = (left, self.limits.memory, self.limits.threads)
         heard = self.knowing.get(worker)
         problem = self.bytes_of_problem if heard is None else None
         news = self.news.since(heard or 0, worker)
         # Whoever turns out not to hold the problem is forgotten, and hears all of it again.
         self.knowing[worker] = self.news.n_told
         tells = self._tells_large_only()
-        given = (self.token, problem, news, tells, part.rest, part.of, self.upper, limits)
+        asked = (part.which, self.upper, part.slice)
+        given = (self.token, problem, news, tells, asked, limits)
         pinned = {"workers": [worker], "allow_other_workers": False}
         future = tasks.submit(self.client, _search_part, *given, **pinned)
         part.is_taken, part.worker = True, worker
@@ -297,7 +318,8 @@ class Search:
             # It has had another problem since.
             self.knowing.pop(worker, None)
             return
-        (lower, better, work, bounds), news = found
+        (lower, better, (part.which, part.waits), work, bounds), news = found
+        part.is_one = False
         self.news.add(news, worker)
         self.deaths = 0
         part.lower = max(part.lower, lower)
@@ -334,10 +356,8 @@ def _search_part(
     problem: bytes | None,
     news: list[bytes],
     tells_large_only: bool,
-    rest: int,
-    of: int,
-    cutoff: int,
-    limits: tuple[float, int | None, int],
+    asked: tuple[bytes, int, float],
+    limits: tuple[float | None, int | None, int],
 ) -> Any:
     with _LOCK:
         share = _HELD.get(token)
@@ -349,5 +369,6 @@ def _search_part(
         for told in news:
             share.learn(told)
         seconds, memory, threads = limits
-        found = share.search(rest, of, cutoff, _core.Limits(seconds, memory, 0.0, threads))
+        given = _core.Limits(seconds, memory, 0.0, threads)
+        found = share.search(*asked, given, tasks.is_wanted())
         return found, share.news(tells_large_only)

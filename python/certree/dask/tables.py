@@ -45,12 +45,12 @@ def scan(X: Any) -> Any:
     return X.scan() if isinstance(X, Files) else X
 
 
-def open_table(client: Any, X: Any, y: Any, sample_weight: Any) -> Table:
+def open_table(client: Any, X: Any, y: Any, sample_weight: Any, role_of_y: str = "y") -> Table:
     """The partitions of a table. Those of Dask collections are computed and kept on the workers, as
-    Dask's own estimators do."""
+    Dask's own estimators do. ``role_of_y``: what errors call y."""
     paths = paths_of(X)
     if paths is not None:
-        for role, value in (("y", y), ("sample_weight", sample_weight)):
+        for role, value in ((role_of_y, y), ("sample_weight", sample_weight)):
             if not (_are_names(value) or role == "sample_weight" and value is None):
                 raise ValueError(
                     f"{role} must name columns where X is a list of files, but is a "
@@ -68,7 +68,7 @@ def open_table(client: Any, X: Any, y: Any, sample_weight: Any) -> Table:
     names = [f"partition {place}" for place in range(len(parts))]
     beside = [
         _beside(client, value, role, len(parts))
-        for role, value in (("y", y), ("sample_weight", sample_weight))
+        for role, value in ((role_of_y, y), ("sample_weight", sample_weight))
     ]
     return Table(names, parts, *beside)
 

@@ -140,6 +140,21 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
         client.cancel(list(futures), force=True)
 
 
+def is_wanted() -> Callable[..., bool]:
+    """On a worker: asked now and then, whether anybody still waits for the task that runs now. A
+    thread cannot be ended, and nobody tells it that its task was cancelled."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key, known = worker.get_current_task(), worker.state.tasks
+
+    def ask(*_progress: Any) -> bool:
+        task = known.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return ask
+
+
 def workers_of(client: Any) -> list[str]:
     """The addresses of all workers; a WorkerError if the cluster itself is gone."""
     try:

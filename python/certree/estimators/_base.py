@@ -296,6 +296,7 @@ class TreeEstimator(FittedModel, ABC):
         is_checked: bool = True,
     ) -> Tree:
         """The user's tree, after checking that prediction routes as the search did."""
+        found = core
         if missing == "own_branch":
             core = _own_branch.to_user(core, posed.cuts)
         core = _groups.to_user(core, posed.cuts)
@@ -304,6 +305,9 @@ class TreeEstimator(FittedModel, ABC):
         if isinstance(training, ingest.Merged):
             if is_checked:
                 check_routing(tree, list(training.count_leaves(tree)))
+            if posed.show_by_row is not None:
+                # Its rows are points.
+                tree = posed.show_by_row(tree, posed.problem.leaves(found))
         elif is_checked or posed.show_by_row is not None:
             leaves = tree._route(training.source, None)
             if is_checked:

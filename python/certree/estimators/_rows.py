@@ -11,13 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from certree import _core, ingest
+from certree.answers import label_array
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
 from certree.estimators._base import TreeEstimator, room_for_goal
 from certree.estimators._posed import Posed
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
-from certree.ingest.checks import check_same_length, check_sum
+from certree.ingest.checks import check_same_length, check_sum, row_sizes
 from certree.generalization import REFUSED, Losses
 from certree.schema import Task
 from certree.tree import Tree
@@ -40,6 +41,19 @@ class Rows:
     losses: Losses = REFUSED
     #: Further attributes of the fitted estimator.
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MergedRows:
+    """As above, where the rows lie in partitions and only sums came here."""
+
+    training: ingest.Merged
+    sign: float
+    task: Task
+    loss: str
+    feature_costs: FeatureCosts | None
+    losses: Losses
+    attributes: Mapping[str, Any]
 
 
 class RowTreeEstimator(TreeEstimator):
@@ -73,10 +87,10 @@ class RowTreeEstimator(TreeEstimator):
         weights, points = located.weights, located.points
         room_for_goal(points.n_points * costs.shape[1], 6)
         by_point = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
-        with np.errstate(over="ignore"):
-            sizes = np.abs(kept).sum(axis=1)
-            size = float((sizes if weights is None else sizes * weights).sum())
-        normalizer = float(len(kept) if weights is None else weights.sum())
+        # Rounded once, so that they do not depend on how rows are divided.
+        both = np.column_stack([row_sizes(kept), np.ones(len(kept))])
+        at_root = np.zeros(len(kept), dtype=np.uint32)
+        size, normalizer = _core.sum_by_point(at_root, 1, both, weights)[0].tolist()
         leaf_penalty = float(self.leaf_penalty)
         goal = _core.RowCosts(by_point, points.weights.ravel(), size, normalizer, leaf_penalty)
         constraints = met = None
@@ -124,6 +138,43 @@ class RowTreeEstimator(TreeEstimator):
             losses=rows.losses,
         )
         return found.beside(posed)
+
+    def _pose_merged_rows(self, rows: MergedRows, known: Any) -> Posed:
+        """As above, of rows that lie in partitions, whose numbers were added up there."""
+        merged, sign = rows.training, rows.sign
+        assert merged.points is not None
+        thresholds = self.thresholds if known is None else known
+        labels, n_labels = label_array(merged.target_names), len(merged.target_names)
+        room_for_goal(merged.points.n_points * n_labels, 6)
+        lists = np.concatenate(merged.sums)
+        at_root = np.zeros(len(lists), dtype=np.uint32)
+        *_, size, normalizer = _core.sum_by_point(at_root, 1, lists)[0].tolist()
+        # A sum of 0 has no sign.
+        by_point = np.ascontiguousarray(sign * merged.sums[0][:, :n_labels] + 0.0)
+        amounts = merged.points.weights.ravel()
+        goal = _core.RowCosts(by_point, amounts, size, normalizer, float(self.leaf_penalty))
+        column_costs = rows.feature_costs
+        places = self._core_places(merged.cuts)
+        core_costs = None if column_costs is None else column_costs.core(places)
+        problem = self._problem(merged.cuts, merged.points, goal, feature_costs=core_costs)
+
+        def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
+            of = np.tile(leaves, len(merged.sums))
+            sums = _core.sum_by_point(of, len(tree.nodes), lists)
+            return with_mean_sums(tree, sums[:, :n_labels], sums[:, -1:], rows.task)
+
+        return Posed(
+            problem,
+            merged,
+            merged.cuts,
+            merged.points,
+            labels,
+            rows.loss,
+            thresholds,
+            show_by_row=show,
+            attributes={"labels_": labels, **rows.attributes},
+            losses=rows.losses,
+        )
 
     def _guess_from(self, rows: Rows) -> Any:
         """``thresholds``, or the guesser that it stands for: its reference learns the cheapest
@@ -183,6 +234,13 @@ def with_means(
     n_nodes = len(tree.nodes)
     total = _core.sum_by_point(leaves, n_nodes, given, weights)
     weight = _core.sum_by_point(leaves, n_nodes, np.ones((len(leaves), 1)), weights)
+    return with_mean_sums(tree, total, weight, task)
+
+
+def with_mean_sums(
+    tree: Tree, total: NDArray[np.float64], weight: NDArray[np.float64], task: Task
+) -> Tree:
+    """The tree whose nodes hold the means of sums in its leaves, and of their weights."""
     # Children come after their parent.
     for node in reversed(tree.nodes):
         if node.split is not None:

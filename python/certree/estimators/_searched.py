@@ -39,11 +39,10 @@ def of_labels(
     return Losses(None, len(labels), (low, high) if low < high else (low, low + 1.0))
 
 
-def of_costs(training: ingest.Training, costs: NDArray[np.float64], labels: Any) -> Losses:
-    """Of costs by row and label, whose range nobody has told."""
+def of_costs(training: ingest.Training, seen: tuple[float, float], labels: Any) -> Losses:
+    """Of costs by row and label, whose range nobody has told. ``seen``: the least and the most."""
     if training.unit is not None:
         return WEIGHTS
-    seen = float(costs.min()), float(costs.max())
     return Losses(None, len(labels), None, "all costs that a row can have", seen)
 
 

@@ -20,6 +20,7 @@ from certree.estimators import (
 )
 from certree.estimators._posed import Posed
 from certree.estimators._rows import (
+    MergedRows,
     Rows,
     RowTreeEstimator,
     mean_and_error,
@@ -28,6 +29,7 @@ from certree.estimators._rows import (
     row_weights,
 )
 from certree.fitted import columns_named
+from certree.generalization import Losses
 from certree.ingest.checks import check_same_length
 from certree.options import Categories, GuessedThresholds, Missing
 from certree.scalars import shown
@@ -223,8 +225,8 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         training = open_rows(left, len(read.values), "costs", sample_weight, [*read.named, *hidden])
         column_costs = feature_costs.read(self.feature_costs, training.columns)
         loss = _feature_costs.in_words("mean cost", column_costs)
-        losses = _searched.of_costs(training, read.values, read.labels)
-        losses = losses if column_costs is None else _searched.COLUMN_COSTS
+        seen = float(read.values.min()), float(read.values.max())
+        losses = _losses(training, seen, read.labels, column_costs)
         rows = Rows(
             X,
             training,
@@ -238,6 +240,15 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
             {"_feature_costs": column_costs},
         )
         return self._pose_rows(rows, known)
+
+    def _pose_sums(self, merged: ingest.Merged, known: Any) -> Posed:
+        """The problem of costs of rows that lie in partitions."""
+        column_costs = feature_costs.read(self.feature_costs, merged.columns)
+        loss = _feature_costs.in_words("mean cost", column_costs)
+        losses = _losses(merged, merged.seen, merged.target_names, column_costs)
+        attributes = {"_feature_costs": column_costs}
+        rows = MergedRows(merged, 1.0, "costs", loss, column_costs, losses, attributes)
+        return self._pose_merged_rows(rows, known)
 
     def predict_costs(self, X: Any) -> NDArray[np.float64]:
         """The mean cost of each label over the training rows of the leaf that a row ends in: an
@@ -273,3 +284,11 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
             )
         paid = of_chosen(read.values, read.labels, labels)
         return paid, row_weights(sample_weight, X, len(labels))
+
+
+def _losses(
+    training: ingest.Training, seen: tuple[float, float], labels: Any, column_costs: Any
+) -> Losses:
+    if column_costs is not None:
+        return _searched.COLUMN_COSTS
+    return _searched.of_costs(training, seen, labels)

@@ -23,6 +23,7 @@ from certree.estimators import (
 )
 from certree.estimators._posed import Posed
 from certree.estimators._rows import (
+    MergedRows,
     Rows,
     RowTreeEstimator,
     features_as_given,
@@ -34,6 +35,7 @@ from certree.estimators._rows import (
 from certree.estimators.parameters import Rule
 from certree.estimators.teachers import Crossfit, Matrix, Seen
 from certree.fitted import columns_named
+from certree.generalization import REFUSED
 from certree.ingest import target
 from certree.ingest.checks import check_same_length
 from certree.options import Categories, GuessedThresholds, Missing
@@ -434,8 +436,7 @@ class OptimalPolicyTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
 
     def _pose(self, data: Any, known: Any = None) -> Posed:
         name = "reward" if data.role == "rewards" else teachers.NAMES[self.teacher]
-        words = f"minus the mean {name}" if self.maximize else f"mean {name}"
-        sign = -1.0 if self.maximize else 1.0
+        words, sign = self._loss_of(name)
         left, hidden = self._hidden(data.X, [*data.others, data.sample_weight])
         others = [*data.others, *hidden]
         training = open_rows(left, len(data.values), data.role, data.sample_weight, others)
@@ -452,6 +453,19 @@ class OptimalPolicyTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
             attributes={"_feature_costs": column_costs},
         )
         return self._pose_rows(rows, known)
+
+    def _loss_of(self, name: str) -> tuple[str, float]:
+        """The loss in words, and its sign."""
+        return (f"minus the mean {name}", -1.0) if self.maximize else (f"mean {name}", 1.0)
+
+    def _pose_sums(self, merged: ingest.Merged, known: Any) -> Posed:
+        """The problem of rewards of rows that lie in partitions."""
+        words, sign = self._loss_of("reward")
+        column_costs = feature_costs.read(self.feature_costs, merged.columns)
+        loss = _feature_costs.in_words(words, column_costs)
+        attributes = {"_feature_costs": column_costs}
+        rows = MergedRows(merged, sign, "rewards", loss, column_costs, REFUSED, attributes)
+        return self._pose_merged_rows(rows, known)
 
     def predict_rewards(self, X: Any) -> NDArray[np.float64]:
         """The mean score of each treatment over the training rows of the leaf that a row ends in:

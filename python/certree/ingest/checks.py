@@ -76,6 +76,16 @@ def check_same_length(n_rows: int, other: int, name: str) -> None:
         )
 
 
+def row_sizes(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """What the sizes of the numbers of each row add up to, from the first on, so that it does not
+    depend on other rows."""
+    sizes = np.zeros(len(numbers))
+    with np.errstate(over="ignore"):
+        for column in np.abs(numbers).T:
+            sizes += column
+    return sizes
+
+
 def check_sum(costs: np.ndarray[Any, Any]) -> None:
     """An error for costs of rows whose sizes add up to no float."""
     with np.errstate(over="ignore"):

@@ -33,6 +33,12 @@ class Merged(Training):
     classes: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint32))
     targets: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     target_names: list[Any] = field(default_factory=list)
+    #: Of costs or rewards by row: arrays whose sum is that of each point, points × columns, which
+    #: are the labels, the sizes of all numbers of a row, and the weight; the first has the sums
+    #: rounded once.
+    sums: list[np.ndarray] = field(default_factory=list)
+    #: The least and the largest number of any row.
+    seen: tuple[float, float] = (0.0, 0.0)
 
     @property
     def n_partitions(self) -> int:

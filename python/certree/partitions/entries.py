@@ -1,5 +1,6 @@
 """Rows of a partition that are alike, as one entry: the codes of features and targets, the number
-of rows, and their weight."""
+of rows, and their weight. Costs or rewards by row are added up, without any rounding, so that their
+sums are the same however rows are divided."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from certree import _core
 from certree.ingest import in_memory, midpoints
+from certree.ingest.checks import row_sizes
 from certree.ingest.categories import codes_of_groups
 from certree.ingest.cuts import Cuts, codes_of_values
 from certree.ingest.weights import Unit
@@ -39,6 +41,20 @@ class Entries:
     points: _core.Points
     #: By part of the unit of weights: the weight of each entry.
     sums: list[np.ndarray]
+    #: Of costs or rewards by row; None where there are none.
+    numbers: Numbers | None = None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Sums of the numbers of rows, times their weights."""
+
+    #: Arrays whose sum each sum is, entries × columns: the labels, then the sizes of all numbers of
+    #: a row, and the weight.
+    lists: list[np.ndarray]
+    #: The least and the largest number of any row.
+    least: float
+    most: float
 
 
 def entries(partition: Partition, coding: Coding) -> Entries | None:
@@ -56,7 +72,23 @@ def entries(partition: Partition, coding: Coding) -> Entries | None:
         for part in range(coding.unit.n_parts):
             units = coding.unit.whole_of(partition.weights, part)
             sums.append(_summed(point_of, len(points.rows), units))
-    return Entries(points, sums)
+    return Entries(points, sums, _numbers(partition, coding.unit, point_of, len(points.rows)))
+
+
+def _numbers(
+    partition: Partition, unit: Unit | None, point_of: np.ndarray, n_points: int
+) -> Numbers | None:
+    given = partition.by_row
+    if given is None:
+        return None
+    weights = None
+    if unit is not None and partition.weights is not None:
+        # As rows in memory are weighed.
+        parts = [unit.whole_of(partition.weights, part) for part in range(unit.n_parts)]
+        weights = unit.restore(*parts)
+    columns = np.column_stack([given, row_sizes(given), np.ones(len(given))])
+    lists = _core.exact_sums_by_point(point_of, n_points, columns, weights)
+    return Numbers(lists, float(given.min()), float(given.max()))
 
 
 def merge(lots: Sequence[Entries | None], n_codes: Sequence[int]) -> Entries | None:
@@ -69,7 +101,16 @@ def merge(lots: Sequence[Entries | None], n_codes: Sequence[int]) -> Entries | N
         _summed(point_of, len(points.rows), np.concatenate([lot.sums[part] for lot in found]))
         for part in range(len(found[0].sums))
     ]
-    return Entries(points, sums)
+    numbers = [lot.numbers for lot in found if lot.numbers is not None]
+    if not numbers:
+        return Entries(points, sums)
+    ends = np.cumsum([len(lot.points.rows) for lot in found])
+    places = [point_of[end - len(lot.points.rows) : end] for lot, end in zip(found, ends)]
+    of = np.concatenate([at for at, each in zip(places, numbers) for _ in each.lists])
+    rows = np.concatenate([list for each in numbers for list in each.lists])
+    lists = _core.exact_sums_by_point(of, len(points.rows), rows)
+    least, most = min(each.least for each in numbers), max(each.most for each in numbers)
+    return Entries(points, sums, Numbers(lists, least, most))
 
 
 def _summed(point_of: np.ndarray, n_points: int, units: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -149,6 +149,14 @@ def _training(
     by_point = np.zeros((len(core.rows), 1))
     np.add.at(by_point[:, 0], point_of, weights)
     has_labels = question.target == "labels"
+    numbers = counted.numbers
+    if numbers is not None:
+        lists = [np.zeros((len(core.rows), numbers.lists[0].shape[1])) for _ in numbers.lists]
+        for ordered, each in zip(lists, numbers.lists):
+            # Without targets an entry is a point.
+            ordered[point_of] = each
+        by_point = lists[0][:, -1:]
+        numbers = replace(numbers, lists=lists)
     targets = [values[places] for values, places in zip(coding.targets, codes)]
     return Merged(
         columns=found.columns,
@@ -164,7 +172,9 @@ def _training(
         point_of=point_of,
         units=units,
         weights=weights,
-        classes=codes[0] if has_labels else codes[0][:0],
-        targets=np.empty((0, 0)) if has_labels else np.column_stack(targets),
+        classes=codes[0] if has_labels else np.empty(0, dtype=np.uint32),
+        targets=np.column_stack(targets) if targets and not has_labels else np.empty((0, 0)),
+        sums=[] if numbers is None else numbers.lists,
+        seen=(0.0, 0.0) if numbers is None else (numbers.least, numbers.most),
         target_names=found.target_names,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from certree import _core
 from certree.ingest import in_memory, matrices, numbers, sources, target, training, weights
-from certree.ingest.checks import check_same_length
+from certree.ingest.checks import check_same_length, check_sum
 from certree.ingest.kinds import described
 from certree.ingest.orders import Orders, with_orders
 from certree.schema import Column
@@ -24,6 +24,10 @@ class Question:
     #: A label for each row, or numbers.
     target: Literal["labels", "targets", "costs", "rewards"] = "labels"
     orders: Orders | None = None
+
+
+#: Of these every row has its own numbers, which are added up by point and not told apart.
+BY_ROW = ("costs", "rewards")
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Partition:
     #: By row, as given; and what decides on their unit.
     weights: np.ndarray | None
     weights_seen: Mapping[str, Any] | None
+    #: Costs or rewards, rows × labels.
+    by_row: np.ndarray | None = None
 
 
 def read(lot: Lot, question: Question) -> Partition:
@@ -116,9 +122,14 @@ def _read(lot: Lot, question: Question) -> Partition:
         labels, classes = target.classes_of(series, roles.shown("y"), roles.y)
         given = classes[:, None]
         nothing = replace(nothing, keys=[Key(labels, labels[:0])])
-    check_same_length(n_rows, len(given), "y")
+    check_same_length(n_rows, len(given), "y" if question.target == "labels" else question.target)
     if kept is not None and not kept.any():
         return nothing
+    by_row = None
+    if question.target in BY_ROW:
+        by_row = given if kept is None else given[kept]
+        check_sum(by_row)
+        given, names = given[:, :0], []
     parts += [in_memory.Part(np.ascontiguousarray(column)) for column in given.T]
     if kept is not None and amounts is not None and not kept.all():
         parts, amounts = [in_memory.filtered(part, kept) for part in parts], amounts[kept]
@@ -138,6 +149,7 @@ def _read(lot: Lot, question: Question) -> Partition:
         values=values,
         keys=keys,
         weights=amounts,
+        by_row=by_row,
     )
 
 

@@ -42,7 +42,7 @@ impl<'a> Between<'a> {
 }
 
 /// Cuts of one axis that may be best, the least bound first.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Item<W> {
     pub bound: Cost,
     pub axis: usize,

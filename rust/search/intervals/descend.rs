@@ -1,6 +1,7 @@
 //! The search itself: a node's best tree, or the proof that every tree costs at least a target.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use super::budget::Budget;
 use super::kept::kept;
@@ -28,6 +29,8 @@ pub struct Shared<'a, 'run, K> {
     pub upper: AtomicI64,
     /// Trees that cost this or more are of no use.
     pub cutoff: Cost,
+    /// The root is a part of all cuts, which is searched for so long.
+    pub slice: Option<Duration>,
     /// Trees cost so much more than the kernel says.
     pub base: Cost,
     /// The bound that the least costs of points stand for.
@@ -293,9 +296,15 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         self.steps(&Frame { node, grid: Some(&grid), budget, floor, least_rows });
     }
 
+    /// Whether the time of a part is over.
+    fn is_over(&self) -> bool {
+        self.shared.slice.is_some_and(|slice| self.shared.run.seconds() >= slice.as_secs_f64())
+    }
+
     fn steps(&mut self, frame: &Frame<K>) {
         let (node, grid) = (frame.node, frame.blocks());
         let leaf_cost = self.shared.kernel.leaf_cost();
+        let mut is_over = false;
         loop {
             let mut root = lock(&self.shared.root);
             if root.is_none() {
@@ -317,22 +326,24 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
             open_intervals.change(|open| open.offer(cutoff, Plan::Leaf));
             self.shared.lower.fetch_max(open_intervals.lower(), Ordering::Relaxed);
             self.shared.upper.fetch_min(open_intervals.upper, Ordering::Relaxed);
-            if self.stopped() {
+            if self.stopped() || is_over {
                 self.shared.changed.notify_all();
                 return;
             }
             let Some(tried) = open_intervals.change(|open| open.take(node, Cost::MAX)) else {
                 if open_intervals.idle() {
                     self.shared.changed.notify_all();
-                    if open_intervals.relaxed_upper.is_none() {
+                    // Other parts may not have come so far.
+                    if open_intervals.relaxed_upper.is_none() || self.shared.slice.is_some() {
                         return;
                     }
                     open_intervals.change(|open| open.begin_with_limits(node, leaf_cost));
                     continue;
                 }
                 // What others are looking at may leave something to do.
-                let nap = std::time::Duration::from_millis(10);
+                let nap = Duration::from_millis(10);
                 drop(self.shared.changed.wait_timeout(root, nap));
+                is_over = self.is_over();
                 continue;
             };
             let is_relaxed = open_intervals.relaxed_upper.is_some();
@@ -349,6 +360,8 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
                 outcome.give(open, frame, &tried);
             });
             self.shared.changed.notify_all();
+            // However short a part is searched, it comes further.
+            is_over = self.is_over();
         }
     }
 

@@ -4,7 +4,7 @@
 //! the interval with the least is cut in two where the bound is weakest. Reading order: [`budget`]
 //! (what a tree may be) → [`open_intervals`] (what of a node is open) → [`descend`] (the main loop)
 //! → [`attempt`] (one cut) and [`sides`]; the last two levels are `kernel/ranks`, where nothing but
-//! depth limits them.
+//! depth limits them. [`parts`] divides the root among processes.
 
 mod attempt;
 mod budget;
@@ -12,8 +12,11 @@ mod descend;
 mod kept;
 mod memo;
 mod open_intervals;
+mod parts;
 mod saved;
 mod sides;
+
+use std::time::Duration;
 
 use crate::bits::Level;
 use crate::bounds::{Bound, affordable_leaves, floors};
@@ -32,6 +35,7 @@ use budget::Budget;
 use descend::{Shared, Worker};
 use memo::Memo;
 use open_intervals::OpenIntervals;
+pub use parts::RootPart;
 
 /// What a look takes, about, for each row and pair of columns.
 const NANOSECONDS_OF_A_ROW: f64 = 10.0;
@@ -60,11 +64,20 @@ pub struct Options {
     /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
     /// is found, with this as its cost.
     pub cutoff: Cost,
+    /// Not a switch: what was saved is a part of the root, which is searched for so long. A cut
+    /// that was begun is looked at to its end.
+    pub slice: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: Level::detect(), blocks: None, room_for_pairs: None, cutoff: INFINITE }
+        Options {
+            level: Level::detect(),
+            blocks: None,
+            room_for_pairs: None,
+            cutoff: INFINITE,
+            slice: None,
+        }
     }
 }
 
@@ -73,6 +86,17 @@ impl Default for Options {
 pub struct SavedSearch {
     open_intervals: Option<OpenIntervals>,
     memo: Memo,
+}
+
+impl SavedSearch {
+    /// All that is known of the root.
+    pub fn take_root(&mut self) -> RootPart {
+        RootPart(self.open_intervals.take())
+    }
+
+    pub fn put_root(&mut self, part: RootPart) {
+        self.open_intervals = part.0;
+    }
 }
 
 impl HeapBytes for SavedSearch {
@@ -93,8 +117,8 @@ pub fn go_on(
     options: &Options,
     saved: SavedSearch,
 ) -> Result<(Found, SavedSearch)> {
-    let Options { cutoff, room_for_pairs, .. } = *options;
-    let work = Work { problem, run, cutoff, saved, room_for_pairs };
+    let Options { cutoff, slice, room_for_pairs, .. } = *options;
+    let work = Work { problem, run, cutoff, slice, saved, room_for_pairs };
     work.reserve(problem.points.len(), 0)?;
     if run.check_time().is_some() {
         // To set up takes long where there are many rows, and nothing would come of it.
@@ -110,6 +134,7 @@ struct Work<'a, 'run> {
     problem: &'a Problem,
     run: &'a Run<'run>,
     cutoff: Cost,
+    slice: Option<Duration>,
     saved: SavedSearch,
     room_for_pairs: Option<usize>,
 }
@@ -150,12 +175,13 @@ impl WithKernel for Work<'_, '_> {
     }
 
     fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, SavedSearch)> {
-        let Work { problem, run, cutoff, saved, room_for_pairs: _ } = self;
+        let Work { problem, run, cutoff, slice, saved, room_for_pairs: _ } = self;
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);
         let _held = Held::of(run, view.bytes() + bytes);
-        let (mut found, saved) = with(problem, &view, kernel, run, (cutoff - base, saved))?;
+        let given = (cutoff - base, slice, saved);
+        let (mut found, saved) = with(problem, &view, kernel, run, given)?;
         found.lower += base;
         found.upper += base;
         Ok((found, saved))
@@ -168,7 +194,7 @@ fn with<K: RankKernel>(
     view: &RankView,
     kernel: &K,
     run: &Run,
-    (cutoff, saved): (Cost, SavedSearch),
+    (cutoff, slice, saved): (Cost, Option<Duration>, SavedSearch),
 ) -> Result<(Found, SavedSearch)> {
     let leaf = kernel.leaf(&view.root.rows);
     let depth = problem.shape.max_depth.unwrap_or(u32::MAX).min(view.root.len() as u32);
@@ -194,6 +220,9 @@ fn with<K: RankKernel>(
     let same = |open: &OpenIntervals| open.budget == budget && cutoff <= open.upper;
     let root = saved.open_intervals.filter(same).map(|mut open| {
         open.offer(cutoff, Plan::Leaf);
+        if open.waits() {
+            open.begin_with_limits(&view.root, kernel.leaf_cost());
+        }
         Counted::new(run, open)
     });
     let base = problem.as_one_leaf() - leaf;
@@ -208,6 +237,7 @@ fn with<K: RankKernel>(
         lower: AtomicI64::new(kernel.leaf_cost()),
         upper: AtomicI64::new(leaf.min(cutoff)),
         cutoff,
+        slice,
         least_bound: match floors::are_in(problem.task.as_ref()) {
             true => Bound::Floors,
             false => Bound::EquivalentPoints,

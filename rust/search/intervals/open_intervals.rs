@@ -23,6 +23,15 @@ pub enum Cuts {
     Group(Edge, Edge, Division),
 }
 
+impl Cuts {
+    /// The cut that they begin with.
+    pub fn first(&self) -> i64 {
+        match self {
+            Cuts::One(edge, ..) | Cuts::Between(edge, ..) | Cuts::Group(edge, ..) => edge.cut,
+        }
+    }
+}
+
 impl Work for Item<Cuts> {
     fn bound(&self) -> Cost {
         self.bound
@@ -254,6 +263,12 @@ impl OpenIntervals {
             |item: &&Item<Cuts>| item.bound >= target && matches!(item.what, Cuts::Between(..));
         let last = self.work.iter().filter(closed).count();
         std::mem::take(&mut self.closed) + last as u64
+    }
+
+    /// Whether all has been done without the limits on leaves, and nothing with them.
+    pub fn waits(&self) -> bool {
+        let is_done = self.work.least().is_none_or(|least| least >= self.target());
+        self.relaxed_upper.is_some() && self.work.is_idle() && is_done
     }
 
     /// Whether nothing is being looked at.

@@ -27,7 +27,7 @@ impl SavedSearch {
 
 impl OpenIntervals {
     /// At rest: nothing is being tried, and the plan was handed out.
-    fn write(&self, out: &mut Writer) {
+    pub(super) fn write(&self, out: &mut Writer) {
         debug_assert!(self.idle(), "a search that goes on is not saved");
         write_budget(self.budget, out);
         // The order within the heap stays, so that the same of several equal bounds is next.
@@ -60,7 +60,7 @@ impl OpenIntervals {
         });
     }
 
-    fn read(from: &mut Reader, features: &Features) -> Result<OpenIntervals> {
+    pub(super) fn read(from: &mut Reader, features: &Features) -> Result<OpenIntervals> {
         let budget = read_budget(from)?;
         let most = features.iter().map(|feature| i64::from(feature.cuts)).max().unwrap_or(0);
         let open = from.list(|from| {
