@@ -14,6 +14,7 @@ mod memo;
 mod open_intervals;
 mod saved;
 mod sides;
+mod similar;
 
 use crate::bits::Level;
 use crate::bounds::{Bound, affordable_leaves, floors};
