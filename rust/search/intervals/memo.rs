@@ -49,7 +49,7 @@ impl Memo {
 
     pub fn clear(&mut self) {
         self.bounds = HashMap::new();
-        self.searched = Box::default();
+        *self.searched = SearchedNodes::default();
     }
 }
 
