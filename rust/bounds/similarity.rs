@@ -7,7 +7,8 @@
 //! opt(S) ≤ opt(T) + W(S∖T). For regression, T's tree answers with means of T's points: `task/squares.rs`.
 //!
 //! Used from a node to its children (S∖T is the sibling), between children of one node, and from an
-//! alternative of one node to the same alternative of another, whose rows are sets as any others.
+//! alternative of one node to the same alternative of another, whose rows are sets as any others. So
+//! are the rows on one side of a cut, within two nodes.
 //!
 //! Invalid where questions cost something (the rows of S∖T would pay for those of T's tree, and S
 //! and T may have bought different tests above), or with constraints. With a path context it is

@@ -1,17 +1,20 @@
 //! The search over intervals against the oracles: any task that has labels, any penalty, depth and
 //! threads, and blocks of every size, so that bounds between cuts matter in small cases too.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::common::judge::{ensure, recompute, tree_is_sound};
+use crate::common::large::noise;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
-use crate::common::{Case, exhaustive, for_seeds};
+use crate::common::{Case, Loss, Random, Squares, cases, exhaustive, for_all, for_seeds};
 use certree::bits::Level;
+use certree::bounds::Bound;
 use certree::error::Error;
 use certree::problem::{Problem, Shape};
 use certree::run::{Limits, Run};
 use certree::search::intervals::{Options as Search, SavedSearch, applies, go_on, solve};
-use certree::search::{Found, brute};
+use certree::search::{Found, best_first, brute};
 use certree::tree::Tree;
 
 /// The case with a limit of depth where nothing else limits the tree, which this search needs.
@@ -175,6 +178,56 @@ fn larger_cases() {
             agrees(&case, exhaustive::solve)
         });
     }
+}
+
+/// Nodes of three levels and more take over what is known of the cuts of similar ones: held against
+/// the search of single cuts, which knows of no intervals.
+#[test]
+fn similar_nodes() {
+    let decided = Cell::new(0);
+    for_all(0..cases(150), |seed| {
+        let rng = &mut Random::new(seed);
+        let (rows, classes) = (30 + rng.below(40), 2 + rng.below(3));
+        let (columns, cuts) = (2 + rng.below(3), 4 + rng.below(20));
+        let mut case = noise(rows, columns, cuts, classes, seed);
+        // Rows of one class lie together along the first column, but for some.
+        if let Loss::Classes(input) = &mut case.loss {
+            for row in (0..rows).filter(|_| rng.chance(0.7)) {
+                let class = case.codes[0][row] as usize * classes / (cuts + 1);
+                let weights = &mut input.weights[row * classes..][..classes];
+                weights.fill(0.0);
+                weights[class] = 1.0;
+            }
+            input.leaf_penalty = [0.0, 0.01, 0.03][rng.below(3)];
+        }
+        if rng.chance(0.3) {
+            let targets = (0..rows).map(|_| rng.unit()).collect();
+            let (weights, leaf_penalty) = (vec![1; rows], [0.0, 0.02][rng.below(2)]);
+            let squares = Squares { n_outputs: 1, per_point: 1, targets, weights, leaf_penalty };
+            case.loss = Loss::Squares(squares);
+        }
+        if rng.chance(0.4) {
+            let missing = cuts as u32 + 1;
+            case.columns[0].missing = true;
+            case.codes[0].iter_mut().filter(|_| rng.chance(0.2)).for_each(|code| *code = missing);
+        }
+        case.shape.max_depth = Some(4 + rng.below(2) as u32);
+        let problem = case.problem().map_err(|e| e.to_string())?;
+        let run = Run::new(Limits::default(), problem.scale, None);
+        let options = best_first::Options::default();
+        let oracle = best_first::solve(&problem, &run, &options).map_err(|e| e.to_string())?;
+        for (threads, blocks) in [(1, None), (1, Some(3)), (2, Some(2))] {
+            let limits = Limits { threads, ..Limits::default() };
+            let run = Run::new(limits, problem.scale, None);
+            let options = Search { blocks, ..Search::default() };
+            let found = solve(&problem, &run, &options).map_err(|e| e.to_string())?;
+            is_optimal(&case, &problem, &found, oracle.upper)?;
+            decided.set(decided.get() + run.work().bounds.of(Bound::Similarity));
+        }
+        Ok(())
+    });
+    let tries_many = std::env::var("CERTREE_SEED").is_err();
+    assert!(!tries_many || decided.get() > 0, "nothing was taken over");
 }
 
 /// Whatever ends a search, and whenever: its bounds hold, and its tree is worth what it says.

@@ -7,6 +7,7 @@ use super::budget::Budget;
 use super::kept::kept;
 use super::memo::{self, Memo};
 use super::open_intervals::OpenIntervals;
+use super::similar::{RowSet, SearchedNode};
 use crate::bounds::{Bound, Decisions, affordable_leaves, equivalent_points, fewer_limits};
 use crate::cost::Cost;
 use crate::kernel::ranks::{RankKernel, Stump, stump_plan, stumps};
@@ -231,14 +232,23 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
     ) -> Found {
         let rows = self.shared.view.fingerprint(Part::all(frame.node));
         let key = memo::key(rows, frame.node.cuts_of, frame.budget);
+        // Of two levels kernels know all that limits on leaves leave to say.
+        let remembers =
+            frame.is_plain() && self.shared.view.least_rows.is_none() && frame.budget.depth > 2;
+        let row_set = remembers.then(|| RowSet::of(frame.node, self.shared.view));
+        let mut similar = 0;
         if begun.as_ref().is_none_or(|open| open.budget != frame.budget) {
-            *begun = Some(Counted::new(self.shared.run, self.start(frame, target)));
+            let mut open = self.start(frame, target);
+            if let Some(row_set) = &row_set {
+                similar = self.inherit(frame, row_set, &mut open, target);
+            }
+            *begun = Some(Counted::new(self.shared.run, open));
         }
         let open_intervals = begun.as_mut().expect("begun");
         let before = {
             let memo = lock(&self.shared.memo);
             memo.seen.check(rows, frame.node.rows.iter().map(|&row| u128::from(row) + 1));
-            memo.get(key)
+            memo.get(key).max(similar)
         };
         if before < target.min(open_intervals.upper) {
             while !self.stopped()
@@ -252,8 +262,40 @@ impl<'w, 'a, 'run, K: RankKernel> Worker<'w, 'a, 'run, K> {
         let closed = open_intervals.change(|open| open.take_closed(target.min(open.upper)));
         self.decided.add(Bound::NeighbouringCuts, closed);
         let lower = open_intervals.lower().max(before.min(open_intervals.upper));
-        lock(&self.shared.memo).change(|memo| memo.keep(key, lower, self.shared.run));
+        let searched = row_set.filter(|_| !self.stopped()).map(|row_set| {
+            let edges = open_intervals.edges.iter().map(|(&(axis, ..), &edge)| (axis, edge));
+            let node = (frame.node, self.shared.view);
+            SearchedNode::new(node, (row_set, rows), (frame.budget, lower), edges)
+        });
+        lock(&self.shared.memo).change(|memo| {
+            memo.keep(key, lower, self.shared.run);
+            if let Some(searched) = searched {
+                memo.keep_node(searched, self.shared.run);
+            }
+        });
         Found { lower, upper: open_intervals.upper, plan: open_intervals.plan.clone() }
+    }
+
+    /// Take over what is known of the cuts of similar nodes, and say what they bound the node by.
+    fn inherit(
+        &mut self,
+        frame: &Frame<K>,
+        row_set: &RowSet,
+        open: &mut OpenIntervals,
+        target: Cost,
+    ) -> Cost {
+        let (view, node) = (self.shared.view, frame.node);
+        let (lower, nodes) =
+            lock(&self.shared.memo).searched.most_similar(row_set, frame.budget, view);
+        let target = target.min(open.upper);
+        self.decided.add_if(lower >= target, Some(Bound::Similarity));
+        if lower < target && !nodes.is_empty() {
+            let mut edges = vec![Vec::new(); node.axes.len()];
+            nodes.iter().for_each(|known| known.say(view, node, row_set, &mut edges));
+            let inherited = open.inherit(node, edges, target);
+            self.decided.add(Bound::Similarity, inherited);
+        }
+        lower
     }
 
     /// What the best tree of depth two says of a node that is deeper, or has other limits.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::budget::Budget;
+use super::similar::{SearchedNode, SearchedNodes};
 use crate::cost::Cost;
 use crate::run::{HeapBytes, Run};
 use crate::view::{Fingerprint, SeenRows};
@@ -18,6 +19,8 @@ pub fn key(rows: Fingerprint, cuts_of: Fingerprint, budget: Budget) -> MemoKey {
 #[derive(Default)]
 pub struct Memo {
     pub(super) bounds: HashMap<MemoKey, Cost>,
+    /// The nodes that were searched last; not saved with a search.
+    pub searched: Box<SearchedNodes>,
     /// For debug assertions alone.
     pub seen: SeenRows,
 }
@@ -37,14 +40,22 @@ impl Memo {
         *known = lower.max(*known);
     }
 
+    /// Hold what is known of a node's cuts, if there is room.
+    pub fn keep_node(&mut self, node: SearchedNode, run: &Run) {
+        if run.fits(node.bytes() as u64) {
+            self.searched.keep(node);
+        }
+    }
+
     pub fn clear(&mut self) {
         self.bounds = HashMap::new();
+        *self.searched = SearchedNodes::default();
     }
 }
 
 impl HeapBytes for Memo {
     fn heap_bytes(&self) -> usize {
-        bytes(self.bounds.capacity())
+        bytes(self.bounds.capacity()) + self.searched.bytes()
     }
 }
 

@@ -15,6 +15,7 @@ mod open_intervals;
 mod parts;
 mod saved;
 mod sides;
+mod similar;
 
 use std::time::Duration;
 

@@ -147,6 +147,37 @@ impl OpenIntervals {
         }
     }
 
+    /// Open all cuts anew where something is known of some of them, by axis: those that cost at
+    /// least `target` are ends of intervals from the start. How many there are.
+    pub fn inherit(&mut self, node: &RankNode, known: Vec<Vec<Edge>>, target: Cost) -> u64 {
+        let (least, division) = (self.lower(), self.budget.divisions());
+        self.work = OpenWork::default();
+        self.closed = 0;
+        let mut inherited = 0;
+        for (index, (axis, known)) in node.axes.iter().zip(known).enumerate() {
+            let last = axis.n_ranks() as i64 - 1;
+            let [first, last] = [-1, last].map(|cut| self.edges[&(index, cut, division)]);
+            let mut before = first;
+            for edge in spread(axis, (first, last), known) {
+                let is_end = edge.cut == last.cut;
+                if !is_end && edge.bound() < target {
+                    continue;
+                }
+                let edge = self.keep(index, edge, division);
+                let bound = edge.bound().max(least);
+                if !is_end && bound < self.target() {
+                    self.queue(bound, index, Cuts::One(edge, division, (edge.cut, edge.cut)));
+                } else if !is_end {
+                    self.work.settle(bound);
+                }
+                inherited += u64::from(!is_end);
+                self.push((index, axis), (before, edge), division, least);
+                before = edge;
+            }
+        }
+        inherited
+    }
+
     /// All has been done without the limits on leaves: begin again with them, from the bound that
     /// came of it. What is known of single cuts is let go, because it would be raised further one
     /// cut at a time, where cuts that are looked at anew close those around them.
@@ -346,6 +377,36 @@ impl OpenIntervals {
             (self.upper, self.plan) = (cost, plan);
         }
     }
+}
+
+/// What is known of cuts of an axis, one edge for each cut and the last one behind them, each with
+/// what `bounds::neighbouring_cuts` makes of those around it.
+fn spread(axis: &Axis, (first, last): (Edge, Edge), known: Vec<Edge>) -> Vec<Edge> {
+    let mut edges = known;
+    edges.sort_unstable_by_key(|edge| edge.cut);
+    edges.insert(0, first);
+    edges.push(last);
+    edges.dedup_by(|edge, before| {
+        let is_same = edge.cut == before.cut;
+        if is_same {
+            (before.left, before.right) =
+                (before.left.max(edge.left), before.right.max(edge.right));
+        }
+        is_same
+    });
+    let lost = |a: &Edge, b: &Edge| lost(axis, b.cut) - lost(axis, a.cut);
+    for at in 1..edges.len() {
+        let (a, b) = (edges[at - 1], &mut edges[at]);
+        b.left = b.left.max(a.left);
+        b.right = b.right.max(a.right - lost(&a, b));
+    }
+    for at in (1..edges.len()).rev() {
+        let (b, a) = (edges[at], &mut edges[at - 1]);
+        a.right = a.right.max(b.right);
+        a.left = a.left.max(b.left - lost(a, &b));
+    }
+    edges.remove(0);
+    edges
 }
 
 impl HeapBytes for OpenIntervals {

@@ -8,7 +8,7 @@ use super::kernel::LabelKernel;
 use super::known::Place;
 use super::pairs::{Stumps, stumps};
 use super::two::{Question, Two, What};
-use super::unit::Unit;
+use super::unit::{LANES, Unit};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
 use crate::kernel::ranks::interval_bound::{Item, between};
@@ -27,18 +27,28 @@ impl<T: Unit> Two<T> {
         let Question { kernel, grid, .. } = question;
         let whole = self.upper;
         self.flags.count(&self.rows, grid, kernel.level);
+        self.added.begin(&self.rows, grid);
         let mut uppers: Vec<Uppers> = grid.axes.iter().map(|axis| unknown(axis.n() + 1)).collect();
+        self.best_of.resize_with(grid.axes.len(), Stumps::default);
+        for (best, axis) in self.best_of.iter_mut().zip(&grid.axes) {
+            best.begin_least((axis.n() + 1).next_multiple_of(LANES));
+        }
         for f in 0..grid.axes.len() {
             if halt() {
                 self.halted = true;
                 self.upper = whole;
                 return;
             }
-            self.pairs_of(f, grid, kernel, &mut uppers);
+            self.pairs_of(f, grid, kernel, &mut uppers[f]);
         }
-        for (f, uppers) in uppers.iter().enumerate() {
+        let best_of = std::mem::take(&mut self.best_of);
+        for (f, uppers) in uppers.iter_mut().enumerate() {
+            if best_of[f].is_known() {
+                self.bound_ends(f, kernel, &best_of[f], uppers);
+            }
             self.offer(f, grid, uppers);
         }
+        self.best_of = best_of;
         let axes = 0..grid.axes.len();
         let lower = axes.map(|f| self.axis_bound(f, grid)).min().unwrap_or(INFINITE);
         self.lower = lower.min(self.upper);
@@ -66,7 +76,9 @@ impl<T: Unit> Two<T> {
                 || many.two_leaves(f, out),
             );
             let mut none = unknown(grid.axes[f].n() + 1);
-            self.bound_ends(f, kernel, &mut none);
+            let stumps = std::mem::take(&mut self.stumps);
+            self.bound_ends(f, kernel, &stumps, &mut none);
+            self.stumps = stumps;
             let bound = self.axis_bound(f, grid);
             self.push(Item { bound, axis: f, what: (What::Axis, (0, 0)) });
         }
@@ -161,26 +173,22 @@ impl<T: Unit> Two<T> {
         let ends = &mut self.ends[f];
         (ends.left, ends.right) = (vec![INFINITE; n], vec![INFINITE; n]);
         let mut uppers = unknown(n);
-        self.bound_ends(f, kernel, &mut uppers);
+        let stumps = std::mem::take(&mut self.stumps);
+        self.bound_ends(f, kernel, &stumps, &mut uppers);
+        self.stumps = stumps;
         self.offer(f, grid, &uppers);
     }
 
     /// For two labels, count the pairs of axis `f` and take over what they say. Both axes of a
     /// column with missing values are counted once, and stumps on either are bounded as one.
-    fn pairs_of(
-        &mut self,
-        f: usize,
-        grid: &Grid<T>,
-        kernel: &LabelKernel<T>,
-        uppers: &mut [[Vec<Cost>; 2]],
-    ) {
+    fn pairs_of(&mut self, f: usize, grid: &Grid<T>, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
         let counted = |axis: usize| grid.axes[axis].missing != Some(Missing::Lowest);
         if !counted(f) {
             return;
         }
         let is_flag = self.flags.holds(f);
         if is_flag {
-            self.flags_beside(f, kernel, &mut uppers[f]);
+            self.flags_beside(f, kernel, uppers);
         }
         for g in (0..grid.axes.len()).filter(|&g| counted(g)) {
             if is_flag && self.flags.holds(g) {
@@ -192,16 +200,23 @@ impl<T: Unit> Two<T> {
                 // The pair was counted for axis g, and exchanged.
                 continue;
             }
+            let is_added = !once && self.added.counts(f, grid);
             if !self.flags.sum((f, g), grid, sums) {
-                sums.count(rows, (f, g), grid);
+                match is_added {
+                    true => kernel.level.run(
+                        #[inline(always)]
+                        || self.added.count(rows, (f, g), grid, sums),
+                    ),
+                    false => sums.count(rows, (f, g), grid),
+                }
             }
             if once && f != g {
                 sums.exchange(&mut self.exchanged);
             }
-            self.take_counted((f, g), grid, kernel, uppers);
+            self.take_counted((f, g), grid, kernel);
             if once && f != g {
                 std::mem::swap(&mut self.sums, &mut self.exchanged);
-                self.take_counted((g, f), grid, kernel, uppers);
+                self.take_counted((g, f), grid, kernel);
             }
         }
     }
@@ -232,13 +247,7 @@ impl<T: Unit> Two<T> {
     }
 
     /// Take over what a pair that is counted says of the boundaries of axis `f`.
-    fn take_counted(
-        &mut self,
-        (f, g): (usize, usize),
-        grid: &Grid<T>,
-        kernel: &LabelKernel<T>,
-        uppers: &mut [[Vec<Cost>; 2]],
-    ) {
+    fn take_counted(&mut self, (f, g): (usize, usize), grid: &Grid<T>, kernel: &LabelKernel<T>) {
         let of = &grid.axes[g];
         let turns = grid.axes[f].missing == Some(Missing::Highest);
         if turns {
@@ -253,34 +262,40 @@ impl<T: Unit> Two<T> {
                 #[inline(always)]
                 || stumps(sums, (&of.open, known), out),
             );
-            self.keep((f, g), kernel, &mut uppers[f]);
+            self.keep((f, g));
             if known.is_some() {
-                self.keep((f, g + 1), kernel, &mut uppers[f]);
+                self.keep((f, g + 1));
             }
         }
     }
 
     /// Take over what a pair says of the boundaries of axis `f` with stumps along `g`.
-    fn keep(&mut self, (f, g): (usize, usize), kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+    fn keep(&mut self, (f, g): (usize, usize)) {
         let n = self.ends[f].left.len();
         for side in 0..2 {
             let lower = &self.stumps.lower[side][..n];
             self.stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(lower);
         }
-        self.bound_ends(f, kernel, uppers);
+        self.best_of[f].take_least(&self.stumps);
     }
 
     /// Stumps beside the boundaries of axis `f` that may be the best.
-    fn bound_ends(&mut self, f: usize, kernel: &LabelKernel<T>, uppers: &mut Uppers) {
+    fn bound_ends(
+        &mut self,
+        f: usize,
+        kernel: &LabelKernel<T>,
+        stumps: &Stumps<T>,
+        uppers: &mut Uppers,
+    ) {
         let (leaf, stump) = (kernel.leaf_cost, 2 * kernel.leaf_cost);
         let ends = &mut self.ends[f];
         for (side, bounds) in [&mut ends.left, &mut ends.right].into_iter().enumerate() {
             for (j, bound) in bounds.iter_mut().enumerate() {
-                let whole = self.stumps.leaf[side][j].cost() * kernel.unit + leaf;
+                let whole = stumps.leaf[side][j].cost() * kernel.unit + leaf;
                 let split = |t: T| whole.min(t.cost() * kernel.unit + stump);
-                *bound = split(self.stumps.lower[side][j]).min(*bound);
+                *bound = split(stumps.lower[side][j]).min(*bound);
                 let upper = &mut uppers[side][j];
-                *upper = split(self.stumps.upper[side][j]).min(*upper);
+                *upper = split(stumps.upper[side][j]).min(*upper);
             }
         }
     }

@@ -6,6 +6,7 @@
 //! k of Σ gain of label k. A point of one class gains with one label only, so it is one row for any
 //! number of classes.
 
+mod added;
 mod axes;
 mod flags;
 mod grid;
@@ -35,6 +36,7 @@ use crate::view::{Part, RankNode};
 use flags::Flags;
 use grid::Grid;
 use kernel::Label;
+use pairs::Stumps;
 use two::{Question, Two};
 use unit::{LANES, Unit};
 
@@ -91,7 +93,9 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let two = if self.n_labels == 2 {
             let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
             let flags = Flags::<T>::bytes_for(p, flags, n, most);
-            all + 6 * most * width * one + p * n * (5 + 5 * one) + flags
+            let best = p * (6 * width * one + size_of::<Stumps<T>>()) + LANES * LANES * one;
+            let best = best + p * (4 * n + 16 * (most + 1));
+            all + 6 * most * width * one + p * n * (5 + 5 * one) + best + flags
         } else {
             let labels = self.n_labels.min(n) + 1;
             all + p * n * (13 + 3 * one)

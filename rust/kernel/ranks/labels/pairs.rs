@@ -20,13 +20,17 @@ pub struct Sums<T> {
     pub width: usize,
     /// The lane of all rows.
     pub all: usize,
+    /// Whether lanes are added up already.
+    is_added: bool,
 }
 
 impl<T: Unit> Sums<T> {
     /// These gains with missing values in the first block of the lanes' axis, instead of one of
     /// their own behind all others.
     pub fn turn(&mut self, highest: &Sums<T>) {
+        debug_assert!(!highest.is_added, "missing values are moved from cell to cell");
         (self.lines, self.width, self.all) = (highest.lines, highest.width, highest.all - 1);
+        self.is_added = false;
         self.cells.clear();
         self.cells.extend_from_slice(&highest.cells);
         for line in self.cells.chunks_exact_mut(self.width) {
@@ -37,6 +41,7 @@ impl<T: Unit> Sums<T> {
 
     /// This pair with its axes exchanged, as long as nothing is added up.
     pub fn exchange(&self, out: &mut Sums<T>) {
+        debug_assert!(!self.is_added, "cells are exchanged one by one");
         out.begin((self.lines, self.all));
         let lines = self.cells.chunks_exact(self.width).enumerate();
         for (at, line) in lines {
@@ -51,7 +56,16 @@ impl<T: Unit> Sums<T> {
     pub fn begin(&mut self, (lanes, lines): (usize, usize)) {
         let width = (lanes + 1).next_multiple_of(LANES);
         (self.lines, self.width, self.all) = (lines, width, lanes);
+        self.is_added = false;
         self.cells.clear();
+        self.cells.resize(2 * lines * width, T::default());
+    }
+
+    /// As above, for cells that are all written, with lanes added up.
+    pub fn begin_added(&mut self, (lanes, lines): (usize, usize)) {
+        let width = (lanes + 1).next_multiple_of(LANES);
+        (self.lines, self.width, self.all) = (lines, width, lanes);
+        self.is_added = true;
         self.cells.resize(2 * lines * width, T::default());
     }
 
@@ -96,12 +110,38 @@ impl<T: Unit> Stumps<T> {
 }
 
 impl<T: Unit> Stumps<T> {
+    /// No pair is taken yet.
+    pub fn begin_least(&mut self, width: usize) {
+        self.begin(width);
+        self.leaf.iter_mut().for_each(Vec::clear);
+    }
+
     /// Nothing is known of any lane.
     pub fn begin(&mut self, width: usize) {
         self.resize(width);
         for side in 0..2 {
             self.lower[side].fill(T::MAX);
             self.upper[side].fill(T::MAX);
+        }
+    }
+
+    /// Whether a pair was taken since it was begun.
+    pub fn is_known(&self) -> bool {
+        !self.leaf[0].is_empty()
+    }
+
+    /// Take the better stumps of these and those of another pair, beside the same boundaries.
+    pub fn take_least(&mut self, other: &Stumps<T>) {
+        for side in 0..2 {
+            let pairs = [(&mut self.lower, &other.lower), (&mut self.upper, &other.upper)];
+            for (known, more) in pairs {
+                for (known, &more) in known[side].iter_mut().zip(&more[side]) {
+                    *known = more.min(*known);
+                }
+            }
+            if self.leaf[side].is_empty() {
+                self.leaf[side].extend_from_slice(&other.leaf[side]);
+            }
         }
     }
 
@@ -156,7 +196,9 @@ pub fn stumps<T: Unit>(
     out: &mut Stumps<T>,
 ) {
     out.resize(sums.width);
-    add_up(&mut sums.cells, sums.width);
+    if !std::mem::replace(&mut sums.is_added, true) {
+        add_up(&mut sums.cells, sums.width);
+    }
     for from in (0..sums.width).step_by(LANES) {
         of_two(sums, (open, known), out, from);
     }
@@ -182,38 +224,38 @@ fn of_two<T: Unit>(
     out: &mut Stumps<T>,
     from: usize,
 ) {
-    let (w, plane) = (sums.width, sums.lines * sums.width);
-    let (zeros, ones) = sums.cells[..2 * plane].split_at(plane);
-    let gains = |line: usize| {
-        let at = line * w;
-        let (zero, one) = (lanes(zeros, at + from), lanes(ones, at + from));
-        let (all_zero, all_one) = (zeros[at + sums.all], ones[at + sums.all]);
-        [[*zero, *one], [each(|l| all_zero - zero[l]), each(|l| all_one - one[l])]]
-    };
-    let mut sides = [Walk::new(), Walk::new()];
-    for line in 0..known.unwrap_or(sums.lines) {
-        for (walk, [zero, one]) in sides.iter_mut().zip(gains(line)) {
+    for side in 0..2 {
+        // One side after the other, so that all of a walk stays in registers.
+        let mut walk = Walk::new();
+        for line in 0..known.unwrap_or(sums.lines) {
+            let [zero, one] = gains(sums, (line, side), from);
             walk.step(&zero, &one, open[line]);
         }
-    }
-    if let Some(missing) = known {
-        for (walk, [zero, one]) in sides.iter_mut().zip(gains(missing)) {
+        if let Some(missing) = known {
+            let [zero, one] = gains(sums, (missing, side), from);
             walk.put_missing(&zero, &one);
         }
-    }
-    for (side, walk) in sides.iter().enumerate() {
-        let ones = &walk.ones;
-        let zeros = each(|l| ones[l] - walk.sum[l]);
-        let best = |least: &Lanes<T>, most: &Lanes<T>| {
-            each(|l| (zeros[l] + least[l]).min(ones[l] - most[l]))
-        };
-        let upper = best(&walk.least, &walk.most);
-        let within = best(&walk.within_least, &walk.within_most);
+        let Walk { sum, ones, least, most, within_least, within_most } = walk;
+        let zeros: Lanes<T> = each(|l| ones[l] - sum[l]);
+        let upper: Lanes<T> = each(|l| (zeros[l] + least[l]).min(ones[l] - most[l]));
+        let within: Lanes<T> = each(|l| (zeros[l] + within_least[l]).min(ones[l] - within_most[l]));
         let to = from..from + LANES;
         out.upper[side][to.clone()].copy_from_slice(&upper);
         out.lower[side][to.clone()].copy_from_slice(&each(|l| upper[l].min(within[l])));
         out.leaf[side][to].copy_from_slice(&each(|l| zeros[l].min(ones[l])));
     }
+}
+
+/// What either label gains in a line on one side, by lane.
+#[inline(always)]
+fn gains<T: Unit>(sums: &Sums<T>, (line, side): (usize, usize), from: usize) -> [Lanes<T>; 2] {
+    let at = [line * sums.width, (sums.lines + line) * sums.width];
+    let (zero, one) = (lanes(&sums.cells, at[0] + from), lanes(&sums.cells, at[1] + from));
+    if side == 0 {
+        return [*zero, *one];
+    }
+    let (all_zero, all_one) = (sums.cells[at[0] + sums.all], sums.cells[at[1] + sums.all]);
+    [each(|l| all_zero - zero[l]), each(|l| all_one - one[l])]
 }
 
 /// Sums along the lines, for each lane: one side of its boundary.

@@ -4,6 +4,7 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::added::Added;
 use super::flags::Flags;
 use super::grid::Grid;
 use super::kernel::LabelKernel;
@@ -54,7 +55,10 @@ pub struct Two<T> {
     /// With the axes exchanged.
     pub(super) exchanged: Sums<T>,
     pub(super) flags: Flags<T>,
+    pub(super) added: Added<T>,
     pub(super) stumps: Stumps<T>,
+    /// For two labels: by axis, the best stumps of all its pairs.
+    pub(super) best_of: Vec<Stumps<T>>,
     /// For other than two labels: stumps along the one axis of a pair beside boundaries of the other
     /// one, by axis the best stumps of the pairs that are counted beside its boundaries, and which
     /// pairs those are.
@@ -431,6 +435,9 @@ impl<T: Unit> Two<T> {
             + self.turned.cells.capacity() * size_of::<T>()
             + self.exchanged.cells.capacity() * size_of::<T>()
             + self.flags.bytes()
+            + self.added.bytes()
+            + self.best_of.iter().map(Stumps::bytes).sum::<usize>()
+            + self.best_of.capacity() * size_of::<Stumps<T>>()
             + self.many.bytes()
             + self.pairs.bytes()
             + self.stumps.bytes()
