@@ -185,10 +185,10 @@ fn larger_cases() {
 #[test]
 fn similar_nodes() {
     let decided = Cell::new(0);
-    for_all(0..cases(150), |seed| {
+    for_all(0..cases(60), |seed| {
         let rng = &mut Random::new(seed);
-        let (rows, classes) = (30 + rng.below(40), 2 + rng.below(3));
-        let (columns, cuts) = (2 + rng.below(3), 4 + rng.below(20));
+        let (rows, classes) = (20 + rng.below(25), 2 + rng.below(3));
+        let (columns, cuts) = (2 + rng.below(2), 4 + rng.below(10));
         let mut case = noise(rows, columns, cuts, classes, seed);
         // Rows of one class lie together along the first column, but for some.
         if let Loss::Classes(input) = &mut case.loss {
@@ -211,7 +211,7 @@ fn similar_nodes() {
             case.columns[0].missing = true;
             case.codes[0].iter_mut().filter(|_| rng.chance(0.2)).for_each(|code| *code = missing);
         }
-        case.shape.max_depth = Some(4 + rng.below(2) as u32);
+        case.shape.max_depth = Some(4);
         let problem = case.problem().map_err(|e| e.to_string())?;
         let run = Run::new(Limits::default(), problem.scale, None);
         let options = best_first::Options::default();
