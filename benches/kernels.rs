@@ -1,18 +1,20 @@
 //! The depth-two kernel alone, against what the machine can do: `cargo bench --bench kernels`.
 //!
-//! A plain program, in under a minute. Two limits are measured in the same run as the kernel: a loop of
-//! and, popcount and add over registers, and reading a long array. The unit of work is a *pair·row*: one
-//! row of one pair of columns. So a register of 512 bits holds 512 of them.
+//! A plain program, in under a minute. Two limits are measured in the same run as the kernel: a
+//! loop of and, popcount and add over registers, and reading a long array. The unit of work is a
+//! *pair·row*: one row of one pair of columns. So a register of 512 bits holds 512 of them.
 //!
-//! - `small` is a call for a node that the look-ahead solves, the other columns are for one that goes on and
-//!   wants to know how many rows its columns share.
+//! - `small` is a call for a node that the look-ahead solves, the other columns are for one that
+//!   goes on and wants to know how many rows its columns share.
 //! - `limit`: share of the popcount limit that the whole call reaches, in useful pair·rows.
-//! - `useful`: share of the counted pair·rows that anybody asked for; the others fill up groups of 16 rows,
-//!   blocks of 32 columns and the diagonal. Costs by row are added up and not counted: only a ratio.
-//! - `memory`: the speed at which pair loops take in their lanes, over that of reading from memory. Above
-//!   1, the kernel lives off its caches.
-//! - Shares of a call: turning rows into lanes, singles, counting pairs, writing down their overlaps, and
-//!   evaluation (all the rest). Parts are timed apart, so that they can add up to a little more or less.
+//! - `useful`: share of the counted pair·rows that anybody asked for; the others fill up groups of
+//!   16 rows, blocks of 32 columns and the diagonal. Costs by row are added up and not counted:
+//!   only a ratio.
+//! - `memory`: the speed at which pair loops take in their lanes, over that of reading from memory.
+//!   Above 1, the kernel lives off its caches.
+//! - Shares of a call: turning rows into lanes, singles, counting pairs, writing down their
+//!   overlaps, and evaluation (all the rest). Parts are timed apart, so that they can add up to a
+//!   little more or less.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

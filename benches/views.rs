@@ -1,8 +1,8 @@
 //! Problems by both views: `cargo bench --bench views`.
 //!
-//! Cuts as questions (`search/best_first` on bits) against intervals of cuts (`search/intervals` on ranks), with so many
-//! cuts of each feature. A tree of depth three with noise is to be found. `solve.rs` chooses by such figures.
-//! A search that takes more than the limit counts as the limit.
+//! Cuts as questions (`search/best_first` on bits) against intervals of cuts (`search/intervals` on
+//! ranks), with so many cuts of each feature. A tree of depth three with noise is to be found.
+//! `solve.rs` chooses by such figures. A search that takes more than the limit counts as the limit.
 
 use std::time::{Duration, Instant};
 

@@ -12,7 +12,8 @@
 //! use certree::task::ClassInput;
 //!
 //! // Two Boolean columns, four points, the class is their exclusive or.
-//! let column = |name: &str| Column { name: name.into(), kind: ColumnKind::Boolean, missing: false };
+//! let kind = ColumnKind::Boolean;
+//! let column = |name: &str| Column { name: name.into(), kind: kind.clone(), missing: false };
 //! let columns = vec![column("a"), column("b")];
 //! let codes = vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
 //! let points = Points::new(&columns, codes, vec![1; 4])?;

@@ -306,7 +306,12 @@ class Share:
         limits: Limits,
         pulse: Callable[[float, float, float, int, int, int], object] | None = None,
     ) -> tuple[
-        int, tuple[Tree, int] | None, tuple[bytes, bool], tuple[int, int, int], dict[str, int]
+        int,
+        tuple[Tree, int] | None,
+        tuple[bytes, bool],
+        tuple[int, int, int],
+        dict[str, int],
+        bool,
     ]: ...
     def conclude(
         self,

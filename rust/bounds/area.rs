@@ -1,7 +1,7 @@
 //! Area: lines above every curve bound the area under it.
 //!
-//! Statement: let h(s) = Σ over a tree's leaves of max(0, p − s·n), with p positives and n negatives
-//! in a leaf. For decreasing slopes s(x), the area under its ROC curve up to m is at most
+//! Statement: let h(s) = Σ over a tree's leaves of max(0, p − s·n), with p positives and n
+//! negatives in a leaf. For decreasing slopes s(x), the area under its ROC curve up to m is at most
 //! ∫ (h(s(x)) + s(x)·x) dx for x from 0 to m.
 //!
 //! Proof: the curve is nowhere above h(s) + s·x, since h(s) is how far it is above a line of slope

@@ -6,8 +6,8 @@
 //! the area, all negatives times that are enough.
 //!
 //! Proof: whatever segments the rest has, with b instead of a the area grows by at most b's own
-//! gain, and by the difference of h at the slope of each segment, times its negatives. h of b less h
-//! of a is piecewise linear between the slopes of both, so that the most is at one of these, or
+//! gain, and by the difference of h at the slope of each segment, times its negatives. h of b less
+//! h of a is piecewise linear between the slopes of both, so that the most is at one of these, or
 //! beyond all of them, where only positives count that are pure.
 //!
 //! Invalid where a has more leaves than b and their number is limited.

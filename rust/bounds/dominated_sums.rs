@@ -5,9 +5,9 @@
 //! lie between min(b's sum, the first one that is safe above) and max(b's sum, the last one that is
 //! safe below), as `limit_reach` has them. Then a serves every tree that b does.
 //!
-//! Proof: take any rest for which b ∪ rest is allowed. If a's sum is above b's, it is one from which
-//! no rest breaks the upper limit, and it cannot break the lower one where b does not; and the other
-//! way round.
+//! Proof: take any rest for which b ∪ rest is allowed. If a's sum is above b's, it is one from
+//! which no rest breaks the upper limit, and it cannot break the lower one where b does not; and
+//! the other way round.
 //!
 //! Invalid where a has more leaves than b and their number is limited.
 
@@ -24,8 +24,8 @@ pub fn keeps_as_well(window: &Window, sum: i64, other: i64) -> bool {
 /// in danger above and below, all are 0.
 ///
 /// Proof: let the first sum that is safe above be beyond the last one that is safe below. For a sum
-/// between them the interval of the statement is that sum alone; for one that is safe below, it ends
-/// where that ends; and for one that is safe above, it begins where that begins.
+/// between them the interval of the statement is that sum alone; for one that is safe below, it
+/// ends where that ends; and for one that is safe above, it begins where that begins.
 #[inline]
 pub fn alike(window: &Window, sum: i64) -> i64 {
     if window.safe_above <= window.safe_below {

@@ -5,9 +5,9 @@
 //!
 //! Proof: every row is in some leaf, whose label costs it no less than its best label does. Rows of
 //! one point share a leaf, so that E is taken by point: of its classes, all but the best served are
-//! wrong. Prices of deeper splits are not below 0. Where leaves cost nothing and nothing is limited,
-//! a tree with a leaf for each group of points that no question tells apart attains the bound
-//! (`search/separate`).
+//! wrong. Prices of deeper splits are not below 0. Where leaves cost nothing and nothing is
+//! limited, a tree with a leaf for each group of points that no question tells apart attains the
+//! bound (`search/separate`).
 //!
 //! For regression E is 0, since what a point's rows differ by is left out of all costs. With floors
 //! in its place, it bounds R_F instead of costs (`floors`).

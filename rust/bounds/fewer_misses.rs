@@ -4,8 +4,8 @@
 //! trees that miss at most m. Then no tree that misses from x to m is better than it, and no tree
 //! that misses less has a loss below that of (0, y).
 //!
-//! Proof: a loss grows with either sum. A tree that misses from x to m gives at least y, and so does
-//! one that misses less, which misses at least 0.
+//! Proof: a loss grows with either sum. A tree that misses from x to m gives at least y, and so
+//! does one that misses less, which misses at least 0.
 //!
 //! Invalid for losses that fall where a sum grows.
 

@@ -5,10 +5,10 @@
 //! below L, no tree has an objective below L − Σ (F − E), the regret of the reference.
 //!
 //! Proof: (1) as for equivalent points, with floors in place of the least losses. (2) For a best
-//! tree t*, L ≤ R_F(t*) ≤ R(t*) + Σ max(0, F − cost) ≤ R(t*) + Σ (F − E), because no leaf costs less
-//! than its E. Where each label costs a point at least what the reference does (`forgiving`), and
-//! what every tree then pays is taken off, the difference of what points cost at least is likewise
-//! what bounds of the guessed problem lack. `guess.rs` says how both are made.
+//! tree t*, L ≤ R_F(t*) ≤ R(t*) + Σ max(0, F − cost) ≤ R(t*) + Σ (F − E), because no leaf costs
+//! less than its E. Where each label costs a point at least what the reference does (`forgiving`),
+//! and what every tree then pays is taken off, the difference of what points cost at least is
+//! likewise what bounds of the guessed problem lack. `guess.rs` says how both are made.
 //!
 //! Invalid, without (2), as a bound on true costs: (1) is true of the guessed problem alone.
 

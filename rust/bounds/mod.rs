@@ -8,8 +8,8 @@
 //! points. `tests/rust/bounds.rs` holds the statements against the oracle, on any sets of points.
 //!
 //! A bound *decided* where it was the reason that a node, a split, a cut, a value or a level was
-//! dropped or closed. Engines count that in [`Decisions`], one plain list for each worker, which the
-//! run adds up. `docs/architecture/bounds.md` says how to add a bound.
+//! dropped or closed. Engines count that in [`Decisions`], one plain list for each worker, which
+//! the run adds up. `docs/architecture/bounds.md` says how to add a bound.
 
 /// Makes a module, a [`Bound`], its name and its words of each line.
 macro_rules! registry {

@@ -4,8 +4,8 @@
 //! scale·cost + Σ μ·sum over all trees. A tree that keeps the limits costs at least (v − max over
 //! allowed sums of Σ μ·sum) / scale.
 //!
-//! Proof: its sums are allowed, so that Σ μ·sum is at most that maximum; and scale·cost + Σ μ·sum is
-//! at least v. Each sum has limits of its own, so that the maximum is taken at one end of each.
+//! Proof: its sums are allowed, so that Σ μ·sum is at most that maximum; and scale·cost + Σ μ·sum
+//! is at least v. Each sum has limits of its own, so that the maximum is taken at one end of each.
 //!
 //! Invalid for trees that break a limit. Any multipliers are valid; better ones bound more.
 

@@ -4,8 +4,8 @@
 //! cost at least max(L_a + R_b, L_b + R_a − M), where L and R bound the left and the right side.
 //!
 //! Proof: the left of t holds the left of a, so L_t ≥ L_a, and lacks rows that can lose M − w of
-//! the left of b, so L_t ≥ L_b − (M − w), where w is what a to t can lose; R_t ≥ R_b and R_t ≥ R_a −
-//! w likewise. Add the first and third, or the second and fourth.
+//! the left of b, so L_t ≥ L_b − (M − w), where w is what a to t can lose; R_t ≥ R_b and R_t ≥ R_a
+//! − w likewise. Add the first and third, or the second and fourth.
 //!
 //! Invalid with a minimum leaf size, where questions cost something or depend on the path, and if
 //! either bound speaks of fewer leaves or levels than t may use.

@@ -34,8 +34,8 @@ impl Combination {
         Some(Combination { shares: [i128::from(most), 0], under: i128::from(cost) })
     }
 
-    /// The combination of two that has exactly both costs of errors, if there is one and leaves cost
-    /// nothing.
+    /// The combination of two that has exactly both costs of errors, if there is one and leaves
+    /// cost nothing.
     pub fn of_two(costs: &Costs, one: &Costs, other: &Costs) -> Option<Combination> {
         if one[2] + other[2] > 0 {
             return None;

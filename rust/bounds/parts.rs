@@ -1,19 +1,19 @@
 //! Parts: rows cost at least what their parts cost, each as if it were alone.
 //!
-//! Statement: let S hold disjoint sets A₁ … Aₘ, let no tree have more than k leaves, and let dividing
-//! a leaf raise its cost by r at most, because of rounding. With the penalties of one part alone,
-//! opt(S) ≥ opt(A₁) + Σ max(E(Aⱼ), opt(Aⱼ) − kℓ) − (m − 1)kr, where j goes from 2 to m.
+//! Statement: let S hold disjoint sets A₁ … Aₘ, let no tree have more than k leaves, and let
+//! dividing a leaf raise its cost by r at most, because of rounding. With the penalties of one part
+//! alone, opt(S) ≥ opt(A₁) + Σ max(E(Aⱼ), opt(Aⱼ) − kℓ) − (m − 1)kr, where j goes from 2 to m.
 //!
 //! Proof: send each part down the best tree for S. Its leaves are divided m − 1 times each, which
 //! raises the cost by (m − 1)kr at most, and the losses then are those of the parts. A₁ with all
 //! penalties pays opt(A₁) or more; Aⱼ pays at least E(Aⱼ), and opt(Aⱼ) less the penalties.
 //!
-//! Used between the sides of a node's splits: rows above a cut, those below it and those whose value
-//! is missing are a side of three questions each, and together the other side of another.
+//! Used between the sides of a node's splits: rows above a cut, those below it and those whose
+//! value is missing are a side of three questions each, and together the other side of another.
 //!
-//! Invalid with floors, which a leaf may pay for one part and not for the other, where questions cost
-//! something or allow others below them, and with a minimum of rows in a leaf, because parts of a
-//! leaf hold less.
+//! Invalid with floors, which a leaf may pay for one part and not for the other, where questions
+//! cost something or allow others below them, and with a minimum of rows in a leaf, because parts
+//! of a leaf hold less.
 
 use crate::cost::Cost;
 

@@ -2,9 +2,9 @@
 //! (Dinkelbach).
 //!
 //! Statement: let a loss be A / D with linear A and D > 0, and U the objective of the best tree. A
-//! tree of k leaves has an objective below U exactly if A − (U − λk)·D < 0. If no tree of at least ℓ
-//! leaves has A − (U − λℓ)·D + λD₀·(k − ℓ) < 0, where D₀ is the least D below the line of ℓ leaves,
-//! none of at least ℓ leaves is better.
+//! tree of k leaves has an objective below U exactly if A − (U − λk)·D < 0. If no tree of at least
+//! ℓ leaves has A − (U − λℓ)·D + λD₀·(k − ℓ) < 0, where D₀ is the least D below the line of ℓ
+//! leaves, none of at least ℓ leaves is better.
 //!
 //! Proof: multiply A / D + λk < U by D. (U − λk)·D = (U − λℓ)·D − λ(k − ℓ)·D, and D is at least D₀
 //! wherever the first term alone leaves room.

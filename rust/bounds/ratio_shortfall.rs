@@ -1,8 +1,8 @@
 //! Ratio shortfall: how far a ratio can be below the best one known, if a line was missed by a
 //! little.
 //!
-//! Statement: let U be an objective A / D + λk that is known, and let no tree of k leaves have A − (U
-//! − λk)·D below −s. Then none has an objective below U − s / D₀, if D is at least D₀ > 0.
+//! Statement: let U be an objective A / D + λk that is known, and let no tree of k leaves have A −
+//! (U − λk)·D below −s. Then none has an objective below U − s / D₀, if D is at least D₀ > 0.
 //!
 //! Proof: A / D − (U − λk) ≥ −s / D ≥ −s / D₀.
 //!

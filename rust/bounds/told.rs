@@ -1,7 +1,7 @@
 //! Told: what another process proved of the same rows and limits.
 //!
-//! Statement: a lower bound that a search of the same problem proved of some rows and a budget holds
-//! for these rows and this budget here.
+//! Statement: a lower bound that a search of the same problem proved of some rows and a budget
+//! holds for these rows and this budget here.
 //!
 //! Proof: both searches speak of the same set of trees, those of the budget, on the same rows, and
 //! each tree costs the same in both.

@@ -3,8 +3,8 @@
 //! Statement: rows with worst losses W, of which the labels that gain most gain G₁ and G₂, lose at
 //! least W − G₁ − G₂ in any two leaves.
 //!
-//! Proof: each leaf takes one label, which gains no more of the leaf's rows than it gains of all. The
-//! gains of two labels, or of one label in both leaves, are at most G₁ + G₂.
+//! Proof: each leaf takes one label, which gains no more of the leaf's rows than it gains of all.
+//! The gains of two labels, or of one label in both leaves, are at most G₁ + G₂.
 //!
 //! Invalid for trees of more leaves. For two labels it says nothing.
 

@@ -8,7 +8,8 @@
 //!   all errors, C = S · (S − E) − Σ p·N, A = S² − ΣN², B = S² − Σp². More weight on the diagonal
 //!   may make it worse where it changes p. But where all p are equal, fewer errors are better: so E
 //!   is to be less, and p is to be equal.
-//! - F_β and Jaccard's index of one of two classes are ratios of x and y of that class (`OneClass`).
+//! - F_β and Jaccard's index of one of two classes are ratios of x and y of that class
+//!   (`OneClass`).
 //! - A loss of the user's own falls as weight moves from another label to a class's own: each cell
 //!   beside the diagonal is a sum.
 

@@ -18,9 +18,10 @@
 //! and these. Σp² is convex, so it is largest where as many labels as possible have all that they
 //! may.
 //!
-//! Proof for one class: write f for the loss (b·x + y) / D, where D = c·P − d·x + y. Where f ≤ u, D is
-//! at least K = c·P·b / (b + u·d), because b·x + (1 − u)·y ≤ u·(c·P − d·x), so that x is at most u·c·P /
-//! (b + u·d). So u − f ≤ (u − f)·D / K = (u·c·P − (b + u·d)·x − (1 − u)·y) / K, which is a plane below f.
+//! Proof for one class: write f for the loss (b·x + y) / D, where D = c·P − d·x + y. Where f ≤ u, D
+//! is at least K = c·P·b / (b + u·d), because b·x + (1 − u)·y ≤ u·(c·P − d·x), so that x is at most
+//! u·c·P / (b + u·d). So u − f ≤ (u − f)·D / K = (u·c·P − (b + u·d)·x − (1 − u)·y) / K, which is a
+//! plane below f.
 //!
 //! Invalid for trees whose loss is u or more. A loss of the user's own has no plane.
 

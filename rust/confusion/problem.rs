@@ -137,8 +137,8 @@ fn given_totals(classes: &ClassInput) -> Vec<f64> {
     (0..k).map(|class| total(class) * factors[class]).collect()
 }
 
-/// What tests cost, in units of the loss, which are changed so that each class pays a whole number of
-/// them for a unit of its weight.
+/// What tests cost, in units of the loss, which are changed so that each class pays a whole number
+/// of them for a unit of its weight.
 fn paid(
     classes: &ClassCosts,
     by_class: &[i64],

@@ -1,10 +1,10 @@
 //! Feature costs: a column is paid for where a path first asks for it, and cheaper once its group
 //! is open.
 //!
-//! `task/feature_costs.rs` says what tests, their costs and groups are. The state holds only what can
-//! still make a difference: that a test was bought if it answers other questions than the one that
-//! was asked, and that a group was opened if one of its tests is then cheaper. Below a split its
-//! own question has one answer only.
+//! `task/feature_costs.rs` says what tests, their costs and groups are. The state holds only what
+//! can still make a difference: that a test was bought if it answers other questions than the one
+//! that was asked, and that a group was opened if one of its tests is then cheaper. Below a split
+//! its own question has one answer only.
 
 use super::bit_set::{has, insert, words_for};
 use super::contract::Context;

@@ -24,7 +24,8 @@ pub enum ColumnKind {
     Sets(Vec<String>),
 }
 
-/// The most codes of a column of sets: with one more it would offer twice as many ways to part them.
+/// The most codes of a column of sets: with one more it would offer twice as many ways to part
+/// them.
 pub const MOST_IN_SETS: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]

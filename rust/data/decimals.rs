@@ -18,8 +18,8 @@ const TENS: [f64; EXACT_POWER as usize + 1] = [
 ];
 
 /// The decimal of fewest digits strictly between two floats, and of these the one nearest to
-/// `middle`, which is their midpoint; the midpoint where no float lies between, or one of the two is
-/// infinite.
+/// `middle`, which is their midpoint; the midpoint where no float lies between, or one of the two
+/// is infinite.
 pub fn shortest(low: f64, high: f64, middle: f64) -> f64 {
     // Zero has no digits at all.
     if !(low < middle && middle < high && middle != 0.0 && (high - low).is_finite()) {

@@ -1,9 +1,9 @@
 //! When a search waits for a better tree, and for how long.
 //!
 //! Slices of the time come ever later and are ever longer, so that together they are a small share
-//! of what the search takes. Where the time is limited, they grow with the share of it that is over,
-//! and a large one comes before its end: a search that has not ended by then mostly does not, and
-//! its tree is all that it will have.
+//! of what the search takes. Where the time is limited, they grow with the share of it that is
+//! over, and a large one comes before its end: a search that has not ended by then mostly does not,
+//! and its tree is all that it will have.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use std::time::Duration;
 /// every run.
 const FIRST: Duration = Duration::from_millis(250);
 
-/// Where the time is limited and no tree is known, the first slice begins at this share of the limit
-/// at the latest, because a search that has so little time mostly has a poor tree when it ends.
+/// Where the time is limited and no tree is known, the first slice begins at this share of the
+/// limit at the latest, because a search that has so little time mostly has a poor tree when it
+/// ends.
 const FIRST_SHARE: f64 = 0.1;
 
 /// It begins before the search where setting up takes this share of the limit: the search would
@@ -47,7 +48,8 @@ const LAST_SHARE: f64 = 0.5;
 /// less time to prove anything than to find a good tree.
 const SHORT: Duration = Duration::from_millis(2_500);
 
-/// Slices of short limits are as long as the search has taken, and at least this share of the limit.
+/// Slices of short limits are as long as the search has taken, and at least this share of the
+/// limit.
 const LEAST_OF_SHORT: f64 = 0.15;
 
 const LAST_SHARE_OF_SHORT: f64 = 0.75;

@@ -11,7 +11,8 @@ const SPARSE: usize = 16;
 /// Points that are walked along before it is asked whether there is time.
 const STRIDE: usize = 1 << 20;
 
-/// Asks now and then whether there is time, because a category has a feature for each of its values.
+/// Asks now and then whether there is time, because a category has a feature for each of its
+/// values.
 #[derive(Default)]
 pub struct Asked {
     walked: usize,

@@ -190,8 +190,8 @@ impl Present {
         Present { codes: all, n_codes, order: Some(order) }
     }
 
-    /// The cuts that have rows on both sides, one of each that split them alike. `last`: the highest
-    /// code that is none of missing values.
+    /// The cuts that have rows on both sides, one of each that split them alike. `last`: the
+    /// highest code that is none of missing values.
     fn splitting(&self, last: u32) -> Vec<u32> {
         let known = self.codes.iter().map(|&(code, _)| code).filter(|&code| code <= last);
         let mut known: Vec<u32> = known.collect();

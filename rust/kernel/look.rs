@@ -159,8 +159,8 @@ impl Lookahead {
     }
 }
 
-/// What both sides of every column of a view cost as the best trees of some depth, leaf penalties and
-/// all.
+/// What both sides of every column of a view cost as the best trees of some depth, leaf penalties
+/// and all.
 #[derive(Debug)]
 pub struct BothSides {
     pub costs: Vec<[Cost; 2]>,

@@ -4,7 +4,8 @@
 //! The correlation has the sign of PN − Nx − Py. If the least Nx + Py is at most PN, its tree is
 //! one of no negative correlation, and the hull's corners do. If not, level sets bend the other
 //! way, and the best tree may be no corner. But `bounds::fewer_misses` leaves, beside the tree of
-//! least y, only trees that miss less than that one. So step by step all trees are found that no other one is better than on both.
+//! least y, only trees that miss less than that one. So step by step all trees are found that no
+//! other one is better than on both.
 
 use crate::bounds::{Bound, fewer_misses};
 use crate::error::Result;

@@ -2,8 +2,8 @@
 //!
 //! Sets of rows are taken in the order of their size, the largest first: all nodes above a node are
 //! done before it, so that it is known by then how much its tree may cost at most, and each node is
-//! looked at once. A split is listed if the best trees of both sides are within the budget together,
-//! so that each split of the graph is in some tree of the set.
+//! looked at once. A split is listed if the best trees of both sides are within the budget
+//! together, so that each split of the graph is in some tree of the set.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;

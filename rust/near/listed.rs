@@ -1,7 +1,7 @@
 //! The trees one after the other, the best first, and no more of them than are asked for.
 //!
-//! Each node has a list of its trees in the order of their cost, which grows as it is asked for. Its
-//! next tree is the cheapest of: its leaf, and of each split the cheapest pair of trees of both
+//! Each node has a list of its trees in the order of their cost, which grows as it is asked for.
+//! Its next tree is the cheapest of: its leaf, and of each split the cheapest pair of trees of both
 //! sides that was not taken yet. When the pair (i, j) is taken, (i, j + 1) may be next, and (i + 1,
 //! 0) if j is 0, so that each pair comes up once.
 

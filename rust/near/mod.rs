@@ -1,5 +1,5 @@
-//! All trees that are nearly as good as the best one: how many there are, one after the other, drawn
-//! at random, and what they have in common.
+//! All trees that are nearly as good as the best one: how many there are, one after the other,
+//! drawn at random, and what they have in common.
 //!
 //! Reading order: [`Near`] → `build` (the graph of all trees within a budget) → `curves` (how many
 //! trees each node has, by cost) → `listed`, `sample`, `queries`.

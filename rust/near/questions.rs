@@ -3,8 +3,8 @@
 //! The view has one of all questions that part the points alike. Trees are told apart by the
 //! questions that they ask, so that each of those stands behind the one in the view, as a *member*.
 //! But two members of one column are the same question where a finished tree asks it in the same
-//! words: sets of categories that part the values of a node alike, and cuts that send missing values
-//! to different sides where none is missing.
+//! words: sets of categories that part the values of a node alike, and cuts that send missing
+//! values to different sides where none is missing.
 
 use hashbrown::HashMap;
 

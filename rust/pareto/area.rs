@@ -12,8 +12,8 @@
 //! than
 //! |m − m'| / min(m, m').
 //!
-//! The relaxation is the bound of `bounds::area`, which is additive: a leaf chooses, as a label, from
-//! which slope on it counts as positive.
+//! The relaxation is the bound of `bounds::area`, which is additive: a leaf chooses, as a label,
+//! from which slope on it counts as positive.
 
 use super::segments::doubled_area;
 use super::sums::Relaxed;
@@ -345,7 +345,8 @@ pub fn shares(given: &[f64], bits: u32) -> Option<(Vec<f64>, [f64; 2])> {
     Some((weights, off))
 }
 
-/// units · (area + width² · positives / n) / whole, rounded down once. `None` where it does not fit.
+/// units · (area + width² · positives / n) / whole, rounded down once. `None` where it does not
+/// fit.
 fn exact_share(units: i128, area: i128, (width, rise, n): Cut, whole: i128) -> Option<i128> {
     let rest = width.checked_mul(width)?.checked_mul(rise)?;
     let found = area.checked_mul(n)?.checked_add(rest)?;

@@ -2,8 +2,8 @@
 //!
 //! The bound is concave in each multiplier, and the tree that a solve finds tells its slope there.
 //! So one multiplier at a time is moved to where two tangents meet, and then all together along
-//! their slopes. Any multipliers are valid; better ones leave less to search. On the way each tree found is given its best labels that keep
-//! the limits.
+//! their slopes. Any multipliers are valid; better ones leave less to search. On the way each tree
+//! found is given its best labels that keep the limits.
 
 use super::constrained::Constrained;
 use super::first_labels::best_labels;

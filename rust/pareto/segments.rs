@@ -1,8 +1,8 @@
 //! ROC curves: a subtree's leaves as segments (negatives, positives), the richest in positives
 //! first.
 //!
-//! Two subtrees side by side have the segments of both (a Minkowski sum). How far a curve is above a
-//! line of slope s, h(s) of `bounds::area`, adds up over subtrees, and a curve lies on or above
+//! Two subtrees side by side have the segments of both (a Minkowski sum). How far a curve is above
+//! a line of slope s, h(s) of `bounds::area`, adds up over subtrees, and a curve lies on or above
 //! another one exactly if its h does for every s.
 
 use std::cmp::Ordering;

@@ -17,8 +17,8 @@ pub const COMBINATIONS: [(&str, &[&str]); 8] = [
     ("Metric", &["constraints", "feature_costs", "path_rules", "missing"]),
     // What a confusion matrix is worth is no sum, and limits would be sums of their own.
     ("Matrix", &["feature_costs", "path_rules", "missing"]),
-    // An area is about how rows are ranked, and no row has a label; and a curve, which joins with others
-    // before it is worth anything, knows no sum beside it.
+    // An area is about how rows are ranked, and no row has a label; and a curve, which joins with
+    // others before it is worth anything, knows no sum beside it.
     ("RankingArea", &["path_rules", "missing"]),
     // Shares, rates and answers of the user's own are no labels, and a reference has none of them.
     ("Additive", &["feature_costs", "path_rules", "missing"]),
@@ -31,8 +31,9 @@ pub const COMBINATIONS: [(&str, &[&str]); 8] = [
 pub const APART: [(&str, &str); 3] =
     [("constraints", "reference"), ("feature_costs", "reference"), ("path_rules", "missing")];
 
-/// Parts that one goal takes, but not both at once: the series of problems that a metric takes under
-/// constraints knows two sums, and with feature costs a metric is searched as a confusion matrix.
+/// Parts that one goal takes, but not both at once: the series of problems that a metric takes
+/// under constraints knows two sums, and with feature costs a metric is searched as a confusion
+/// matrix.
 pub const APART_FOR: [(&str, &str, &str); 1] = [("Metric", "constraints", "feature_costs")];
 
 /// An error if the goal cannot be combined with one of these parts, or two of them with each other.

@@ -2,8 +2,8 @@
 //!
 //! All tasks whose costs add up over leaves and that know no labels are one goal, so that a new one
 //! changes nothing here: it is a line in the registry of `task`. To add a goal of another kind:
-//! write its input in `task`, give it an arm in [`Goal`], in `Posed` (`problem.rs`) and in the tests
-//! of what is saved, and a row in `combinations.rs` that says what it can be combined with.
+//! write its input in `task`, give it an arm in [`Goal`], in `Posed` (`problem.rs`) and in the
+//! tests of what is saved, and a row in `combinations.rs` that says what it can be combined with.
 
 use std::sync::Arc;
 

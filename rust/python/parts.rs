@@ -35,8 +35,8 @@ impl Shape {
 }
 
 /// How far a run may go: seconds, bytes, the gap to stop at, and threads. `None` is no limit.
-/// `held`: bytes of the limit that are taken when it begins. `all_sizes`: whether trees of fewer leaves
-/// will be asked for, too.
+/// `held`: bytes of the limit that are taken when it begins. `all_sizes`: whether trees of fewer
+/// leaves will be asked for, too.
 #[pyclass(frozen, module = "certree._core", name = "Limits")]
 pub(super) struct Limits {
     pub(super) limits: run::Limits,

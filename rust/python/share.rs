@@ -26,8 +26,10 @@ pub(super) struct PyShare {
 /// What came of a part: the bound that no tree of it costs less, a better tree with its cost if
 /// there is one, the part as it is to be searched on, and whether that waits for all others; nodes,
 /// kernel calls, bytes, and how often each bound decided.
+/// What is proved of a part, a better tree, what is left of the part and whether that waits, the
+/// work, how often each bound decided, and whether memory is full.
 type Found<'py> =
-    (i64, Option<(PyTree, i64)>, (Py<PyBytes>, bool), (u64, u64, u64), Bound<'py, PyDict>);
+    (i64, Option<(PyTree, i64)>, (Py<PyBytes>, bool), (u64, u64, u64), Bound<'py, PyDict>, bool);
 
 #[pymethods]
 impl PyShare {
@@ -106,20 +108,21 @@ impl PyShare {
         let found = search(py, limits, pulse, |limits, beat| {
             let run = Run::new(self.share.within(limits, slice), self.problem.scale, Some(beat));
             let known = self.share.search(part, cutoff, slice, &run)?;
-            Ok((known, run.work()))
+            Ok((known, run.work(), run.stopped() == Some(Status::MemoryLimit)))
         })?;
-        let (Known { lower, better, left }, work) = found.result;
+        let (Known { lower, better, left }, work, is_full) = found.result;
         let bounds = PyDict::new(py);
         for (bound, times) in work.bounds.iter() {
             bounds.set_item(bound.name(), times)?;
         }
         let better = better.map(|(tree, cost)| (PyTree { tree }, cost));
         let work = (work.nodes, work.kernel_calls, work.peak_bytes);
-        Ok((lower, better, written(py, &left), work, bounds))
+        Ok((lower, better, written(py, &left), work, bounds, is_full))
     }
 
     /// The answer that all parts make together: the best tree, and that none costs less than
-    /// `lower`. `told`: what the processes took. `ended`: what ended the search, if that is not the proof.
+    /// `lower`. `told`: what the processes took. `ended`: what ended the search, if that is not the
+    /// proof.
     #[pyo3(signature = (tree, lower, limits, told, ended=None, interrupt=None))]
     #[allow(clippy::too_many_arguments)]
     fn conclude(

@@ -136,10 +136,10 @@ fn room(bytes: Option<u64>, seconds: Option<f64>) -> PyResult<Room> {
 #[pymethods]
 impl PyTable {
     /// From arrays of one column, or of several: rows × columns; or of sparse ones: their values,
-    /// column after column, the rows of these, where each column starts, and the number of rows. It is an error if the ranks take
-    /// more than `bytes`; once `seconds` are over, the other columns are not ranked. `missing` says
-    /// of each array which rows have no value, if any; floats that are not a number are missing,
-    /// too.
+    /// column after column, the rows of these, where each column starts, and the number of rows. It
+    /// is an error if the ranks take more than `bytes`; once `seconds` are over, the other columns
+    /// are not ranked. `missing` says of each array which rows have no value, if any; floats that
+    /// are not a number are missing, too.
     #[new]
     #[pyo3(signature = (arrays, bytes=None, seconds=None, missing=None))]
     fn new(
@@ -302,8 +302,8 @@ pub(super) fn exact_sums_by_point<'py>(
     lists.into_iter().map(shaped).collect()
 }
 
-/// By pair of neighbours the decimal of fewest digits strictly between, nearest to the midpoint; the
-/// midpoint where there is none.
+/// By pair of neighbours the decimal of fewest digits strictly between, nearest to the midpoint;
+/// the midpoint where there is none.
 #[pyfunction]
 pub(super) fn shortest_decimals<'py>(
     py: Python<'py>,
@@ -368,8 +368,8 @@ impl PyPoints {
         Ok(PyPoints { points: Points::grouped(codes, rows.to_vec()?) })
     }
 
-    /// All points of some lists, where those with the same codes in the first columns become one: as
-    /// many columns as `n_codes` has. Also which one each became, list after list.
+    /// All points of some lists, where those with the same codes in the first columns become one:
+    /// as many columns as `n_codes` has. Also which one each became, list after list.
     #[staticmethod]
     #[pyo3(signature = (parts, n_codes, bytes=None))]
     fn merged<'py>(

@@ -13,8 +13,8 @@ pub struct Limits {
     pub gap: f64,
     /// Worker threads; 0 counts as 1.
     pub threads: usize,
-    /// Whether the best trees of all smaller sizes will be asked for as well, so that they are better
-    /// searched together.
+    /// Whether the best trees of all smaller sizes will be asked for as well, so that they are
+    /// better searched together.
     pub all_sizes: bool,
 }
 

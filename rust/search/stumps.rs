@@ -2,11 +2,12 @@
 //!
 //! The points are put in the order of a column's codes, so that the sums on the left side of a cut
 //! are those of the cut before it and of the points between. All columns together take a time that
-//! grows with points times columns, and with cuts. The other searches compare cuts in pairs, because
-//! trees of two levels ask for that: a category of n values would take them n² bits.
+//! grows with points times columns, and with cuts. The other searches compare cuts in pairs,
+//! because trees of two levels ask for that: a category of n values would take them n² bits.
 //!
-//! It is complete: the answer is the least cost over all cuts and the leaf, as the task itself costs
-//! them. Questions that cost something, or that forbid others, are left to the other searches.
+//! It is complete: the answer is the least cost over all cuts and the leaf, as the task itself
+//! costs them. Questions that cost something, or that forbid others, are left to the other
+//! searches.
 
 use crate::cost::Cost;
 use crate::data::{ColumnKind, right_sets};

@@ -23,9 +23,9 @@ use crate::error::Error;
 /// - All points as one leaf cost less than [`MAX_TOTAL`](crate::cost::MAX_TOTAL) divided by the
 ///   number of points.
 ///
-/// [`testing::obeys`](crate::task::testing::obeys) tries these clauses on random sets of points, for the tests of a new task. A
-/// search checks them wherever it looks, and refuses a task that breaks one with an error that
-/// names it.
+/// [`testing::obeys`](crate::task::testing::obeys) tries these clauses on random sets of points,
+/// for the tests of a new task. A search checks them wherever it looks, and refuses a task that
+/// breaks one with an error that names it.
 pub trait Task: Send + Sync {
     /// How many points the task knows the statistics of.
     fn n_points(&self) -> usize;

@@ -189,8 +189,8 @@ impl FeatureCosts {
     /// Any masses and feature costs, in units of the objective that are rounded down: no point pays
     /// more than it should.
     ///
-    /// `unit`: units in a cost of 1; `most`: no feature cost need be told from higher ones. `None` where a
-    /// number does not fit.
+    /// `unit`: units in a cost of 1; `most`: no feature cost need be told from higher ones. `None`
+    /// where a number does not fit.
     pub fn rounded_down(
         masses: &[Ratio],
         feature_costs: &FeatureCostList,

@@ -9,8 +9,8 @@
 //! 1. So **the result is off by less than 2^-51 times the larger of |ln x| and 1.**
 //!
 //! In single precision, the series ends behind the fourth power of s², what is left out is below
-//! 2^-28 of the whole, and in units of 2^-24: e · ln 2 is off by 2 of itself, ln m by 3.5, and their
-//! sum by 1. So **that is off by less than 2^-21 times the larger of |ln x| and 1.**
+//! 2^-28 of the whole, and in units of 2^-24: e · ln 2 is off by 2 of itself, ln m by 3.5, and
+//! their sum by 1. So **that is off by less than 2^-21 times the larger of |ln x| and 1.**
 
 /// The series in powers of s²: 1/3, 1/5, …
 const TERMS: [f64; 9] = {

@@ -9,10 +9,10 @@
 //! split, by what was bought above it.
 //!
 //! **In integers.** What a point pays for each cost there is is rounded down by itself, by less
-//! than a unit, so that no tree costs more than it should and every lower bound is one. Where something
-//! was rounded, a unit of slack says so. A task of few units, such as errors that are counted, gets
-//! finer ones first: so many that costs of short decimals are whole, if there is room, and as many
-//! as fit.
+//! than a unit, so that no tree costs more than it should and every lower bound is one. Where
+//! something was rounded, a unit of slack says so. A task of few units, such as errors that are
+//! counted, gets finer ones first: so many that costs of short decimals are whole, if there is
+//! room, and as many as fit.
 //!
 //! **Costs that nobody pays.** Whoever buys a test pays for it at some point, of which the lightest
 //! has the share w. With C for what all points lose as one leaf, a tree that buys a test of cost

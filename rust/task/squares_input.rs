@@ -54,7 +54,8 @@ impl SquaresInput {
         }
     }
 
-    /// `room`: what a tree may pay beside its leaves, as a share of the loss of all rows as one leaf.
+    /// `room`: what a tree may pay beside its leaves, as a share of the loss of all rows as one
+    /// leaf.
     fn with_room(&self, room: f64) -> Result<Scaled> {
         let m = self.n_outputs;
         let weights = self.point_weights()?;

@@ -153,8 +153,8 @@ impl View {
         self.len == 0
     }
 
-    /// Whether a look by value may take less time than one by question. It adds each row to one cell
-    /// of each pair of free columns, while one by question adds hundreds of rows to a pair of
+    /// Whether a look by value may take less time than one by question. It adds each row to one
+    /// cell of each pair of free columns, while one by question adds hundreds of rows to a pair of
     /// questions at once.
     fn gains_by_value(&self) -> bool {
         self.columns.len() >= ROWS_AT_ONCE.isqrt() * self.n_values()

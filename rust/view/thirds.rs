@@ -1,8 +1,8 @@
 //! Thirds: three sides of three questions that have no row in common.
 //!
-//! Of a column with missing values, three questions stand for each cut: values above it, values above
-//! it or missing, and missing ones. Each has a side of its own: above, below, and missing. The other
-//! side of each holds those of the other two.
+//! Of a column with missing values, three questions stand for each cut: values above it, values
+//! above it or missing, and missing ones. Each has a side of its own: above, below, and missing.
+//! The other side of each holds those of the other two.
 
 use hashbrown::HashMap;
 
@@ -94,8 +94,8 @@ pub fn other_sides(three: &Three, place: usize) -> [SideOf; 2] {
     [1, 2].map(|next| three[(place + next) % 3])
 }
 
-/// Calls `each` with the thirds of a column, by the place of a feature among those of the column, cut
-/// and side.
+/// Calls `each` with the thirds of a column, by the place of a feature among those of the column,
+/// cut and side.
 fn thirds(features: &[Feature], mut each: impl FnMut([(usize, u32, usize); 3])) {
     match *features {
         // Missing values last, and first.

@@ -104,7 +104,7 @@ def test_parts_of_intervals_prove_what_the_whole_search_does(seed):
     begun = _core.solve(posed.problem, _core.Limits(float(rng.choice([1e-9, 2e-3])), None, 0.0, 1))
     tree, upper = begun.tree, share.cost(begun.tree)
     share.begin_with(begun)
-    lower, better, left, work, _ = share.search(share.whole()[0], upper, 1e-9, limits)
+    lower, better, left, work, *_ = share.search(share.whole()[0], upper, 1e-9, limits)
     assert lower <= best and len(work) == 3
     if better is not None:
         tree, upper = better
@@ -150,7 +150,7 @@ def test_parts_prove_what_the_whole_search_does(seed):
     tree, upper = leaf, share.cost(leaf)
     lowers = {}
     for at, part in enumerate(divided(share, rng, int(rng.integers(1, 12)))):
-        lower, better, (left, waits), work, _ = share.search(part, upper, None, limits)
+        lower, better, (left, waits), work, *_ = share.search(part, upper, None, limits)
         assert lower >= min(best, upper) and left == part and not waits
         if better is not None:
             assert better[1] < upper and share.cost(better[0]) == better[1]
@@ -263,3 +263,16 @@ def test_what_cannot_be_divided_says_so():
     posed = OptimalTreeClassifier("f1")._pose((X > 0, (X[:, 0] > 0).astype(int), None))
     with pytest.raises(ValueError, match="costs that add up over rows"):
         _core.Share(posed.problem)
+
+
+def test_a_process_says_that_its_memory_is_full():
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 40)) < 0.5
+    y = (X[:, 0] ^ X[:, 1] ^ X[:, 2] ^ (rng.random(600) < 0.3)).astype(int)
+    posed = OptimalTreeClassifier(max_depth=7, leaf_penalty=0.0)._pose((X, y, None))
+    for most, is_full in ((300_000, True), (None, False)):
+        share = _core.Share(posed.problem)
+        limits = _core.Limits(None, most, 0.0, 1)
+        seconds = None if is_full else 0.05
+        *_, found = share.search(share.whole()[0], 10**9, seconds, limits)
+        assert found == is_full

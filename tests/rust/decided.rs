@@ -1,7 +1,7 @@
 //! Each bound decides on some small problem, and none where it is switched off or invalid.
 //!
-//! A new bound needs no case of its own if it decides on one of these, and fails the last test if it
-//! decides on none.
+//! A new bound needs no case of its own if it decides on one of these, and fails the last test if
+//! it decides on none.
 
 use crate::common::floors::guesses;
 use crate::common::front_kinds::{Kind, Made, UNIT};
@@ -206,8 +206,8 @@ fn of_matthews(seed: u64) -> Decisions {
     of_metric(seed, Metric::Matthews, if seed.is_multiple_of(2) { 0.01 } else { 0.0 }, 1.0)
 }
 
-/// Neither label may be given to most rows, so that no single leaf is allowed, and the labels of the
-/// only split may be the wrong way round.
+/// Neither label may be given to most rows, so that no single leaf is allowed, and the labels of
+/// the only split may be the wrong way round.
 fn of_limited_matthews(seed: u64) -> Decisions {
     let Case { columns, codes, rows, loss, .. } = noise(30, 1, 1, 2, seed);
     let Loss::Classes(input) = loss else { unreachable!("noise has classes") };
@@ -411,8 +411,9 @@ fn additive_searches_use_no_bounds_of_other_goals() {
     never(&[Bound::ThreeLeaves], of_squares);
 }
 
-/// Where rows pay for questions, or must fill leaves, other trees' rows cannot be moved. Leaves that
-/// must be filled only forbid trees: what holds of all trees of three leaves holds of the others.
+/// Where rows pay for questions, or must fill leaves, other trees' rows cannot be moved. Leaves
+/// that must be filled only forbid trees: what holds of all trees of three leaves holds of the
+/// others.
 #[test]
 fn a_bound_that_is_invalid_never_decides() {
     let moving = [Bound::ChildSupport, Bound::Similarity, Bound::ThreeLeaves];

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const MOST_LINES: usize = 600;
+const WIDTH: usize = 100;
 
 pub struct Source {
     /// Below `rust/`, with `/` between folders.
@@ -27,28 +28,31 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-pub fn sources() -> Vec<Source> {
-    let rust = root().join("rust");
-    let mut folders = vec![rust.clone()];
+/// The files of Rust below a folder, with `/` between folders, and their texts.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let mut folders = vec![folder.to_path_buf()];
     let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "rs") {
-                let text = fs::read_to_string(&path).unwrap();
-                let below = path.strip_prefix(&rust).unwrap();
-                let parts: Vec<_> =
-                    below.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
-                found.push(Source {
-                    path: parts.join("/"),
-                    lines: text.lines().count(),
-                    code: code(&text),
-                });
+                let below = path.strip_prefix(folder).unwrap();
+                let parts: Vec<_> = below.iter().map(|part| part.to_str().unwrap()).collect();
+                found.push((parts.join("/"), fs::read_to_string(&path).unwrap()));
             }
         }
     }
+    found
+}
+
+pub fn sources() -> Vec<Source> {
+    let of = |(path, text): (String, String)| {
+        let (lines, code) = (text.lines().count(), code(&text));
+        Source { path, lines, code }
+    };
+    let found: Vec<Source> = files(&root().join("rust")).into_iter().map(of).collect();
     assert!(found.len() > 20, "the sources are in rust/");
     found
 }
@@ -222,6 +226,22 @@ fn files_are_short() {
             source.lines
         );
     }
+}
+
+/// `cargo fmt` holds code to this width, but leaves comments as they are.
+#[test]
+fn comments_end_in_time() {
+    let mut long = Vec::new();
+    for folder in ["rust", "tests", "benches", "checker"] {
+        for (path, text) in files(&root().join(folder)) {
+            for (line, words) in (1..).zip(text.lines()) {
+                if words.trim_start().starts_with("//") && words.chars().count() > WIDTH {
+                    long.push(format!("{folder}/{path}:{line}"));
+                }
+            }
+        }
+    }
+    assert!(long.is_empty(), "comments end at {WIDTH} columns: {long:?}");
 }
 
 #[test]

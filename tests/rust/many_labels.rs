@@ -43,8 +43,8 @@ fn many_labels(seed: u64) -> Case {
     case
 }
 
-/// What the search finds with blocks of all sizes costs as much as the best of all trees, of as many
-/// levels as can be gone through.
+/// What the search finds with blocks of all sizes costs as much as the best of all trees, of as
+/// many levels as can be gone through.
 pub fn no_tree_is_better_than(mut case: Case, seed: u64) -> Result<(), String> {
     let most = case.shape.max_depth.expect("a depth");
     let problem = case.problem().map_err(|e| e.to_string())?;

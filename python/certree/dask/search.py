@@ -145,6 +145,8 @@ class Search:
         self.parts: list[Part] = []
         self.running: dict[Any, tuple[Part, str]] = {}
         self.deaths = 0
+        #: Whether a worker has no memory left for what it would have to keep.
+        self.is_full = False
         self.alone_since: float | None = None
         #: Whether a worker goes on with a part that it had before, because what it knows of nodes
         #: is worth more than the order.
@@ -212,6 +214,8 @@ class Search:
             return "interrupted"
         if self.lower() < self.upper and upper - lower <= self.limits.gap:
             return "gap_limit"
+        if self.is_full and self.lower() < self.upper:
+            return "memory_limit"
         return "time_limit" if self._seconds_left() == 0.0 else None
 
     def _open(self) -> list[Part]:
@@ -318,7 +322,8 @@ class Search:
             # It has had another problem since.
             self.knowing.pop(worker, None)
             return
-        (lower, better, (part.which, part.waits), work, bounds), news = found
+        (lower, better, (part.which, part.waits), work, bounds, is_full), news = found
+        self.is_full |= is_full
         part.is_one = False
         self.news.add(news, worker)
         self.deaths = 0

@@ -1,10 +1,10 @@
 //! What both sides of every column cost as the best trees of a few levels, from all sets of so many
 //! columns at once.
 //!
-//! The order of the questions on a path does not change the rows at its end. So a set P of m columns
-//! divides the rows into 2^m *cells*, one for each way to choose a side of each column, and all
-//! paths that ask these columns end in them. Let v(P, s) be the least cost of a tree of at most d −
-//! m levels for the rows of cell s. Then v(P, s) = leaf(P, s) for m = d, and
+//! The order of the questions on a path does not change the rows at its end. So a set P of m
+//! columns divides the rows into 2^m *cells*, one for each way to choose a side of each column, and
+//! all paths that ask these columns end in them. Let v(P, s) be the least cost of a tree of at most
+//! d − m levels for the rows of cell s. Then v(P, s) = leaf(P, s) for m = d, and
 //!
 //! > v(P, s) = min(leaf(P, s), min over columns c of v(P ∪ {c}, s0) + v(P ∪ {c}, s1)),
 //!
@@ -13,8 +13,8 @@
 //! lower the next smaller ones. A look at each node of d − 2 levels would cost a cell of d columns
 //! d · (d − 1) / 2 times.
 //!
-//! Sums over the rows with all columns of a set are enough: the other cells follow, because the rows
-//! with P but without c are those with P less those with P and c.
+//! Sums over the rows with all columns of a set are enough: the other cells follow, because the
+//! rows with P but without c are those with P less those with P and c.
 
 use super::bit_kernel::Look;
 use super::cells::{Cells, Row};

@@ -2,9 +2,10 @@
 //! of so many columns at once, in single precision.
 //!
 //! Sets, cells and values are those of `column_sets`. But cells are costed by the task's rough
-//! losses (`task/rough.rs`), 16 smallest columns at a time: sums, losses and what they lower stay in
-//! registers. What the numbers round is taken off at the end, so that lower bounds come out. They
-//! leave open the splits that cost about as little as the best one, and the search looks at those.
+//! losses (`task/rough.rs`), 16 smallest columns at a time: sums, losses and what they lower stay
+//! in registers. What the numbers round is taken off at the end, so that lower bounds come out.
+//! They leave open the splits that cost about as little as the best one, and the search looks at
+//! those.
 
 use super::bit_kernel::Look;
 use super::lanes::lanes_of;

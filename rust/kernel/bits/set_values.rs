@@ -55,8 +55,8 @@ fn places<C: SetCost>(columns: usize) -> usize {
     columns.next_multiple_of(C::AT_ONCE)
 }
 
-/// By column, and for all: places of all sets whose largest column is smaller, of two columns, three
-/// and four.
+/// By column, and for all: places of all sets whose largest column is smaller, of two columns,
+/// three and four.
 fn places_before<C: SetCost>(n: usize) -> [Vec<usize>; 3] {
     let mut before = [const { Vec::new() }; 3];
     let [mut two, mut three, mut four] = [0; 3];
@@ -95,8 +95,8 @@ impl<C: SetCost> Values<C> {
     }
 
     /// Of the sets that hold `others`, smallest first, and one column that is smaller: the costs of
-    /// a cell, by that column. Bit 0 of the cell is the side of this column, and the next bits those
-    /// of the others.
+    /// a cell, by that column. Bit 0 of the cell is the side of this column, and the next bits
+    /// those of the others.
     #[inline(always)]
     pub fn at(&self, others: &[usize], cell: usize) -> usize {
         let [two, three, four] = &self.before;

@@ -21,8 +21,8 @@ use crate::kernel::look::{Ask, Halt, Lookahead, Side, Unfinished, vec_bytes};
 use crate::task::Squares;
 use crate::view::{Offer, View};
 
-/// How many numbers of an entry stand between its statistics and its masses: its worst loss, and its
-/// rows, which count where questions cost something.
+/// How many numbers of an entry stand between its statistics and its masses: its worst loss, and
+/// its rows, which count where questions cost something.
 const MASSES: usize = 2;
 
 /// The kernel of squared errors.
@@ -88,8 +88,8 @@ struct Scratch {
     totals: Vec<i64>,
     /// By block and number of an entry: sums over the rows with each column.
     ones: Vec<Part>,
-    /// By side and column: the largest gain known, less what is paid for it, and what a float must be
-    /// above to be a larger one.
+    /// By side and column: the largest gain known, less what is paid for it, and what a float must
+    /// be above to be a larger one.
     gains: [Vec<Cost>; 2],
     limits: [Vec<f64>; 2],
     /// By summed number: the values of the listed rows.
@@ -122,7 +122,8 @@ impl Scratch {
 }
 
 /// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there
-/// are floors), its worst loss, its rows if they matter, and its masses if questions cost something.
+/// are floors), its worst loss, its rows if they matter, and its masses if questions cost
+/// something.
 struct SquareSums<'a> {
     view: &'a View,
     /// How many numbers an entry has.

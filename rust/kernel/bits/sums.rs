@@ -12,8 +12,8 @@ use crate::kernel::look::{Ask, BothSides, Halt, Lookahead, Side, Unfinished, vec
 use crate::task::Task;
 use crate::view::View;
 
-/// How many numbers of an entry stand between its statistics and its masses: its worst and its least
-/// cost, and its rows, which count where questions cost something.
+/// How many numbers of an entry stand between its statistics and its masses: its worst and its
+/// least cost, and its rows, which count where questions cost something.
 const MASSES: usize = 3;
 
 /// The kernel of tasks of which nothing is known but what leaves cost.

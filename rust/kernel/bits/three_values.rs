@@ -1,10 +1,11 @@
 //! Columns of three values, for two classes whose errors all cost the same.
 //!
-//! Of a column with missing values three questions stand for each cut (`view/thirds.rs`), which make
-//! nine pairs with the three of another column. All follow from the nine cells of both columns'
-//! values, and these from four counts. A stump below a side sends each value to the class that has
-//! more of it there, because all ways to part three values are questions. So four counts and some
-//! hundred steps for 32 columns serve what nine pairs take nine counts and twice the steps for.
+//! Of a column with missing values three questions stand for each cut (`view/thirds.rs`), which
+//! make nine pairs with the three of another column. All follow from the nine cells of both
+//! columns' values, and these from four counts. A stump below a side sends each value to the class
+//! that has more of it there, because all ways to part three values are questions. So four counts
+//! and some hundred steps for 32 columns serve what nine pairs take nine counts and twice the steps
+//! for.
 //!
 //! A column that is asked one question has two values: its third one is empty.
 
@@ -99,8 +100,8 @@ impl BitKernel for ThreeValues {
 /// No stump is known; larger than any number of errors.
 const NONE: u16 = u16::MAX;
 
-/// The sides that columns are split into: x, y and z are the rows with each of the three values, and
-/// after them come x or y, x or z, y or z.
+/// The sides that columns are split into: x, y and z are the rows with each of the three values,
+/// and after them come x or y, x or z, y or z.
 const N_SIDES: usize = 6;
 
 /// The values of each of the last three.

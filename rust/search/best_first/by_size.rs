@@ -1,8 +1,8 @@
 //! Bounds by size: of a set of rows, and of both sides of each of its splits.
 //!
 //! Entry i is of trees with at most i + 1 leaves, so that no entry is above the one before it. A
-//! split whose sides have a and b leaves has a + b, so what a split costs with some number of leaves
-//! is the least sum over all ways to share them.
+//! split whose sides have a and b leaves has a + b, so what a split costs with some number of
+//! leaves is the least sum over all ways to share them.
 
 use super::budget::Choice;
 use crate::bounds::similarity;
@@ -126,8 +126,8 @@ impl Splits {
         2..=node.lower.len().min(2 * self.width)
     }
 
-    /// Lower the node to the best trees that begin with a split, telling of each size for which that
-    /// is news what it costs now.
+    /// Lower the node to the best trees that begin with a split, telling of each size for which
+    /// that is news what it costs now.
     pub fn lower_to(
         &self,
         split: usize,

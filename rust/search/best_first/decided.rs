@@ -36,8 +36,8 @@ impl Rules {
         Some(if without >= goal { Bound::LookAhead } else { self.least_bound() })
     }
 
-    /// The bound by which a look, or similarity beyond what it looks like, proves that a split costs
-    /// `goal`; none where the look sees all trees of both children.
+    /// The bound by which a look, or similarity beyond what it looks like, proves that a split
+    /// costs `goal`; none where the look sees all trees of both children.
     pub fn why_split(
         &self,
         frame: &Frame,

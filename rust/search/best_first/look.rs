@@ -162,8 +162,9 @@ impl Rules {
     }
 }
 
-/// How many leaves the 0 side may have: only limited budgets have several ways to share them. No side
-/// is given more than its depth can use, because the other side can then have the rest as well.
+/// How many leaves the 0 side may have: only limited budgets have several ways to share them. No
+/// side is given more than its depth can use, because the other side can then have the rest as
+/// well.
 fn shares(budget: Budget) -> std::ops::Range<u32> {
     match budget.leaves {
         UNLIMITED => UNLIMITED - 1..UNLIMITED,

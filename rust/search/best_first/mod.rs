@@ -3,8 +3,8 @@
 //! A node is a set of rows and a budget. Its answer is a leaf or the best of its alternatives, each
 //! a split with two children. Reading order: [`node`] → [`look`] (what one kernel call proves) →
 //! [`alternatives`] → [`descend`] (the main loop) → [`expand`] → [`siblings`] and [`parts`] (what
-//! sides tell of others) → [`room`] → [`extract`] → [`workers`]; and [`sizes`], which bounds trees of
-//! all sizes at once.
+//! sides tell of others) → [`room`] → [`extract`] → [`workers`]; and [`sizes`], which bounds trees
+//! of all sizes at once.
 
 mod alternatives;
 mod both_sides;

@@ -55,8 +55,8 @@ impl<N: Bounded> Alternatives<N> {
         }
     }
 
-    /// Raise each side of three splits that holds the other two. Returns how many splits that closes,
-    /// because they cost `upper` then.
+    /// Raise each side of three splits that holds the other two. Returns how many splits that
+    /// closes, because they cost `upper` then.
     fn unite(
         &mut self,
         frame: &Frame,

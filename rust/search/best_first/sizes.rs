@@ -2,10 +2,10 @@
 //!
 //! Searches with fewer and fewer leaves look at the same rows again and again, because a node is
 //! known by its budget. Here a node is known by its rows and depth, and has bounds for every number
-//! of leaves (`by_size`): one look serves all of them, and a split is left alone only once it is too
-//! dear with every number of leaves. All that is proved goes into the table under the budgets that
-//! it is about. So this only prepares: the search that follows finds its nodes solved, reads off
-//! the tree, and would go on from these bounds if a limit ended this early.
+//! of leaves (`by_size`): one look serves all of them, and a split is left alone only once it is
+//! too dear with every number of leaves. All that is proved goes into the table under the budgets
+//! that it is about. So this only prepares: the search that follows finds its nodes solved, reads
+//! off the tree, and would go on from these bounds if a limit ended this early.
 //!
 //! One worker does it, depth first, and alternatives are not kept. A node that is visited again
 //! looks at its rows again, and starts from what its earlier visit proved.
@@ -58,7 +58,8 @@ struct Origin<'a, 'b> {
 
 impl<'a> Worker<'a, '_> {
     /// Bound the best trees of all sizes of the whole problem, as far as its limits allow, until
-    /// they are known or the run is stopped. What does not apply is left to the search that follows.
+    /// they are known or the run is stopped. What does not apply is left to the search that
+    /// follows.
     pub fn bound_all_sizes(&mut self) {
         let root = self.shared.root.key;
         let rules = &self.shared.rules;
@@ -348,8 +349,8 @@ impl<'a> Worker<'a, '_> {
     }
 }
 
-/// What is proved of one child holds for the other sides of splits, less what the rows that only the
-/// child has can cost.
+/// What is proved of one child holds for the other sides of splits, less what the rows that only
+/// the child has can cost.
 fn spread(frame: &Frame, splits: &mut Splits, from: (usize, usize), lower: &[Cost]) {
     for split in 0..splits.questions.len() {
         let column = frame.column(splits.questions[split]);

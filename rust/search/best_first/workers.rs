@@ -131,7 +131,8 @@ fn search(
     let (hints, error_costs) =
         if bits.unavoidable_cost == 0 { (hints, error_costs) } else { (Hints::default(), None) };
     if options.part.is_some() {
-        // Another part, or all trees, had another bound. What is known of nodes below holds for all.
+        // Another part, or all trees, had another bound. What is known of nodes below holds for
+        // all.
         table.forget(&root_key(&bits.root, Budget::of(&problem.shape)));
     }
     let mut shared = share(problem, &bits, run, options, threads, table);

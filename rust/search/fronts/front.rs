@@ -43,9 +43,9 @@ pub trait Front: Sync {
         None
     }
 
-    /// Drop all values that no whole tree needs, and count why. All candidates are values of the same
-    /// rows, which have these sums. Comparing many takes long: when `pace` is over, those that were
-    /// not compared stay, because a value too many is no mistake.
+    /// Drop all values that no whole tree needs, and count why. All candidates are values of the
+    /// same rows, which have these sums. Comparing many takes long: when `pace` is over, those that
+    /// were not compared stay, because a value too many is no mistake.
     fn drop_needless(
         &self,
         sums: &[i64],

@@ -307,8 +307,8 @@ impl OpenIntervals {
         self.work.is_idle()
     }
 
-    /// Take back a cut with the bounds that came of it, those of its sides and its own, and say what
-    /// is to be done.
+    /// Take back a cut with the bounds that came of it, those of its sides and its own, and say
+    /// what is to be done.
     pub fn give(&mut self, node: &RankNode, tried: &Try, (edge, bound): (Edge, Cost), then: Then) {
         self.work.done(tried.bound);
         let bound = bound.max(edge.bound()).max(tried.bound);

@@ -4,7 +4,8 @@
 //!
 //! Statement: let N and T be nodes, and u a cut of a feature. What is left of u in T costs at least
 //! what is left of u in N does, less the worst losses of the rows there that T lacks; what is right
-//! of it likewise; and T costs at least what N does, less the worst losses of all rows that T lacks.
+//! of it likewise; and T costs at least what N does, less the worst losses of all rows that T
+//! lacks.
 //!
 //! Proof: `bounds::similarity`, of the rows left of u, right of u, and of all.
 //!

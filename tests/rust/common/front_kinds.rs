@@ -163,8 +163,8 @@ impl Made {
             1 => {
                 self.bounds_by_label = false;
                 let costs: Vec<f64> = by_point.iter().map(|&loss| loss as f64).collect();
-                // All points as one leaf may cost no more than 2^58 divided by their number, so that
-                // units must not be as fine as the costs alone would allow: a tenth of that.
+                // All points as one leaf may cost no more than 2^58 divided by their number, so
+                // that units must not be as fine as the costs alone would allow: a tenth of that.
                 let normalizer = 1e4 * costs.iter().sum::<f64>().max(1.0);
                 let scaled = RowCosts::build(n_labels, &costs, normalizer, 0.0, None).ok()?;
                 let off = scaled.scale.offset as f64;

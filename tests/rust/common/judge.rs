@@ -61,8 +61,8 @@ pub fn proved_optimal(problem: &Problem, oracle: &Found, answer: &Answer) -> Res
         format!("lower bound {} is looser than rounding excuses", answer.lower_bound)
     })?;
     let cost = recompute(problem, &answer.tree);
-    // Refining may prefer a tree that is better in the given numbers: it is then no dearer here than
-    // rounding can make it.
+    // Refining may prefer a tree that is better in the given numbers: it is then no dearer here
+    // than rounding can make it.
     let dearer = cost - oracle.upper;
     ensure((0..=problem.scale.slack).contains(&dearer), || {
         format!("the tree costs {cost}, not {}", oracle.upper)

@@ -253,8 +253,8 @@ fn add(table: &mut [i64], partitions: &Partitions, cells: &[u32], difference: i6
 }
 
 impl Best {
-    /// How much less than T a tree of two levels costs, twice, penalties of more than one leaf taken
-    /// off: `pairs` are differences by pair of cells.
+    /// How much less than T a tree of two levels costs, twice, penalties of more than one leaf
+    /// taken off: `pairs` are differences by pair of cells.
     #[inline(always)]
     fn gain(&mut self, ranges: &[Range<usize>], pairs: &[i32], penalty: i32) -> i32 {
         let n = ranges.last().map_or(0, |range| range.end);

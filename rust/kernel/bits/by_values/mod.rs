@@ -1,8 +1,8 @@
 //! Looks by value, where columns offer all sets of their values (`view::FreeColumns`) and a leaf
 //! answers with one of two labels.
 //!
-//! Of a column of 12 values there are 2,047 questions, and of eight such columns 134 million pairs of
-//! questions; but 28 pairs of columns with 144 pairs of values each say as much. Reading order:
+//! Of a column of 12 values there are 2,047 questions, and of eight such columns 134 million pairs
+//! of questions; but 28 pairs of columns with 144 pairs of values each say as much. Reading order:
 //! [`partitions`] → [`tables`] → [`stumps`] (a look) → [`both_sides`] (two levels below every
 //! question).
 

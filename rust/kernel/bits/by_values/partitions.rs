@@ -208,8 +208,8 @@ fn squeezed(set: u32, present: u32) -> u32 {
     out
 }
 
-/// The sets of so many cells in an order in which each differs from the one before in one cell: that
-/// cell, and whether the set has it now. The first set is empty and comes before all of these.
+/// The sets of so many cells in an order in which each differs from the one before in one cell:
+/// that cell, and whether the set has it now. The first set is empty and comes before all of these.
 pub fn changes(cells: usize) -> impl Iterator<Item = (usize, bool)> {
     (1..1u64 << cells).map(|step| {
         let cell = step.trailing_zeros() as usize;

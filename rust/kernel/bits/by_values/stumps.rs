@@ -1,10 +1,10 @@
 //! The best stump on every set of a column's values.
 //!
-//! A leaf answers with one of two labels. Let d be what a row costs more under the second label than
-//! under the first, and t what both cost together: rows whose sums are D and T cost (T − |D|) / 2 as
-//! a leaf. So they cost (T − Σ |D_v|) / 2 as the best stump on a free column, where v goes through
-//! its values: each value goes to the label that suits it. Where leaves must have some rows, that is
-//! a lower bound, and exact if both labels have as many.
+//! A leaf answers with one of two labels. Let d be what a row costs more under the second label
+//! than under the first, and t what both cost together: rows whose sums are D and T cost (T − |D|)
+//! / 2 as a leaf. So they cost (T − Σ |D_v|) / 2 as the best stump on a free column, where v goes
+//! through its values: each value goes to the label that suits it. Where leaves must have some
+//! rows, that is a lower bound, and exact if both labels have as many.
 
 use std::ops::Range;
 

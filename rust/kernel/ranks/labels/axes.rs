@@ -1,7 +1,7 @@
 //! The axes of a part: what pairs of axes say of the cuts of each, at the boundaries of its blocks.
 //!
-//! For two labels all pairs are counted at once. For more, what two leaves lose at least bounds each
-//! axis first, and an axis is counted when it has the least bound of all.
+//! For two labels all pairs are counted at once. For more, what two leaves lose at least bounds
+//! each axis first, and an axis is counted when it has the least bound of all.
 
 use super::grid::Grid;
 use super::kernel::LabelKernel;

@@ -1,5 +1,5 @@
-//! What stumps on both sides of a cut lose at least, by their axis: beside the boundaries of blocks,
-//! and beside every cut that was looked at.
+//! What stumps on both sides of a cut lose at least, by their axis: beside the boundaries of
+//! blocks, and beside every cut that was looked at.
 //!
 //! Statement: for cuts a < t < b of one axis, the stumps along an axis g lose on the left of t at
 //! least what they lose on the left of a, and what they lose on the left of b less the worst losses

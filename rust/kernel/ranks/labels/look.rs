@@ -23,9 +23,9 @@ impl<T: Unit> Two<T> {
         }
     }
 
-    /// The stumps on both sides of a cut of an axis: exactly, or together at least `need`. `before`:
-    /// a boundary before the cut. Bounds by axis are taken from `around` and kept at the cut's
-    /// `place`.
+    /// The stumps on both sides of a cut of an axis: exactly, or together at least `need`.
+    /// `before`: a boundary before the cut. Bounds by axis are taken from `around` and kept at the
+    /// cut's `place`.
     pub(super) fn cut(
         &mut self,
         question: Question<T>,

@@ -197,8 +197,8 @@ impl<T: Unit> Many<T> {
         self.starts[0] = 0;
     }
 
-    /// Both sides' stumps along axis `g`, for every boundary of axis `f`, which is walked along; and
-    /// into `crossed` those along `f`, for every boundary of `g`.
+    /// Both sides' stumps along axis `g`, for every boundary of axis `f`, which is walked along;
+    /// and into `crossed` those along `f`, for every boundary of `g`.
     #[inline(always)]
     pub fn stumps(
         &mut self,
@@ -330,9 +330,9 @@ impl<T: Unit> Many<T> {
         self.splits::<G>(g, from, out);
     }
 
-    /// What either side of each lane loses at least, split along the axis that is walked along: what
-    /// is left and right of a boundary, or of the two around a block. The quadrants are those that
-    /// stumps beside the boundaries have, put together the other way round.
+    /// What either side of each lane loses at least, split along the axis that is walked along:
+    /// what is left and right of a boundary, or of the two around a block. The quadrants are those
+    /// that stumps beside the boundaries have, put together the other way round.
     #[inline(always)]
     fn cross<const G: usize>(&self, f: usize, from: usize, crossed: &mut Stumps<T>) {
         let stride = (G + 1) * LANES;
@@ -420,8 +420,8 @@ fn least<T: Unit>(lanes: &Lanes<T>) -> T {
     lanes[0]
 }
 
-/// Add rows to all lanes from their own on. Each group of lanes is a variable of its own, so that it
-/// stays in a register.
+/// Add rows to all lanes from their own on. Each group of lanes is a variable of its own, so that
+/// it stays in a register.
 #[inline(always)]
 fn add_rows<T: Unit, const G: usize>(
     running: &mut [Lanes<T>; GROUPS],

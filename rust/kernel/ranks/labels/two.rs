@@ -59,9 +59,9 @@ pub struct Two<T> {
     pub(super) stumps: Stumps<T>,
     /// For two labels: by axis, the best stumps of all its pairs.
     pub(super) best_of: Vec<Stumps<T>>,
-    /// For other than two labels: stumps along the one axis of a pair beside boundaries of the other
-    /// one, by axis the best stumps of the pairs that are counted beside its boundaries, and which
-    /// pairs those are.
+    /// For other than two labels: stumps along the one axis of a pair beside boundaries of the
+    /// other one, by axis the best stumps of the pairs that are counted beside its boundaries, and
+    /// which pairs those are.
     pub(super) crossed: Stumps<T>,
     pub(super) uppers: Vec<[Vec<T>; 2]>,
     pub(super) paired: Vec<bool>,

@@ -57,8 +57,8 @@ macro_rules! unit {
 unit!(i16, i32, i64);
 
 /// What the worst losses of all rows may add up to. Rows gain no more with a label than their worst
-/// losses are, and every number that is worked with is what some rows gain with one label, less what
-/// others gain with another, or what some rows lose: so it is within this, with either sign.
+/// losses are, and every number that is worked with is what some rows gain with one label, less
+/// what others gain with another, or what some rows lose: so it is within this, with either sign.
 pub fn most<T: Unit>() -> Cost {
     T::MAX.cost()
 }

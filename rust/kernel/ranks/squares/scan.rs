@@ -228,8 +228,8 @@ pub fn bound(
 /// side.
 ///
 /// Block by block: the cuts in one cost at least what the rows before and those behind it cost
-/// (`bounds::blocks`), and mostly that is enough. Where it is not, the same is asked of a few rows at
-/// a time.
+/// (`bounds::blocks`), and mostly that is enough. Where it is not, the same is asked of a few rows
+/// at a time.
 pub fn scan(
     kernel: &SquaresKernel,
     line: &Line,

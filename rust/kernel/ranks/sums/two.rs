@@ -249,8 +249,8 @@ impl Two {
     }
 
     /// By block of g, then statistic: the first `n` rows of axis f, those up to a cut, that are
-    /// before the block, and at the end all of them. What is before f's last boundary is known where
-    /// tables are kept.
+    /// before the block, and at the end all of them. What is before f's last boundary is known
+    /// where tables are kept.
     fn before(&self, (f, n): (usize, usize), g: usize, cut: i64, grid: &Grid) -> Vec<Vec<i64>> {
         let (p, (nf, ng)) = (self.lines.len(), (grid.axes[f].n(), grid.axes[g].n()));
         let j = grid.axes[f].last.partition_point(|&last| i64::from(last) <= cut);
