@@ -1,8 +1,9 @@
 //! Fence: lines that no tree lies below, and the least loss that they leave.
 //!
-//! Statement: let a loss be a function of two sums of a tree, and let each line say weights · sums
-//! + penalty · leaves ≥ bound for all trees of at most so many leaves. Of trees with ℓ leaves, no
-//! loss is below the least loss at a corner of the polygon that all lines, and the totals, leave.
+//! Statement: let a loss be a function of two sums of a tree, and let each line say that
+//! weights · sums + penalty · leaves ≥ bound for all trees of at most so many leaves. Of trees with
+//! ℓ leaves, no loss is below the least loss at a corner of the polygon that all lines, and the
+//! totals, leave.
 //!
 //! Proof: their sums lie in the polygon, and a loss for which no point of a polygon is better than
 //! its best corner has none below in it: ratios of linear functions, and Matthews' correlation

@@ -4,10 +4,10 @@
 //! the most that k groups of S's points can gain in that output alone. A group gains g(Σ s, Σ w);
 //! `task/squares.rs` explains g and q.
 //!
-//! Proof: the leaves are k such groups: each costs its Σ q less ⌈g⌉ for every output, and ⌈g⌉ < g +
-//! 1. What groups gain and the squares around their means, Σ w·(s/w − mean)², add up to the same
-//! for all groups. Moving a point to the nearest mean does not raise these squares: so the best
-//! groups are neighbours in the order of s/w.
+//! Proof: the leaves are k such groups: each costs its Σ q less ⌈g⌉ for every output, where
+//! ⌈g⌉ < g + 1. What groups gain and the squares around their means, Σ w·(s/w − mean)², add up to
+//! the same for all groups. Moving a point to the nearest mean does not raise these squares: so the
+//! best groups are neighbours in the order of s/w.
 //!
 //! Invalid for all but squared errors.
 //!

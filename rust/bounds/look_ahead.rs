@@ -1,8 +1,9 @@
 //! Look-ahead: a tree that is deeper than all that were seen has more leaves than they.
 //!
-//! Statement: if `known` is the best tree of depth ≤ 1 within the budget, opt(S) ≥ min(known, E(S)
-//! + 3ℓ); of depth ≤ 2, opt(S) ≥ min(known, E(S) + 4ℓ). Where questions cost something, `known`
-//! counts what they cost, and deeper trees add at least the least price of their first split to E.
+//! Statement: if `known` is the best tree of depth ≤ 1 within the budget, then opt(S) ≥
+//! min(known, E(S) + 3ℓ); of depth ≤ 2, opt(S) ≥ min(known, E(S) + 4ℓ). Where questions cost
+//! something, `known` counts what they cost, and deeper trees add at least the least price of their
+//! first split to E.
 //!
 //! Proof: a tree is among those that `known` is the best of, or it is deeper. Deeper than 1, it has
 //! at least 3 leaves; deeper than 2, at least 4. The rest is equivalent points. A budget that
