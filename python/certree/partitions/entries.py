@@ -11,8 +11,8 @@ import numpy as np
 
 from certree import _core
 from certree.ingest import in_memory, midpoints
-from certree.ingest.checks import row_sizes
 from certree.ingest.categories import codes_of_groups
+from certree.ingest.checks import row_sizes
 from certree.ingest.cuts import Cuts, codes_of_values
 from certree.ingest.weights import Unit
 from certree.partitions.counts import own_values

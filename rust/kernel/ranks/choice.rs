@@ -60,6 +60,7 @@ pub fn with_kernel<W: WithKernel>(
     let labels = LabelRows::of(labelled, min_leaf_rows > 1);
     let rows = labels.as_rows();
     work.prepare(&rows)?;
+    let blocks = (blocks, work.room_for_pairs());
     if labels.fits::<i16>() {
         work.run(rows, &LabelKernel::<i16>::new(&labels, leaf_cost, blocks, level))
     } else if labels.fits::<i32>() {

@@ -29,10 +29,7 @@ impl<T: Unit> Two<T> {
         self.flags.count(&self.rows, grid, kernel.level);
         self.added.begin(&self.rows, grid);
         let mut uppers: Vec<Uppers> = grid.axes.iter().map(|axis| unknown(axis.n() + 1)).collect();
-        self.best_of.resize_with(grid.axes.len(), Stumps::default);
-        for (best, axis) in self.best_of.iter_mut().zip(&grid.axes) {
-            best.begin_least((axis.n() + 1).next_multiple_of(LANES));
-        }
+        self.begin_best(grid);
         for f in 0..grid.axes.len() {
             if halt() {
                 self.halted = true;
@@ -54,6 +51,14 @@ impl<T: Unit> Two<T> {
         self.lower = lower.min(self.upper);
     }
 
+    /// No pair is counted yet.
+    fn begin_best(&mut self, grid: &Grid<T>) {
+        self.best_of.resize_with(grid.axes.len(), Stumps::default);
+        for (best, axis) in self.best_of.iter_mut().zip(&grid.axes) {
+            best.begin_least((axis.n() + 1).next_multiple_of(LANES));
+        }
+    }
+
     /// For more labels, bound each axis by what two leaves lose at least.
     pub(super) fn open_axes(&mut self, question: Question<T>) {
         let Question { kernel, grid, .. } = question;
@@ -64,12 +69,8 @@ impl<T: Unit> Two<T> {
         self.uncounted = p as u64;
         self.paired.clear();
         self.paired.resize(p * p, false);
-        self.uppers.resize_with(p, Default::default);
+        self.begin_best(grid);
         for f in 0..p {
-            for uppers in &mut self.uppers[f] {
-                uppers.clear();
-                uppers.resize(grid.axes[f].n() + 1, T::MAX);
-            }
             let (many, out) = (&self.many, &mut self.stumps);
             kernel.level.run(
                 #[inline(always)]
@@ -135,16 +136,13 @@ impl<T: Unit> Two<T> {
     fn take_pair(&mut self, (f, g): (usize, usize), p: usize, of: impl Fn(&Self) -> &Stumps<T>) {
         self.paired[f * p + g] = true;
         let mut stumped = std::mem::take(&mut self.stumped);
-        let mut uppers = std::mem::take(&mut self.uppers[f]);
-        let stumps = of(self);
-        for (side, uppers) in uppers.iter_mut().enumerate() {
-            let n = uppers.len();
-            stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(&stumps.lower[side][..n]);
-            for (upper, &found) in uppers.iter_mut().zip(&stumps.upper[side]) {
-                *upper = found.min(*upper);
-            }
+        let mut best = std::mem::take(&mut self.best_of[f]);
+        let (stumps, n) = (of(self), self.ends[f].left.len());
+        for side in 0..2 {
+            stumped.take_boundaries(side, (f, g), 0, &stumps.lower[side][..n]);
         }
-        (self.stumped, self.uppers[f]) = (stumped, uppers);
+        best.take_least(stumps);
+        (self.stumped, self.best_of[f]) = (stumped, best);
     }
 
     /// The bounds of an axis all of whose pairs are counted.
@@ -155,21 +153,13 @@ impl<T: Unit> Two<T> {
             || many.two_leaves(f, out),
         );
         let n = grid.axes[f].n() + 1;
-        let mut least = std::mem::take(&mut self.least);
+        let best = &self.best_of[f];
         for side in 0..2 {
-            least.clear();
-            least.resize(n, T::MAX);
-            for g in 0..grid.axes.len() {
-                for (least, &bound) in least.iter_mut().zip(self.stumped.beside(side, (f, g))) {
-                    *least = bound.min(*least);
-                }
-            }
-            for (bound, &least) in self.stumps.lower[side].iter_mut().zip(&least) {
+            for (bound, &least) in self.stumps.lower[side].iter_mut().zip(&best.lower[side]) {
                 *bound = least.max(*bound);
             }
-            self.stumps.upper[side][..n].copy_from_slice(&self.uppers[f][side]);
+            self.stumps.upper[side][..n].copy_from_slice(&best.upper[side][..n]);
         }
-        self.least = least;
         let ends = &mut self.ends[f];
         (ends.left, ends.right) = (vec![INFINITE; n], vec![INFINITE; n]);
         let mut uppers = unknown(n);
@@ -274,7 +264,7 @@ impl<T: Unit> Two<T> {
         let n = self.ends[f].left.len();
         for side in 0..2 {
             let lower = &self.stumps.lower[side][..n];
-            self.stumped.beside_boundaries(side, (f, g))[..n].copy_from_slice(lower);
+            self.stumped.take_boundaries(side, (f, g), 0, lower);
         }
         self.best_of[f].take_least(&self.stumps);
     }

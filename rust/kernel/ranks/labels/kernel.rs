@@ -3,6 +3,7 @@
 use super::unit::{LANES, Unit, most};
 use crate::bits::Level;
 use crate::cost::{Cost, gcd};
+use crate::kernel::ranks::pair_room::{Kept, PairBytes};
 use crate::kernel::ranks::rank_kernel::RankRows;
 use crate::task::Labelled;
 use crate::view::RankNode;
@@ -144,11 +145,18 @@ pub struct LabelKernel<T> {
     pub(super) exact: Option<Box<LabelKernel<Cost>>>,
     /// Blocks of an axis, if they are not chosen by the number of rows.
     blocks: Option<usize>,
+    /// Bytes that a subproblem may take for what it knows by pair of axes.
+    room: usize,
     pub(super) level: Level,
 }
 
 impl<T: Unit> LabelKernel<T> {
-    pub fn new(rows: &LabelRows, leaf_cost: Cost, blocks: Option<usize>, level: Level) -> Self {
+    pub fn new(
+        rows: &LabelRows,
+        leaf_cost: Cost,
+        (blocks, room): (Option<usize>, usize),
+        level: Level,
+    ) -> Self {
         let unit = rows.unit().max(1);
         LabelKernel {
             n_labels: rows.n_labels,
@@ -159,8 +167,17 @@ impl<T: Unit> LabelKernel<T> {
             leaf_cost,
             exact: None,
             blocks,
+            room,
             level,
         }
+    }
+
+    /// What is kept by pair of a node's axes, and its bytes.
+    pub(super) fn kept(&self, node: &RankNode) -> (Kept, usize) {
+        let width = (self.most_blocks(node) + 1).next_multiple_of(LANES);
+        let bounds = 2 * node.axes.len().pow(2) * width * size_of::<T>();
+        let bytes = PairBytes { tables: 0, bounds };
+        (bytes.kept(self.room), bytes.within(self.room))
     }
 
     pub(super) fn most_blocks(&self, node: &RankNode) -> usize {
@@ -180,7 +197,7 @@ impl LabelKernel<i32> {
     pub fn narrowed(
         (rows, unit): (&LabelRows, Cost),
         leaf_cost: Cost,
-        blocks: Option<usize>,
+        (blocks, room): (Option<usize>, usize),
         level: Level,
     ) -> Self {
         let (gain, worst) = rows.rounded(unit);
@@ -191,8 +208,9 @@ impl LabelKernel<i32> {
             worst,
             unit,
             leaf_cost,
-            exact: Some(Box::new(LabelKernel::new(rows, leaf_cost, blocks, level))),
+            exact: Some(Box::new(LabelKernel::new(rows, leaf_cost, (blocks, room), level))),
             blocks,
+            room,
             level,
         }
     }

@@ -42,7 +42,8 @@ impl<T: Unit> Around<T> {
 
 #[derive(Default)]
 pub struct Stumped<T> {
-    /// By side: along axis g beside boundary j of axis f, at (f·p + g)·width + j.
+    /// By side: along axis g beside boundary j of axis f, at (f·p + g)·width + j. None where they
+    /// are not kept.
     boundaries: [Vec<T>; 2],
     /// By cut, then side, then axis.
     looked: Vec<T>,
@@ -52,24 +53,33 @@ pub struct Stumped<T> {
 }
 
 impl<T: Unit> Stumped<T> {
-    /// Nothing is known of `n_axes` axes with up to `width` boundaries each.
-    pub fn begin(&mut self, n_axes: usize, width: usize) {
+    /// Nothing is known of `n_axes` axes with up to `width` boundaries each. `keeps`: whether what
+    /// is learned beside boundaries is kept.
+    pub fn begin(&mut self, n_axes: usize, width: usize, keeps: bool) {
         (self.n_axes, self.width) = (n_axes, width);
         for boundaries in &mut self.boundaries {
             boundaries.clear();
-            boundaries.resize(n_axes * n_axes * width, T::default());
+            boundaries.resize(if keeps { n_axes * n_axes * width } else { 0 }, T::default());
         }
         self.looked.clear();
     }
 
-    /// Along axis `g`, by boundary of axis `f`.
-    pub fn beside_boundaries(&mut self, side: usize, (f, g): (usize, usize)) -> &mut [T] {
-        &mut self.boundaries[side][(f * self.n_axes + g) * self.width..][..self.width]
+    fn at(&self, (f, g): (usize, usize), boundary: usize) -> usize {
+        (f * self.n_axes + g) * self.width + boundary
     }
 
-    /// As above, to read.
-    pub fn beside(&self, side: usize, (f, g): (usize, usize)) -> &[T] {
-        &self.boundaries[side][(f * self.n_axes + g) * self.width..][..self.width]
+    /// Along axis `g`, by boundary of axis `f` from the `first` on.
+    pub fn take_boundaries(
+        &mut self,
+        side: usize,
+        pair: (usize, usize),
+        first: usize,
+        bounds: &[T],
+    ) {
+        let at = self.at(pair, first);
+        if let Some(known) = self.boundaries[side].get_mut(at..at + bounds.len()) {
+            known.copy_from_slice(bounds);
+        }
     }
 
     /// A place for one more cut.
@@ -79,18 +89,20 @@ impl<T: Unit> Stumped<T> {
         Place::Looked(at)
     }
 
-    /// Along axis `g`, on one side of a cut of axis `f`.
+    /// Along axis `g`, on one side of a cut of axis `f`: 0 where nothing is kept.
     #[inline(always)]
     pub fn get(&self, side: usize, (f, g): (usize, usize), place: Place) -> T {
         match place {
-            Place::Boundary(j) => self.boundaries[side][(f * self.n_axes + g) * self.width + j],
+            Place::Boundary(j) => {
+                self.boundaries[side].get(self.at((f, g), j)).copied().unwrap_or_default()
+            }
             Place::Looked(at) => self.looked[at + side * self.n_axes + g],
         }
     }
 
     pub fn set(&mut self, side: usize, (f, g): (usize, usize), place: Place, bound: T) {
         match place {
-            Place::Boundary(j) => self.beside_boundaries(side, (f, g))[j] = bound,
+            Place::Boundary(j) => self.take_boundaries(side, (f, g), j, &[bound]),
             Place::Looked(at) => self.looked[at + side * self.n_axes + g] = bound,
         }
     }

@@ -89,18 +89,18 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         let grid = p * n + n * row + p * most * (4 + one);
         // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked
         // along.
-        let all = p * n + n * (row + 4) + 2 * p * p * width * one;
+        let best = p * (6 * width * one + size_of::<Stumps<T>>());
+        let all = p * n + n * (row + 4) + best + self.kept(node).1;
         let two = if self.n_labels == 2 {
             let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
             let flags = Flags::<T>::bytes_for(p, flags, n, most);
-            let best = p * (6 * width * one + size_of::<Stumps<T>>()) + LANES * LANES * one;
-            let best = best + p * (4 * n + 16 * (most + 1));
-            all + 6 * most * width * one + p * n * (5 + 5 * one) + best + flags
+            let added = LANES * LANES * one + p * (4 * n + 16 * (most + 1));
+            all + 6 * most * width * one + p * n * (5 + 5 * one) + added + flags
         } else {
             let labels = self.n_labels.min(n) + 1;
             all + p * n * (13 + 3 * one)
                 + p * (labels + 3) * width * one
-                + p * (p + size_of::<[Vec<T>; 2]>())
+                + p * p
                 + 2 * n * (4 + one)
                 + labels * (4 * most + 7 * one + 4)
         };

@@ -57,16 +57,12 @@ pub struct Two<T> {
     pub(super) flags: Flags<T>,
     pub(super) added: Added<T>,
     pub(super) stumps: Stumps<T>,
-    /// For two labels: by axis, the best stumps of all its pairs.
+    /// By axis: the best stumps of its pairs that are counted, beside its boundaries.
     pub(super) best_of: Vec<Stumps<T>>,
     /// For other than two labels: stumps along the one axis of a pair beside boundaries of the
-    /// other one, by axis the best stumps of the pairs that are counted beside its boundaries, and
-    /// which pairs those are.
+    /// other one, and which pairs are counted.
     pub(super) crossed: Stumps<T>,
-    pub(super) uppers: Vec<[Vec<T>; 2]>,
     pub(super) paired: Vec<bool>,
-    /// By boundary, of an axis whose pairs are put together.
-    pub(super) least: Vec<T>,
     /// For other than two labels.
     pub(super) many: Many<T>,
     pub(super) pairs: LabelPairs<T>,
@@ -161,7 +157,8 @@ impl<T: Unit> Two<T> {
         };
         (self.lower, self.upper) = (lower, upper);
         let most = grid.axes.iter().map(|axis| axis.n()).max().unwrap_or(0) + 1;
-        self.stumped.begin(p, most.next_multiple_of(LANES));
+        let keeps = kernel.kept(part.node).0.bounds;
+        self.stumped.begin(p, most.next_multiple_of(LANES), keeps);
         self.ends.clear();
         self.ends.resize_with(p, Ends::default);
         for f in 0..p {
@@ -442,10 +439,7 @@ impl<T: Unit> Two<T> {
             + self.pairs.bytes()
             + self.stumps.bytes()
             + self.crossed.bytes()
-            + self.uppers.iter().flatten().map(|of| of.capacity() * size_of::<T>()).sum::<usize>()
-            + self.uppers.capacity() * size_of::<[Vec<T>; 2]>()
             + self.paired.capacity()
-            + self.least.capacity() * size_of::<T>()
     }
 }
 
