@@ -170,14 +170,17 @@ fn no_node_is_searched_twice() {
         [(noise(200, 30, 1, 2, 7), 0.01, Some(5)), (noise(300, 6, 60, 2, 7), 0.005, Some(3))]
     {
         let problem = built(case, penalty, depth);
-        let whole = Run::new(limits(1), problem.scale, None);
+        // Nothing reaches this limit, but with one no good trees are looked for beside a search, as
+        // more of a short time is spent on.
+        let limits = Limits { memory: Some(u64::MAX), ..limits(1) };
+        let whole = Run::new(limits.clone(), problem.scale, None);
         let best = solve(&problem, &whole).unwrap();
         assert_eq!(best.status, Status::Optimal);
         let (mut known, mut work, mut pieces) = (None, 0, 0);
         let done = loop {
             // A limit that each piece reaches after something is done, however slow the machine.
             let time = Duration::from_secs_f64(0.01 + whole.seconds() / 16.0);
-            let short = Limits { time: Some(time), ..limits(1) };
+            let short = Limits { time: Some(time), ..limits.clone() };
             let run = Run::new(short, problem.scale, None);
             let (answer, more) = go_on(&problem, known.as_ref(), &run).unwrap();
             known = Some(more);

@@ -1,10 +1,12 @@
 //! The kernel of squared errors, and a node's rows by blocks of each axis.
 
-use super::tables::LANES;
 use crate::cost::Cost;
 use crate::kernel::ranks::pair_room::{Kept, PairBytes};
 use crate::task::Squares;
 use crate::view::RankNode;
+
+/// Lanes that are worked on together.
+pub const LANES: usize = 8;
 
 /// Of the root's rows, which are the points.
 pub struct SquaresKernel<'a> {

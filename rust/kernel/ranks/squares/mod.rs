@@ -96,14 +96,14 @@ impl RankKernel for SquaresKernel<'_> {
     fn bytes_for(&self, node: &RankNode) -> [usize; 2] {
         let (n, p, width) = (node.len(), node.axes.len(), self.width());
         let blocks = self.most_blocks(node) + 1;
-        let lattice = blocks * blocks.next_multiple_of(tables::LANES);
+        let lattice = blocks * blocks.next_multiple_of(kernel::LANES);
         let grid = n * (p + 8 * width) + p * blocks * 5;
         // Codes and statistics of the rows, tables, bounds by pair of axes and by block of an axis,
         // and all lines with their sums.
         let two = n * (4 + p + 8 * width)
             + lattice * 8 * (width + 4)
             + self.kept(node).1
-            + p * (blocks + tables::LANES) * 8 * (width + 6)
+            + p * (blocks + kernel::LANES) * 8 * (width + 6)
             + n * (p + 1) * (4 + 8 + 8 * 2 * width);
         [grid, two]
     }

@@ -4,8 +4,7 @@
 //! are computed again in integers, which decide (as in `kernel/squares.rs`, where the limit is
 //! explained).
 
-use super::kernel::SquaresKernel;
-use super::tables::LANES;
+use super::kernel::{LANES, SquaresKernel};
 use crate::bits::Level;
 use crate::bounds::blocks;
 use crate::cost::Cost;

@@ -2,12 +2,9 @@
 //! stumps beside the boundaries of either axis: of cuts within a block by `bounds::blocks`. A
 //! boundary is a cut itself.
 
-use super::kernel::SquaresKernel;
+use super::kernel::{LANES, SquaresKernel};
 use crate::bounds::blocks;
 use crate::kernel::ranks::blocks::GridAxis;
-
-/// Lanes that are worked on together.
-pub const LANES: usize = 8;
 
 /// Squared errors by quadrant, at each pair of boundaries (k of axis g, j of axis f).
 #[derive(Default)]

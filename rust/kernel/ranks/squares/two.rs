@@ -1,9 +1,9 @@
 //! The best tree of depth two of a part: bounds from blocks of pairs of axes first, then cuts where
 //! these are least, until it is known or costs as much as was asked.
 
-use super::kernel::SquaresKernel;
+use super::kernel::{LANES, SquaresKernel};
 use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
-use super::tables::{LANES, Least, Table};
+use super::tables::{Least, Table};
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
