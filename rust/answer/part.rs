@@ -37,7 +37,8 @@ impl Part {
         }
     }
 
-    /// Whether nothing more is done about it before all parts have come so far, and are joined.
+    /// Whether all its cuts were looked at without the limits on leaves. It goes on when this is
+    /// so of all parts, which are joined then.
     pub fn waits(&self) -> bool {
         matches!(self, Part::Cuts(part) if part.waits())
     }

@@ -69,7 +69,8 @@ class Part:
     #: The worker that had it last, and whether it has it now.
     worker: str | None = None
     is_taken: bool = False
-    #: Whether nothing more is done about it before all parts have come so far, and become one.
+    #: Whether all its cuts were looked at without the limits on leaves. It goes on when this is so
+    #: of all parts, which are joined then.
     waits: bool = False
     #: Whether it was found to be a single question.
     is_one: bool = False

@@ -14,23 +14,39 @@ pub struct Kept {
     pub bounds: bool,
 }
 
-/// Bytes of both, if they are kept.
+/// Bytes of both, and how many a subproblem may take for them.
 #[derive(Debug, Clone, Copy)]
 pub struct PairBytes {
     pub tables: usize,
     pub bounds: usize,
+    pub room: usize,
 }
 
 impl PairBytes {
+    /// Of so many axes with so many boundaries each. A table has `width` whole numbers at each of
+    /// `cells` pairs of boundaries, and bounds are whole numbers, too.
+    pub fn of_tables(
+        axes: usize,
+        boundaries: usize,
+        (cells, width): (usize, usize),
+        room: usize,
+    ) -> PairBytes {
+        PairBytes {
+            tables: 8 * cells * width * (axes * (axes + 1) / 2),
+            bounds: 2 * 8 * axes * axes * boundaries,
+            room,
+        }
+    }
+
     /// What of it there is room for.
-    pub fn kept(self, room: usize) -> Kept {
+    pub fn kept(self) -> Kept {
         let all = self.tables.saturating_add(self.bounds);
-        Kept { tables: all <= room, bounds: self.bounds <= room }
+        Kept { tables: all <= self.room, bounds: self.bounds <= self.room }
     }
 
     /// Bytes of what there is room for.
-    pub fn within(self, room: usize) -> usize {
-        match self.kept(room) {
+    pub fn bytes(self) -> usize {
+        match self.kept() {
             Kept { tables: true, .. } => self.tables + self.bounds,
             Kept { bounds: true, .. } => self.bounds,
             _ => 0,
@@ -44,8 +60,10 @@ mod tests {
 
     #[test]
     fn tables_go_first() {
-        let bytes = PairBytes { tables: 100, bounds: 10 };
-        let [all, some, none] = [110, 109, 9].map(|room| (bytes.kept(room), bytes.within(room)));
+        let [all, some, none] = [110, 109, 9].map(|room| {
+            let bytes = PairBytes { tables: 100, bounds: 10, room };
+            (bytes.kept(), bytes.bytes())
+        });
         assert_eq!(all, (Kept { tables: true, bounds: true }, 110));
         assert_eq!(some, (Kept { tables: false, bounds: true }, 10));
         assert_eq!(none, (Kept { tables: false, bounds: false }, 0));

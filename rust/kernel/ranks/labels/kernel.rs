@@ -3,7 +3,7 @@
 use super::unit::{LANES, Unit, most};
 use crate::bits::Level;
 use crate::cost::{Cost, gcd};
-use crate::kernel::ranks::pair_room::{Kept, PairBytes};
+use crate::kernel::ranks::pair_room::PairBytes;
 use crate::kernel::ranks::rank_kernel::RankRows;
 use crate::task::Labelled;
 use crate::view::RankNode;
@@ -172,12 +172,11 @@ impl<T: Unit> LabelKernel<T> {
         }
     }
 
-    /// What is kept by pair of a node's axes, and its bytes.
-    pub(super) fn kept(&self, node: &RankNode) -> (Kept, usize) {
+    /// What is known by pair of a node's axes: bounds alone.
+    pub(super) fn pair_bytes(&self, node: &RankNode) -> PairBytes {
         let width = (self.most_blocks(node) + 1).next_multiple_of(LANES);
         let bounds = 2 * node.axes.len().pow(2) * width * size_of::<T>();
-        let bytes = PairBytes { tables: 0, bounds };
-        (bytes.kept(self.room), bytes.within(self.room))
+        PairBytes { tables: 0, bounds, room: self.room }
     }
 
     pub(super) fn most_blocks(&self, node: &RankNode) -> usize {

@@ -90,7 +90,7 @@ impl<T: Unit> RankKernel for LabelKernel<T> {
         // Codes and rows, bounds by pair of axes, all lines, and a counted pair or what is walked
         // along.
         let best = p * (6 * width * one + size_of::<Stumps<T>>());
-        let all = p * n + n * (row + 4) + best + self.kept(node).1;
+        let all = p * n + n * (row + 4) + best + self.pair_bytes(node).bytes();
         let two = if self.n_labels == 2 {
             let flags = node.axes.iter().filter(|axis| axis.n_ranks() == 2).count();
             let flags = Flags::<T>::bytes_for(p, flags, n, most);

@@ -157,7 +157,7 @@ impl<T: Unit> Two<T> {
         };
         (self.lower, self.upper) = (lower, upper);
         let most = grid.axes.iter().map(|axis| axis.n()).max().unwrap_or(0) + 1;
-        let keeps = kernel.kept(part.node).0.bounds;
+        let keeps = kernel.pair_bytes(part.node).kept().bounds;
         self.stumped.begin(p, most.next_multiple_of(LANES), keeps);
         self.ends.clear();
         self.ends.resize_with(p, Ends::default);

@@ -102,7 +102,7 @@ impl RankKernel for SquaresKernel<'_> {
         // and all lines with their sums.
         let two = n * (4 + p + 8 * width)
             + lattice * 8 * (width + 4)
-            + self.kept(node).1
+            + self.pair_bytes(node).bytes()
             + p * (blocks + kernel::LANES) * 8 * (width + 6)
             + n * (p + 1) * (4 + 8 + 8 * 2 * width);
         [grid, two]

@@ -47,7 +47,7 @@ impl Two {
             return;
         }
         self.lines.resize_with(p, Line::default);
-        let (kept, _) = kernel.kept(part.node);
+        let kept = kernel.pair_bytes(part.node).kept();
         self.sums.resize_with(if kept.tables { p * p } else { 0 }, Vec::new);
         self.lines.iter_mut().for_each(|line| line.filled = false);
         self.cuts.forget(grid, kept.bounds);

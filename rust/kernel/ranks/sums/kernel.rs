@@ -1,7 +1,7 @@
 //! The kernel of any additive task, and leaves that are costed many at a time.
 
 use crate::cost::Cost;
-use crate::kernel::ranks::pair_room::{Kept, PairBytes};
+use crate::kernel::ranks::pair_room::PairBytes;
 use crate::task::Task;
 use crate::view::RankNode;
 
@@ -38,19 +38,11 @@ impl<'a> SumsKernel<'a> {
         })
     }
 
-    fn pair_bytes(&self, node: &RankNode) -> PairBytes {
-        let (p, blocks) = (node.axes.len(), self.most_blocks(node) + 1);
-        let lattice = blocks * blocks;
-        PairBytes {
-            tables: 8 * lattice * self.width() * (p * (p + 1) / 2),
-            bounds: 2 * 8 * p * p * blocks,
-        }
-    }
-
-    /// What is kept by pair of a node's axes, and its bytes.
-    pub(super) fn kept(&self, node: &RankNode) -> (Kept, usize) {
-        let bytes = self.pair_bytes(node);
-        (bytes.kept(self.room), bytes.within(self.room))
+    /// What is known by pair of a node's axes.
+    pub(super) fn pair_bytes(&self, node: &RankNode) -> PairBytes {
+        let boundaries = self.most_blocks(node) + 1;
+        let cells = boundaries * boundaries;
+        PairBytes::of_tables(node.axes.len(), boundaries, (cells, self.width()), self.room)
     }
 }
 

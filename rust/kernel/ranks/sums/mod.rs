@@ -93,7 +93,7 @@ impl RankKernel for SumsKernel<'_> {
         // sums, and a batch.
         let two = n * (4 + p + 8 * width)
             + blocks * blocks * 8 * (5 * width + 4)
-            + self.kept(node).1
+            + self.pair_bytes(node).bytes()
             + p * (n * 5 + blocks * 8 * (width + 1))
             + 8 * (width + 1) * (kernel::BATCH + 4 * n);
         [grid, two]

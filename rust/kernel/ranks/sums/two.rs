@@ -48,7 +48,7 @@ impl Two {
         }
         self.lines.resize_with(p, Line::default);
         self.lines.iter_mut().for_each(|line| line.filled = false);
-        let (kept, _) = kernel.kept(part.node);
+        let kept = kernel.pair_bytes(part.node).kept();
         self.sums.resize_with(if kept.tables { p * p } else { 0 }, Vec::new);
         self.cuts.forget(grid, kept.bounds);
         // By axis and side: the best stumps beside each boundary whose cuts are boundaries, too.
