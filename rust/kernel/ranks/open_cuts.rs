@@ -82,6 +82,16 @@ pub struct Look {
     pub whole: Option<usize>,
 }
 
+impl Known {
+    /// The boundary that the cut is, if it is one.
+    pub fn boundary(&self) -> Option<usize> {
+        match self.place {
+            Place::Boundary(boundary) => Some(boundary),
+            Place::Kept(_) => None,
+        }
+    }
+}
+
 impl OpenCuts {
     /// Begin with a leaf that costs `upper`.
     pub fn start(&mut self, lower: Cost, upper: Cost) {
@@ -242,6 +252,59 @@ impl OpenCuts {
         }
         self.push(axis, Cuts::Between(a, now), bound);
         self.push(axis, Cuts::Between(now, b), bound);
+    }
+
+    /// A cut whose bounds by axis are kept in a room.
+    pub fn new_known(&self, edge: Edge, room: usize) -> Known {
+        Known { edge, place: Place::Kept(room) }
+    }
+
+    /// What became known of a boundary of axis f.
+    pub fn take_boundary(&mut self, f: usize, boundary: usize, known: &Known) {
+        for (side, bound) in [known.edge.left, known.edge.right].into_iter().enumerate() {
+            let end = &mut self.ends[side][f][boundary];
+            *end = (*end).max(bound);
+            for g in 0..self.n_axes {
+                let bound = self.bound(side, known, f, g);
+                let at = (f * self.n_axes + g) * self.width + boundary;
+                if let Some(by) = self.by[side].get_mut(at) {
+                    *by = (*by).max(bound);
+                }
+            }
+        }
+    }
+
+    /// Put a boundary aside again with what is known of it now.
+    pub fn open_boundary(&mut self, f: usize, boundary: usize, bound: Cost, grid: &Grid) {
+        let known = self.boundary(f, boundary, grid);
+        self.push(f, Cuts::One(known), bound);
+    }
+
+    /// As above, if more is known of it than a bound. Whether that was so.
+    pub fn raise_boundary(&mut self, f: usize, boundary: usize, bound: Cost, grid: &Grid) -> bool {
+        let is_more = self.boundary(f, boundary, grid).edge.bound() > bound;
+        if is_more {
+            self.open_boundary(f, boundary, bound, grid);
+        }
+        is_more
+    }
+
+    /// As `divide`, of many cuts, none of which is known exactly. `are_all`: there are no others
+    /// between.
+    pub fn divide_by_many(
+        &mut self,
+        axis: usize,
+        (a, b): (Known, Known),
+        known: &[Known],
+        are_all: bool,
+        bound: Cost,
+    ) {
+        known.iter().for_each(|&known| self.push(axis, Cuts::One(known), bound));
+        if !are_all {
+            let ends = std::iter::once(a).chain(known.iter().copied());
+            let next = known.iter().copied().chain(std::iter::once(b));
+            ends.zip(next).for_each(|(a, b)| self.push(axis, Cuts::Between(a, b), bound));
+        }
     }
 
     /// Keep the tree of a cut if it is the best, and say what is known of both sides, and whether
