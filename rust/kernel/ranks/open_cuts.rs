@@ -254,20 +254,15 @@ impl OpenCuts {
         self.push(axis, Cuts::Between(now, b), bound);
     }
 
-    /// A cut whose bounds by axis are kept in a room.
-    pub fn new_known(&self, edge: Edge, room: usize) -> Known {
-        Known { edge, place: Place::Kept(room) }
-    }
-
-    /// What became known of a boundary of axis f.
-    pub fn take_boundary(&mut self, f: usize, boundary: usize, known: &Known) {
-        for (side, bound) in [known.edge.left, known.edge.right].into_iter().enumerate() {
+    /// What became known of a boundary of axis f: bounds on both sides, and those on the stumps by
+    /// side and axis.
+    pub fn take_boundary(&mut self, f: usize, boundary: usize, edge: &Edge, bounds: &[Cost]) {
+        let p = self.n_axes;
+        for (side, bound) in [edge.left, edge.right].into_iter().enumerate() {
             let end = &mut self.ends[side][f][boundary];
             *end = (*end).max(bound);
-            for g in 0..self.n_axes {
-                let bound = self.bound(side, known, f, g);
-                let at = (f * self.n_axes + g) * self.width + boundary;
-                if let Some(by) = self.by[side].get_mut(at) {
+            for (g, &bound) in bounds[side * p..][..p].iter().enumerate() {
+                if let Some(by) = self.by[side].get_mut((f * p + g) * self.width + boundary) {
                     *by = (*by).max(bound);
                 }
             }
@@ -289,21 +284,33 @@ impl OpenCuts {
         is_more
     }
 
-    /// As `divide`, of many cuts, none of which is known exactly. `are_all`: there are no others
-    /// between.
+    /// As `divide`, of many cuts, none of which is known exactly. `edges` and `bounds`: as above,
+    /// by cut. `are_all`: there are no others between.
     pub fn divide_by_many(
         &mut self,
         axis: usize,
         (a, b): (Known, Known),
-        known: &[Known],
+        (edges, bounds): (&[Edge], &[Cost]),
         are_all: bool,
         bound: Cost,
     ) {
-        known.iter().for_each(|&known| self.push(axis, Cuts::One(known), bound));
+        let mut before = a;
+        for (&edge, bounds) in edges.iter().zip(bounds.chunks(2 * self.n_axes)) {
+            // Bounds by axis are of no use where nothing is left to look at.
+            if are_all && edge.bound().max(bound) >= self.upper {
+                self.decided.count(Bound::Blocks);
+                continue;
+            }
+            let known = Known { edge, place: Place::Kept(self.kept.len()) };
+            self.kept.extend_from_slice(bounds);
+            self.push(axis, Cuts::One(known), bound);
+            if !are_all {
+                self.push(axis, Cuts::Between(before, known), bound);
+            }
+            before = known;
+        }
         if !are_all {
-            let ends = std::iter::once(a).chain(known.iter().copied());
-            let next = known.iter().copied().chain(std::iter::once(b));
-            ends.zip(next).for_each(|(a, b)| self.push(axis, Cuts::Between(a, b), bound));
+            self.push(axis, Cuts::Between(before, b), bound);
         }
     }
 

@@ -52,6 +52,14 @@ impl Chosen {
     }
 }
 
+/// What a look at some cuts found.
+struct Looked {
+    /// By cut: bounds on both sides.
+    edges: Vec<Edge>,
+    /// By cut, side and axis: bounds on the stumps along it.
+    bounds: Vec<Cost>,
+}
+
 impl Two {
     /// Bound cuts between two others together, if there are some; they, and those between them, are
     /// left open as far as they may cost less than what is known. Whether there were some.
@@ -68,8 +76,8 @@ impl Two {
             return false;
         };
         let before = vec![[a, b]; chosen.n];
-        let known = self.look_together(question, axis, &chosen, &before, need);
-        self.cuts.divide_by_many(axis, (a, b), &known, are_all, bound);
+        let looked = self.look_together(question, axis, &chosen, &before, need);
+        self.cuts.divide_by_many(axis, (a, b), (&looked.edges, &looked.bounds), are_all, bound);
         true
     }
 
@@ -104,9 +112,10 @@ impl Two {
         let chosen = Chosen::of(&cuts, &self.lines[axis].rows, ranks);
         let before: Vec<[Known; 2]> =
             boundaries.clone().map(|j| [self.cuts.boundary(axis, j, grid); 2]).collect();
-        let known = self.look_together(question, axis, &chosen, &before, need);
-        for (boundary, known) in boundaries.zip(&known) {
-            self.cuts.take_boundary(axis, boundary, known);
+        let looked = self.look_together(question, axis, &chosen, &before, need);
+        let bounds = looked.bounds.chunks(2 * grid.axes.len());
+        for ((boundary, edge), bounds) in boundaries.zip(&looked.edges).zip(bounds) {
+            self.cuts.take_boundary(axis, boundary, edge, bounds);
         }
         self.cuts.open_boundary(axis, boundary, bound, grid);
         true
@@ -121,21 +130,20 @@ impl Two {
         chosen: &Chosen,
         before: &[[Known; 2]],
         need: Cost,
-    ) -> Vec<Known> {
+    ) -> Looked {
         let Question { kernel, part, grid } = question;
         let (p, of) = (grid.axes.len(), &part.node.axes[axis]);
-        // By cut: where its bounds by side and axis are kept.
-        let rooms: Vec<usize> = before.iter().map(|_| self.cuts.room()).collect();
+        let mut all_bounds = vec![0; before.len() * 2 * p];
         // By axis that matters: what stumps along it cost at least, by side.
         let mut open: Vec<(usize, [Lanes<f32>; 2])> = Vec::with_capacity(p);
         let mut leaves = [[f32::INFINITY; AT_ONCE]; 2];
         for g in 0..p {
             let mut is_open = false;
-            for (known, &room) in before.iter().zip(&rooms) {
+            for (known, bounds) in before.iter().zip(all_bounds.chunks_mut(2 * p)) {
                 let sides = [known[0].edge.left, known[1].edge.right];
                 for side in 0..2 {
                     let bound = self.cuts.bound(side, &known[side], axis, g);
-                    *self.cuts.kept(room, side, g) = bound;
+                    bounds[side * p + g] = bound;
                     is_open |= bound < need.saturating_sub(sides[1 - side]);
                 }
             }
@@ -150,7 +158,8 @@ impl Two {
             }
         }
         let units = self.units.as_ref().expect("cuts that are looked at together");
-        let (rough_need, penalty) = (units.roughly(need), units.roughly(kernel.leaf_cost));
+        let (rough_need, penalty) =
+            (units.roughly(self.cuts.upper), units.roughly(kernel.leaf_cost));
         // Stumps on a side matter that cost less than what is needed beside the other side.
         let asked: [Lanes<f32>; 2] = [1, 0].map(|other: usize| {
             std::array::from_fn(|l| {
@@ -174,28 +183,26 @@ impl Two {
             }
         }
         let units = self.units.as_ref().expect("cuts that are looked at together");
-        for (l, &room) in rooms.iter().enumerate() {
+        let mut edges = Vec::with_capacity(before.len());
+        for (l, (before, bounds)) in before.iter().zip(all_bounds.chunks_mut(2 * p)).enumerate() {
             for (g, least) in &open {
                 for (side, least) in least.iter().enumerate() {
-                    let kept = self.cuts.kept(room, side, *g);
-                    *kept = (*kept).max(floor(units.at_least(least[l])) + 2 * kernel.leaf_cost);
+                    let bound = &mut bounds[side * p + g];
+                    *bound = (*bound).max(floor(units.at_least(least[l])) + 2 * kernel.leaf_cost);
                 }
             }
-        }
-        let known = before.iter().zip(&rooms).enumerate().map(|(l, (before, &room))| {
             let sides = [before[0].edge.left, before[1].edge.right];
             let [left, right] = [0, 1].map(|side| {
                 let leaf = match open.is_empty() {
                     true => sides[side],
                     false => floor(units.at_least(leaves[side][l])) + kernel.leaf_cost,
                 };
-                let stumps = (0..p).map(|g| *self.cuts.kept(room, side, g));
+                let stumps = bounds[side * p..][..p].iter().copied();
                 stumps.fold(leaf, Cost::min).max(sides[side])
             });
-            let edge = Edge { cut: i64::from(chosen.cuts[l]), left, right };
-            self.cuts.new_known(edge, room)
-        });
-        known.collect()
+            edges.push(Edge { cut: i64::from(chosen.cuts[l]), left, right });
+        }
+        Looked { edges, bounds: all_bounds }
     }
 
     /// Bound the stumps along g beside some cuts by its blocks.

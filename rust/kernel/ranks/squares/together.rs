@@ -1,8 +1,8 @@
 //! Some neighbouring cuts of one axis, looked at together: bounds on the stumps beside each of
 //! them, along any other axis.
 //!
-//! The cuts stand in lanes. A row is added to the lanes whose cut it is left of, so that its rank is
-//! compared with 16 cuts at once, and what leaves cost is a few operations for 16 cuts. Along the
+//! The cuts stand in lanes. A row is added to the lanes whose cut it is left of, so that its rank
+//! is compared with 16 cuts at once, and what leaves cost is a few operations for 16 cuts. Along the
 //! other axis rows are taken in by its blocks first, which bounds the stumps in each
 //! (`bounds::blocks`), and one by one in blocks that may hold one that is cheap enough. Numbers are
 //! rounded (`units.rs`): these are bounds, and trees are found elsewhere.
@@ -158,10 +158,9 @@ impl Together {
         for block in 0..=n {
             for s in 0..W {
                 let (own, base) = (&mut before[block][s], base[block][s]);
+                let in_block = std::mem::replace(own, sum[s]);
                 for l in 0..AT_ONCE {
-                    let x = own[l] + base;
-                    own[l] = sum[s][l];
-                    sum[s][l] += x;
+                    sum[s][l] += in_block[l] + base;
                 }
             }
             for side in 0..2 {

@@ -14,8 +14,8 @@
 //!   weight at least.
 //! - Weights: rounding them down only raises what is gained. Where w' is 0, w is less than e·n_A,
 //!   and s²/w ≤ R²·w is less than R²·e·n_A.
-//! - Floats: with u = 2^-24, sums become floats to u, a square and its factor take 5u, m outputs are
-//!   added up to m·u, and the quotient, the difference and the sum of both leaves take 6u: c is too
+//! - Floats: with u = 2^-24, sums become floats to u, a square and its factor take 5u, m outputs
+//!   are added up to m·u, and the quotient, the difference and the sum of both leaves take 6u: c is too
 //!   large by less than (16 + m)·u of what is gained, and of q, and the one is no more than the
 //!   other.
 
@@ -25,8 +25,8 @@ use crate::cost::Cost;
 /// Sums of magnitudes stay below this, with room for a unit of each row.
 const MOST: u64 = 1 << 29;
 
-/// With more rows, there would be no such room.
-const MOST_ROWS: usize = 1 << 28;
+/// Parts of more rows are looked at by block, where most rows need not be looked at one by one.
+const MOST_ROWS: usize = 2000;
 
 pub struct Units {
     /// By statistic (weight, sum by output, q): bits that are left out.
