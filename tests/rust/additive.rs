@@ -170,8 +170,12 @@ fn agrees(
             // Deeper trees take this search long on columns of few cuts, which are not given to it.
             let shallow = case.shape.max_depth.is_some_and(|depth| depth <= 4);
             if shallow && intervals::applies(&problem) {
-                let options =
-                    intervals::Options { blocks, room_for_pairs, ..intervals::Options::default() };
+                let options = intervals::Options {
+                    blocks,
+                    room_for_pairs,
+                    together: room_for_pairs.is_none(),
+                    ..intervals::Options::default()
+                };
                 let found =
                     intervals::solve(&problem, &run(), &options).map_err(|e| e.to_string())?;
                 ensure((found.lower, found.upper) == (oracle.upper, oracle.upper), || {

@@ -37,7 +37,8 @@ fn search(
     let levels = Level::all();
     let level = levels[(at + problem.points.len()) % levels.len()];
     let room_for_pairs = [None, Some(0), Some(1 << 12)][(at + problem.points.len()) % 3];
-    let options = Search { level, blocks, room_for_pairs, ..Search::default() };
+    let together = !(at + problem.points.len()).is_multiple_of(4);
+    let options = Search { level, blocks, room_for_pairs, together, ..Search::default() };
     let limits = Limits { threads, time: Some(Duration::from_secs(30)), ..Limits::default() };
     let run = Run::new(limits, problem.scale, None);
     let found = solve(problem, &run, &options).map_err(|e| e.to_string())?;

@@ -20,6 +20,9 @@ pub trait WithKernel {
     /// Bytes that a subproblem may take for what it knows by pair of axes.
     fn room_for_pairs(&self) -> usize;
 
+    /// Whether kernels may look at neighbouring cuts together.
+    fn together(&self) -> bool;
+
     fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<Self::Output>;
 }
 
@@ -45,7 +48,8 @@ pub fn with_kernel<W: WithKernel>(
     if let Structure::Squares(squares) = task.structure() {
         let rows = points_as_rows(task);
         work.prepare(&rows)?;
-        let kernel = SquaresKernel::new(squares, leaf_cost, blocks, work.room_for_pairs());
+        let how = (work.room_for_pairs(), work.together());
+        let kernel = SquaresKernel::new(squares, leaf_cost, blocks, how);
         return work.run(rows, &kernel);
     }
     if let Structure::Sums | Structure::Counts = task.structure() {

@@ -82,6 +82,16 @@ pub struct Look {
     pub whole: Option<usize>,
 }
 
+impl Known {
+    /// The boundary that the cut is, if it is one.
+    pub fn boundary(&self) -> Option<usize> {
+        match self.place {
+            Place::Boundary(boundary) => Some(boundary),
+            Place::Kept(_) => None,
+        }
+    }
+}
+
 impl OpenCuts {
     /// Begin with a leaf that costs `upper`.
     pub fn start(&mut self, lower: Cost, upper: Cost) {
@@ -242,6 +252,66 @@ impl OpenCuts {
         }
         self.push(axis, Cuts::Between(a, now), bound);
         self.push(axis, Cuts::Between(now, b), bound);
+    }
+
+    /// What became known of a boundary of axis f: bounds on both sides, and those on the stumps by
+    /// side and axis.
+    pub fn take_boundary(&mut self, f: usize, boundary: usize, edge: &Edge, bounds: &[Cost]) {
+        let p = self.n_axes;
+        for (side, bound) in [edge.left, edge.right].into_iter().enumerate() {
+            let end = &mut self.ends[side][f][boundary];
+            *end = (*end).max(bound);
+            for (g, &bound) in bounds[side * p..][..p].iter().enumerate() {
+                if let Some(by) = self.by[side].get_mut((f * p + g) * self.width + boundary) {
+                    *by = (*by).max(bound);
+                }
+            }
+        }
+    }
+
+    /// Put a boundary aside again with what is known of it now.
+    pub fn open_boundary(&mut self, f: usize, boundary: usize, bound: Cost, grid: &Grid) {
+        let known = self.boundary(f, boundary, grid);
+        self.push(f, Cuts::One(known), bound);
+    }
+
+    /// As above, if more is known of it than a bound. Whether that was so.
+    pub fn raise_boundary(&mut self, f: usize, boundary: usize, bound: Cost, grid: &Grid) -> bool {
+        let is_more = self.boundary(f, boundary, grid).edge.bound() > bound;
+        if is_more {
+            self.open_boundary(f, boundary, bound, grid);
+        }
+        is_more
+    }
+
+    /// As `divide`, of many cuts, none of which is known exactly. `edges` and `bounds`: as above,
+    /// by cut. `are_all`: there are no others between.
+    pub fn divide_by_many(
+        &mut self,
+        axis: usize,
+        (a, b): (Known, Known),
+        (edges, bounds): (&[Edge], &[Cost]),
+        are_all: bool,
+        bound: Cost,
+    ) {
+        let mut before = a;
+        for (&edge, bounds) in edges.iter().zip(bounds.chunks(2 * self.n_axes)) {
+            // Bounds by axis are of no use where nothing is left to look at.
+            if are_all && edge.bound().max(bound) >= self.upper {
+                self.decided.count(Bound::Blocks);
+                continue;
+            }
+            let known = Known { edge, place: Place::Kept(self.kept.len()) };
+            self.kept.extend_from_slice(bounds);
+            self.push(axis, Cuts::One(known), bound);
+            if !are_all {
+                self.push(axis, Cuts::Between(before, known), bound);
+            }
+            before = known;
+        }
+        if !are_all {
+            self.push(axis, Cuts::Between(before, b), bound);
+        }
     }
 
     /// Keep the tree of a cut if it is the best, and say what is known of both sides, and whether

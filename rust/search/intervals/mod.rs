@@ -62,6 +62,8 @@ pub struct Options {
     /// Bytes that a subproblem may take for what it knows by pair of features; `None`: as many as
     /// there is room for.
     pub room_for_pairs: Option<usize>,
+    /// Whether kernels may look at neighbouring cuts together.
+    pub together: bool,
     /// Not a switch: trees that cost this or more are of no use. Where there is no other, any plan
     /// is found, with this as its cost.
     pub cutoff: Cost,
@@ -76,6 +78,7 @@ impl Default for Options {
             level: Level::detect(),
             blocks: None,
             room_for_pairs: None,
+            together: true,
             cutoff: INFINITE,
             slice: None,
         }
@@ -118,8 +121,8 @@ pub fn go_on(
     options: &Options,
     saved: SavedSearch,
 ) -> Result<(Found, SavedSearch)> {
-    let Options { cutoff, slice, room_for_pairs, .. } = *options;
-    let work = Work { problem, run, cutoff, slice, saved, room_for_pairs };
+    let Options { cutoff, slice, room_for_pairs, together, .. } = *options;
+    let work = Work { problem, run, cutoff, slice, saved, room_for_pairs, together };
     work.reserve(problem.points.len(), 0)?;
     if run.check_time().is_some() {
         // To set up takes long where there are many rows, and nothing would come of it.
@@ -138,6 +141,7 @@ struct Work<'a, 'run> {
     slice: Option<Duration>,
     saved: SavedSearch,
     room_for_pairs: Option<usize>,
+    together: bool,
 }
 
 /// Fewer features have room, and the machine is not asked how much it has.
@@ -175,8 +179,12 @@ impl WithKernel for Work<'_, '_> {
         self.room_for_pairs.unwrap_or_else(left)
     }
 
+    fn together(&self) -> bool {
+        self.together
+    }
+
     fn run<K: RankKernel>(self, rows: RankRows, kernel: &K) -> Result<(Found, SavedSearch)> {
-        let Work { problem, run, cutoff, slice, saved, room_for_pairs: _ } = self;
+        let Work { problem, run, cutoff, slice, saved, .. } = self;
         let RankRows { points, worst, base, bytes } = rows;
         let min_rows = problem.shape.min_leaf_rows;
         let view = RankView::new(&problem.features, &problem.points, min_rows, &points, worst);

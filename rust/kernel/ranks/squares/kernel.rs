@@ -16,11 +16,18 @@ pub struct SquaresKernel<'a> {
     blocks: Option<usize>,
     /// Bytes that a subproblem may take for what it knows by pair of axes.
     room: usize,
+    /// Whether neighbouring cuts are looked at together.
+    pub(super) together: bool,
 }
 
 impl<'a> SquaresKernel<'a> {
-    pub fn new(task: &'a Squares, leaf_cost: Cost, blocks: Option<usize>, room: usize) -> Self {
-        SquaresKernel { task, leaf_cost, blocks, room }
+    pub fn new(
+        task: &'a Squares,
+        leaf_cost: Cost,
+        blocks: Option<usize>,
+        (room, together): (usize, bool),
+    ) -> Self {
+        SquaresKernel { task, leaf_cost, blocks, room, together }
     }
 
     pub(super) fn outputs(&self) -> usize {

@@ -1,15 +1,19 @@
 //! Regression on ranks: trees of up to two levels by squared error.
 //!
 //! Reading order: [`tables`] (blocks of pairs of axes, in floats: where may a good tree be?) →
-//! [`scan`] (all cuts of one axis, decided in integers) → [`two`] (which to look at, and when it is
+//! [`together`] (some cuts at once, in [`units`] of single precision) → [`scan`] (all cuts of one
+//! axis, decided in integers) → [`two`] (which to look at, and when it is
 //! enough). Sums are integers throughout (`task/squares.rs`); a float is only ever made of a
 //! finished sum, and what it may be off by is taken from bounds.
 
 mod kernel;
 mod line;
+mod many_cuts;
 mod scan;
 mod tables;
+mod together;
 mod two;
+mod units;
 
 pub use kernel::SquaresKernel;
 
@@ -24,6 +28,7 @@ use crate::task::Task;
 use crate::tree::Plan;
 use crate::view::{Part, RankNode};
 use scan::{Blocks, Line, Scratch, Side, bound, scan};
+use together::Together;
 pub use two::Two;
 
 impl RankKernel for SquaresKernel<'_> {
@@ -104,7 +109,9 @@ impl RankKernel for SquaresKernel<'_> {
             + lattice * 8 * (width + 4)
             + self.pair_bytes(node).bytes()
             + p * (blocks + kernel::LANES) * 8 * (width + 6)
-            + n * (p + 1) * (4 + 8 + 8 * 2 * width);
+            + n * (p + 1) * (4 + 8 + 8 * 2 * width)
+            + p * 4 * width * (n + blocks)
+            + Together::bytes_for(blocks);
         [grid, two]
     }
 

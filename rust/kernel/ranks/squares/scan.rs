@@ -21,9 +21,9 @@ const CUTS: usize = 16;
 pub struct Line {
     pub rows: Vec<u32>,
     /// By row: 0 if the next one has a higher rank, so that there is a cut behind it; else −∞.
-    behind: Vec<f64>,
+    pub behind: Vec<f64>,
     /// By statistic, then row; and added up before each few rows.
-    stats: Vec<Vec<i64>>,
+    pub stats: Vec<Vec<i64>>,
     starts: Vec<Vec<i64>>,
     /// Where each block of the grid begins, and where the last one ends; by statistic, what is
     /// before.

@@ -4,6 +4,8 @@
 use super::kernel::{LANES, SquaresKernel};
 use super::scan::{Blocks, Line, Scratch, Side, bound, scan};
 use super::tables::{Least, Table};
+use super::together::{self, RoughLine, Together};
+use super::units::Units;
 use crate::bits::Level;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::Halt;
@@ -23,16 +25,22 @@ pub struct Two {
     /// by statistic. None where they are not kept.
     sums: Vec<Vec<Vec<i64>>>,
     /// By axis, once it is asked for.
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     scratch: Scratch,
+    /// Where cuts are looked at together: by axis, with its line.
+    pub(super) units: Option<Units>,
+    pub(super) rough: Vec<RoughLine>,
+    pub(super) together: Together,
+    /// By axis: bits of those groups of boundaries that were looked at.
+    pub(super) seen: Vec<u32>,
 }
 
 /// What a question is about: the kernel, the part, and its node in blocks.
 #[derive(Clone, Copy)]
-struct Question<'a, 'k> {
-    kernel: &'a SquaresKernel<'k>,
-    part: Part<'a>,
-    grid: &'a Grid,
+pub struct Question<'a, 'k> {
+    pub kernel: &'a SquaresKernel<'k>,
+    pub part: Part<'a>,
+    pub grid: &'a Grid,
 }
 
 impl Two {
@@ -47,6 +55,11 @@ impl Two {
             return;
         }
         self.lines.resize_with(p, Line::default);
+        let is_together = kernel.together && together::takes(kernel.outputs() + 2);
+        self.units = is_together.then(|| Units::of(kernel, &self.rows.stats)).flatten();
+        self.rough.resize_with(if self.units.is_some() { p } else { 0 }, RoughLine::default);
+        self.seen.clear();
+        self.seen.resize(p, 0);
         let kept = kernel.pair_bytes(part.node).kept();
         self.sums.resize_with(if kept.tables { p * p } else { 0 }, Vec::new);
         self.lines.iter_mut().for_each(|line| line.filled = false);
@@ -180,6 +193,8 @@ impl Two {
             let Some(Item { bound, axis, what }) = self.cuts.pop() else { break };
             let need = below.min(self.cuts.upper);
             match what {
+                Cuts::One(known) if self.look_at_boundaries(question, axis, known, bound, need) => {
+                }
                 Cuts::One(known) => {
                     let around = (known, known);
                     let (now, exact) = self.cut(question, axis, around, known.edge, need);
@@ -202,15 +217,22 @@ impl Two {
     ) {
         let Some((a, b)) = self.cuts.refresh(axis, around, bound, question.grid) else { return };
         self.line(question, axis);
+        if self.units.is_some() && self.divide_by_many(question, axis, (a, b), bound, need) {
+            return;
+        }
         let (rows, ranks) = (&self.lines[axis].rows, &question.part.node.axes[axis].rank);
         let Some(edge) = middle(rows, ranks, (&a, &b)) else { return };
         let (now, exact) = self.cut(question, axis, (a, b), edge, need);
         self.cuts.divide(axis, (a, now, b), exact, bound);
     }
 
-    fn line(&mut self, question: Question, axis: usize) {
-        if !self.lines[axis].filled {
-            self.lines[axis].fill(question.part, axis, question.grid);
+    pub(super) fn line(&mut self, question: Question, axis: usize) {
+        if self.lines[axis].filled {
+            return;
+        }
+        self.lines[axis].fill(question.part, axis, question.grid);
+        if let Some(units) = &self.units {
+            self.rough[axis].fill(units, &self.lines[axis]);
         }
     }
 
@@ -312,10 +334,13 @@ impl Two {
             + self.cuts.bytes()
             + self.lines.iter().map(Line::bytes).sum::<usize>()
             + self.scratch.bytes()
+            + self.rough.iter().map(RoughLine::bytes).sum::<usize>()
+            + self.together.bytes()
+            + 4 * self.seen.capacity()
     }
 }
 
 /// The integer below.
-fn floor(x: f64) -> Cost {
+pub fn floor(x: f64) -> Cost {
     x.max(0.0).floor().min(INFINITE as f64) as Cost
 }
