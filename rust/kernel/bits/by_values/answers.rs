@@ -136,8 +136,8 @@ pub trait InBatches {
     /// The most that a row with these numbers adds to any sum, up or down.
     fn most(&self, numbers: &[i64]) -> Cost;
 
-    /// What both sides of splits that stand side by side cost together, at best, but for a part that
-    /// no split changes.
+    /// What both sides of splits that stand side by side cost together, at best, but for a part
+    /// that no split changes.
     fn both(&mut self, splits: &Splits) -> Batch;
 
     /// What rows that sum up to this cost at least as a tree of two levels, if `both` says `least`

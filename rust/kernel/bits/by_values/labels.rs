@@ -65,7 +65,7 @@ impl<'a> Labels<'a> {
 impl Answers for Labels<'_> {
     fn steps(&self) -> Steps {
         let pairs = self.n_labels * (self.n_labels - 1) / 2;
-        Steps { tables: self.n_labels, of_cell: self.n_labels + pairs, of_cell_in_batch: 5 * pairs }
+        Steps { tables: self.n_labels, of_cell: self.n_labels + pairs, of_cell_in_batch: 3 * pairs }
     }
 
     fn fill(&self, look: &Look, out: &mut Numbers) {

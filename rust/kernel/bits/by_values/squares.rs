@@ -1,10 +1,9 @@
 //! Leaves that answer with a mean: squared errors.
 //!
-//! Values with sums s and weights w gain g(s, w) = s²/w in a leaf (`task/squares.rs`). As g is
-//! convex, and twice as large for two times the rows, the best two leaves are neighbours in the
-//! order of the means s/w: Fisher, and Breiman, Friedman, Olshen and Stone, section 9.4. Proof: with
-//! the means of the best leaves held, each value is best in the leaf whose mean is nearer, and that
-//! depends on its own mean alone.
+//! Values with sums s and weights w gain g(s, w) = s²/w in a leaf (`task/squares.rs`). The best two
+//! leaves are neighbours in the order of the means s/w (Fisher; Breiman, Friedman, Olshen and
+//! Stone). Proof: with the means of the best leaves held, each value is best in the leaf whose mean
+//! is nearer, which depends on its own mean alone; and to move a leaf to its own mean is no worse.
 //!
 //! A gain is counted in whole numbers, rounded up for each leaf, and so two other leaves may gain
 //! one unit more than all neighbours. Where leaves must hold some rows, they may gain more than

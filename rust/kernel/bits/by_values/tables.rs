@@ -85,7 +85,7 @@ impl Table {
 
     pub fn bytes_for(sizes: &Sizes, numbers: usize) -> usize {
         let n = sizes.n_cells();
-        // Beside what is summed by pair are rows, the least and the worst cost, and one number more.
+        // Beside what is summed by pair are rows, the least and the worst cost, and one more.
         n.saturating_mul(n + 1).saturating_mul((numbers + 4) * size_of::<i64>())
     }
 }
