@@ -3,7 +3,7 @@
     python benches/categories.py DATA_FOLDER [--depths 3,4] [--sets car,tic-tac-toe] [--folds 5]
         [--limit 60] [--max-categories 8] [--always]
     python benches/categories.py --random [--tasks two,three,five,number,costs] [--values 3,6,8]
-        [--columns 8] [--rows 5000] [--depths 2,3,4] [--limit 120]
+        [--columns 8] [--rows 5000] [--depths 2,3,4] [--leaves 6] [--limit 120]
 
 DATA_FOLDER has `mixed/*.parquet`: columns `target` and features, of which some are text. For each
 set and depth: how many questions there are, CPU seconds of `fit` and nodes with sets of values and
