@@ -2,8 +2,8 @@
 
     python benches/categories.py DATA_FOLDER [--depths 3,4] [--sets car,tic-tac-toe] [--folds 5]
         [--limit 60] [--max-categories 8] [--always]
-    python benches/categories.py --random [--values 3,6,8] [--columns 8] [--rows 5000]
-        [--depths 2,3,4] [--limit 120]
+    python benches/categories.py --random [--tasks two,three,five,number,costs] [--values 3,6,8]
+        [--columns 8] [--rows 5000] [--depths 2,3,4] [--leaves 6] [--limit 120]
 
 DATA_FOLDER has `mixed/*.parquet`: columns `target` and features, of which some are text. For each
 set and depth: how many questions there are, CPU seconds of `fit` and nodes with sets of values and
@@ -11,13 +11,15 @@ with single values, the training error of both, and the errors on held-out folds
 both, of CART over one column for each value, and of LightGBM with categories. One thread. With
 `--always` every column of text is asked for sets, however many its values are.
 
-`--random` fits labels that are mostly noise to columns of so many values, all of them with sets:
-it is what the limits in `python/certree/ingest/categories.py` are from.
+`--random` fits pure noise to columns of so many values, all of them with sets: it is what the
+limits in `python/certree/ingest/categories.py` are from. Its tasks are two, three and five classes,
+a number, and costs by row of three labels.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 import warnings
 from collections.abc import Callable
@@ -30,10 +32,14 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from certree import OptimalTreeClassifier
+from certree import OptimalCostTree, OptimalTreeClassifier, OptimalTreeRegressor
 from continuous import read
 
 SEED = 7
+TreeEstimator = OptimalCostTree | OptimalTreeClassifier | OptimalTreeRegressor
+
+#: Of the tasks of `--random` that are classes: how many.
+CLASSES = {"two": 2, "three": 3, "five": 5}
 SETS = "car,coupon-restaurant,coupon-takeaway,tic-tac-toe"
 
 
@@ -42,9 +48,15 @@ def text_columns(X: pl.DataFrame) -> list[str]:
 
 
 def fitted(
-    X: pl.DataFrame, y: np.ndarray, depth: int, limit: float, **given: Any
-) -> tuple[float, OptimalTreeClassifier]:
-    model = OptimalTreeClassifier(
+    X: pl.DataFrame,
+    y: np.ndarray,
+    depth: int,
+    limit: float,
+    model: TreeEstimator | None = None,
+    **given: Any,
+) -> tuple[float, TreeEstimator]:
+    model = OptimalTreeClassifier() if model is None else model
+    model.set_params(
         max_depth=depth, leaf_penalty=0.0, time_limit=limit, unseen="warn", **given
     )
     start = time.process_time()
@@ -150,24 +162,41 @@ def on_files(options: argparse.Namespace) -> None:
             )
 
 
+def noise(task: str, rows: int, rng: np.random.Generator) -> tuple[TreeEstimator, np.ndarray]:
+    """An estimator without its parameters, and what it is fitted to."""
+    match task:
+        case "number":
+            return OptimalTreeRegressor(), rng.normal(size=rows)
+        case "costs":
+            return OptimalCostTree(), rng.integers(0, 100, (rows, 3)).astype(np.float64)
+    return OptimalTreeClassifier(), rng.integers(0, CLASSES[task], rows)
+
+
 def on_noise(options: argparse.Namespace) -> None:
-    print("values columns  rows depth questions  seconds    nodes status")
-    for depth in map(int, options.depths.split(",")):
-        for n_values in map(int, options.values.split(",")):
-            rng = np.random.default_rng(SEED)
-            columns = {
-                f"c{at}": rng.integers(0, n_values, options.rows).astype(str)
-                for at in range(options.columns)
-            }
-            X, y = pl.DataFrame(columns), rng.integers(0, 2, options.rows)
-            always = {name: "subsets" for name in X.columns}
-            seconds, model = fitted(X, y, depth, options.limit, categories=always)
-            known = model.certificate_
-            print(
-                f"{n_values:>6} {options.columns:>7} {options.rows:>5} {depth:>5} "
-                f"{known.n_cuts:>9} {seconds:>8.2f} {known.nodes:>8} {model.status_}",
-                flush=True,
-            )
+    print("  task values columns  rows depth questions  seconds    looks    nodes status")
+    for task, depth, n_values in itertools.product(
+        options.tasks.split(","),
+        map(int, options.depths.split(",")),
+        map(int, options.values.split(",")),
+    ):
+        rng = np.random.default_rng(SEED)
+        columns = {
+            f"c{at}": rng.integers(0, n_values, options.rows).astype(str)
+            for at in range(options.columns)
+        }
+        X = pl.DataFrame(columns)
+        model, y = noise(task, options.rows, rng)
+        always = {name: "subsets" for name in X.columns}
+        seconds, model = fitted(
+            X, y, depth, options.limit, model, categories=always, max_leaf_nodes=options.leaves
+        )
+        known = model.certificate_
+        print(
+            f"{task:>6} {n_values:>6} {options.columns:>7} {options.rows:>5} {depth:>5} "
+            f"{known.n_cuts:>9} {seconds:>8.2f} {known.kernel_calls:>8} {known.nodes:>8} "
+            f"{model.status_}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -180,6 +209,8 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each fit")
     parser.add_argument("--max-categories", type=int)
     parser.add_argument("--always", action="store_true", help="sets of every column of text")
+    parser.add_argument("--tasks", default="two,three,five,number,costs", help="comma-separated")
+    parser.add_argument("--leaves", type=int, help="the most leaves of noise")
     parser.add_argument("--values", default="3,6,8", help="comma-separated, of each column")
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--rows", type=int, default=5000)

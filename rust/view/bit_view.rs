@@ -112,7 +112,10 @@ impl BitView {
 }
 
 /// Rows of a pair of questions that are counted while one is added to one number.
-pub const ROWS_AT_ONCE: usize = 800;
+const ROWS_COUNTED_AT_ONCE: usize = 800;
+
+/// Likewise, where the numbers of rows are summed.
+const ROWS_SUMMED_AT_ONCE: usize = 16;
 
 pub(super) fn from_key(key: Fingerprint) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
@@ -154,10 +157,16 @@ impl View {
     }
 
     /// Whether a look by value may take less time than one by question. It adds each row to one
-    /// cell of each pair of free columns, while one by question adds hundreds of rows to a pair of
+    /// cell of each pair of free columns, while one by question adds many rows to a pair of
     /// questions at once.
     fn gains_by_value(&self) -> bool {
-        self.columns.len() >= ROWS_AT_ONCE.isqrt() * self.n_values()
+        self.columns.len() >= self.rows_at_once().isqrt() * self.n_values()
+    }
+
+    /// How many rows of a pair of questions are counted, or summed, while one is added to a sum by
+    /// value.
+    pub fn rows_at_once(&self) -> usize {
+        if self.costs.is_empty() { ROWS_COUNTED_AT_ONCE } else { ROWS_SUMMED_AT_ONCE }
     }
 
     /// How many values each row has: one of each free column.

@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
         }
         let class_of = alike(feature_costs, context, features);
         let questions = questions::distinct(features, points, &entries, &keys, &class_of);
-        let free = match feature_costs.is_none() && context.is_none() && has_two_labels(task) {
+        let free = match feature_costs.is_none() && context.is_none() && sums_by_value(task) {
             true => {
                 let of = |question: &Cut| features.get(question.feature.index());
                 FreeColumns::of(features, &questions.iter().map(of).collect::<Vec<_>>())
@@ -239,9 +239,13 @@ impl BitView {
     }
 }
 
-/// Whether a leaf answers with one of two labels, as the kernels that sum by value want it.
-fn has_two_labels(task: &dyn Task) -> bool {
-    task.structure().classes().is_some_and(|classes| classes.n_labels() == 2)
+/// Whether there is a kernel that sums by value: where leaves answer with labels, or with one mean.
+fn sums_by_value(task: &dyn Task) -> bool {
+    match task.structure() {
+        Structure::Classes(_) | Structure::Labels(_) => true,
+        Structure::Squares(squares) => squares.n_outputs() == 1,
+        Structure::Counts | Structure::Sums => false,
+    }
 }
 
 /// Whether a question that is allowed below some split is allowed in its place.

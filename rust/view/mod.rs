@@ -13,7 +13,7 @@ mod seen_rows;
 mod subset;
 mod thirds;
 
-pub use bit_view::{BitView, Cut, Fingerprint, ROWS_AT_ONCE, Segment, View};
+pub use bit_view::{BitView, Cut, Fingerprint, Segment, View};
 pub use free_columns::{FreeColumns, ValueSet};
 pub use layout::{Layout, Paths};
 pub use nesting::Nesting;

@@ -114,7 +114,7 @@ fn columns_that_offer_all_sets() {
         ..Options::default()
     };
     for limits in [ShapeMix::Any, ShapeMix::MinRows, ShapeMix::Leaves] {
-        for loss in [LossKind::Accuracy, LossKind::Weighted, LossKind::CostMatrix] {
+        for loss in LOSSES {
             let options = Options { limits, loss, ..options.clone() };
             for_seeds(25, &options, |case| {
                 let mut case = case.clone();

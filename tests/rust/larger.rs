@@ -49,8 +49,8 @@ fn many_boolean_columns() {
 /// Where sums by value pay.
 #[test]
 fn sets() {
-    use LossKind::{Accuracy, CostMatrix, Weighted};
-    for loss in [Accuracy, Weighted, CostMatrix] {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let options = Options { loss, columns: ColumnMix::LargeSets, ..larger(400, 5) };
         for_seeds(150, &options, agrees);
         for_seeds(50, &Options { limits: ShapeMix::MinRows, ..options }, agrees);

@@ -159,11 +159,12 @@ fn sides_and_stumps(
     Ok(())
 }
 
-/// What sums by value tell, where columns offer all sets of their values: a look, and what both
-/// sides of every column cost as the best trees of two levels.
-fn check_by_values(case: &Case) -> Result<(), String> {
+/// What sums by value tell, where columns offer all sets of their values: a look, and for labels
+/// what both sides of every column cost as the best trees of two levels.
+fn check_by_values(case: &Case, two_labels: bool) -> Result<(), String> {
     let mut case = case.clone();
     if let Loss::Classes(input) = &mut case.loss
+        && two_labels
         && input.n_labels != 2
     {
         input.costs = (0..input.n_classes).flat_map(|class| [0.5 + class as f64, 1.0]).collect();
@@ -189,8 +190,10 @@ fn check_by_values(case: &Case) -> Result<(), String> {
                 .map_err(|why| format!("{level:?}, points {:b}: {why}", node.set))?;
             let bytes = kernel.bytes_for_both_sides(&node.view, ask, 3);
             if bytes.is_none() {
-                // Its rows came without their values, or there are none.
-                ensure(node.view.values.is_empty(), || "no both sides".into())?;
+                // Its rows came without their values, or there are none; or leaves answer with a
+                // mean, or all alike.
+                let few_labels = task.structure().n_labels() < 2;
+                ensure(few_labels || node.view.values.is_empty(), || "no both sides".into())?;
                 continue;
             }
             let found = kernel.both_sides(&node.view, ask, 3, &never, &look);
@@ -435,8 +438,8 @@ fn what_rows_pay() {
 
 #[test]
 fn sums_by_value() {
-    use LossKind::{Accuracy, CostMatrix, Weighted};
-    for loss in [Accuracy, Weighted, CostMatrix] {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let few = Options {
             columns: ColumnMix::LargeSets,
             min_points: 4,
@@ -445,8 +448,16 @@ fn sums_by_value() {
             loss,
             ..Options::default()
         };
-        for_seeds(120, &few, check_by_values);
-        for_seeds(60, &Options { limits: ShapeMix::MinRows, ..few }, check_by_values);
+        let large = Options { limits: ShapeMix::MinRows, ..few.clone() };
+        for two_labels in [true, false] {
+            for_seeds(120, &few, |case| check_by_values(case, two_labels));
+            for_seeds(60, &large, |case| check_by_values(case, two_labels));
+        }
+        // Enough points that every value has some.
+        let more = Options { min_points: 20, max_points: 40, max_columns: 3, ..few };
+        for_seeds(30, &more, |case| check_by_values(case, false));
+        let large = Options { limits: ShapeMix::MinRows, ..more };
+        for_seeds(15, &large, |case| check_by_values(case, false));
     }
 }
 

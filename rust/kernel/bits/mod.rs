@@ -40,7 +40,6 @@ use crate::kernel::look::{Ask, BothSides, Halt, Lookahead, Unfinished};
 use crate::task::{Structure, Task};
 use crate::view::{BitView, Fingerprint, Offer, View};
 use bit_kernel::{BitKernel, Look};
-use by_values::SumsByValue;
 use lanes::{Blocks, lanes_of};
 
 /// The kernels that a task offers, the fastest first. The last one takes every node.
@@ -50,11 +49,9 @@ fn candidates<'a>(
     by_values: ByValues,
 ) -> Vec<Box<dyn BitKernel + 'a>> {
     let mut kernels: Vec<Box<dyn BitKernel + 'a>> = Vec::new();
+    kernels.extend(by_values::kernel(bits, task, by_values));
     match task.structure() {
         Structure::Classes(classes) => {
-            if let Some(kernel) = SumsByValue::new(bits, classes, by_values) {
-                kernels.push(Box::new(kernel));
-            }
             if let Some(kernel) = three_values::ThreeValues::new(bits, classes) {
                 kernels.push(Box::new(kernel));
             }

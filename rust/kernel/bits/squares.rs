@@ -121,6 +121,19 @@ impl Scratch {
     }
 }
 
+/// A float gain of two leaves that is not above this cannot be a larger gain. None can where
+/// nothing is left to gain.
+pub fn limit(outputs: usize, gain: Cost, q: Cost) -> f64 {
+    match gain {
+        Cost::MIN => f64::NEG_INFINITY,
+        _ if gain >= q => f64::INFINITY,
+        _ => {
+            let units = (gain - 2 * outputs as Cost - 1) as f64;
+            units * (1.0 - (8 + outputs) as f64 * f64::EPSILON) - 1.0
+        }
+    }
+}
+
 /// One look at a view. An entry's numbers are its statistics (weight, sums, q, and a floor if there
 /// are floors), its worst loss, its rows if they matter, and its masses if questions cost
 /// something.
@@ -353,15 +366,8 @@ impl SquareSums<'_> {
         }
     }
 
-    /// A float gain that is not above this cannot be a larger gain. None can where nothing is left
-    /// to gain.
     fn limit(&self, gain: Cost, q: Cost) -> f64 {
-        let m = self.outputs();
-        match gain {
-            Cost::MIN => f64::NEG_INFINITY,
-            _ if gain >= q => f64::INFINITY,
-            _ => (gain - 2 * m as Cost - 1) as f64 * (1.0 - (8 + m) as f64 * f64::EPSILON) - 1.0,
-        }
+        limit(self.outputs(), gain, q)
     }
 
     /// List the rows that make a column of the base that is nearest to it.

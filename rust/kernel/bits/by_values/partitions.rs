@@ -3,15 +3,19 @@
 
 use std::ops::Range;
 
+use super::answers::Steps;
+use super::both_sides::BATCH;
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::vec_bytes;
-use crate::view::{BitView, ROWS_AT_ONCE, ValueSet, View};
+use crate::view::{BitView, ValueSet, View};
 
 /// How large the tables of a view are.
 #[derive(Debug, Clone, Default)]
 pub struct Sizes {
     rows: usize,
     questions: usize,
+    /// Rows of a pair of questions that a look by question takes in a step.
+    rows_at_once: usize,
     /// By partition: how many cells it has.
     cells: Vec<usize>,
 }
@@ -32,7 +36,12 @@ impl Sizes {
         let mut cells: Vec<usize> = values.collect();
         let others = view.columns.iter().filter(|&&question| bits.free.set_of(question).is_none());
         cells.extend(others.map(|_| 2));
-        Sizes { rows: view.len(), questions: view.columns.len(), cells }
+        let rows_at_once = view.rows_at_once();
+        Sizes { rows: view.len(), questions: view.columns.len(), rows_at_once, cells }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 
     pub fn n_cells(&self) -> usize {
@@ -52,41 +61,49 @@ impl Sizes {
         self.cells.iter().map(|cells| 1 << cells).sum()
     }
 
-    /// Additions to one cell of each pair of partitions, for each row.
-    fn steps_of_tables(&self) -> usize {
-        self.rows.saturating_mul(self.n_partitions().pow(2)) / 2
+    /// Additions to one cell of each pair of partitions, for each row and number.
+    fn steps_of_tables(&self, steps: Steps) -> usize {
+        self.rows.saturating_mul(self.n_partitions().pow(2)).saturating_mul(steps.tables) / 2
     }
 
     /// Whether sums alone take longer than a look by question: that shows without the rows.
     pub fn are_too_many(bits: &BitView, view: &View) -> bool {
-        view.columns.len() < ROWS_AT_ONCE.isqrt() * bits.free.len() / 2
+        view.columns.len() < view.rows_at_once().isqrt() * bits.free.len() / 2
+    }
+
+    /// As above, where some questions are of columns that are not free.
+    pub fn have_too_many_partitions(&self, steps: Steps) -> bool {
+        self.steps_of_tables(steps) > self.steps_by_question(1)
     }
 
     /// About how many steps a look by value takes.
-    pub fn steps_of_look(&self) -> usize {
-        let steps = self.n_sets().saturating_mul(self.n_cells()) / 4;
-        self.steps_of_tables().saturating_add(steps)
+    pub fn steps_of_look(&self, steps: Steps) -> usize {
+        let of_sets = self.n_sets().saturating_mul(self.n_cells() * steps.of_cell) / 4;
+        self.steps_of_tables(steps).saturating_add(of_sets)
     }
 
     /// About how many steps a look at each pair of questions takes, of this share of the rows.
     pub fn steps_by_question(&self, share: usize) -> usize {
         (self.rows / share).saturating_mul(self.questions.saturating_mul(self.questions))
-            / ROWS_AT_ONCE
+            / self.rows_at_once
     }
 
     /// About how many steps both sides of every question take.
-    pub fn steps_of_both_sides(&self, batch: usize) -> usize {
+    pub fn steps_of_both_sides(&self, steps: Steps) -> usize {
         let n = self.n_cells();
-        let batches = self.cells.iter().map(|cells| (1usize << cells).div_ceil(2 * batch));
-        let each = (batches.sum::<usize>().saturating_mul(3 * n)).saturating_add(n * n / 4);
+        let batches = self.cells.iter().map(|cells| (1usize << cells).div_ceil(2 * BATCH));
+        let stumps = batches.sum::<usize>().saturating_mul(n * steps.of_cell_in_batch);
+        let each = stumps.saturating_add(steps.tables * n * n / 4);
         // Half of the rows follow by subtraction.
-        let tables = self.steps_of_tables().saturating_mul(self.n_partitions() / 2);
+        let tables = self.steps_of_tables(steps).saturating_mul(self.n_partitions() / 2);
         self.n_sets().saturating_mul(each).saturating_add(tables)
     }
 
     /// About how many steps it takes to look at both sides of every question.
-    pub fn steps_of_looks(&self) -> usize {
-        2usize.saturating_mul(self.questions).saturating_mul(self.steps_by_question(2))
+    pub fn steps_of_looks(&self, steps: Steps) -> usize {
+        // Each is looked at by question, or by value.
+        let one = self.steps_by_question(2).min(self.steps_of_look(steps));
+        2usize.saturating_mul(self.questions).saturating_mul(one)
     }
 }
 

@@ -2,78 +2,24 @@
 
 use std::ops::Range;
 
+use super::answers::Numbers;
 use super::partitions::{Partitions, Sizes, pieces};
-use crate::cost::Cost;
 use crate::kernel::bits::bit_kernel::Look;
-use crate::kernel::look::{Side, Unfinished, vec_bytes, zeros};
-use crate::task::ClassCosts;
-
-/// What a row of a segment adds, and what rows add together.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sums {
-    /// What the second label costs more than the first.
-    pub difference: Cost,
-    /// What both labels cost together.
-    pub total: Cost,
-    pub least: Cost,
-    pub worst: Cost,
-    pub rows: i64,
-}
-
-impl Sums {
-    /// By segment of a view.
-    pub fn by_segment(look: &Look, classes: &ClassCosts, out: &mut Vec<Sums>) {
-        out.clear();
-        out.extend(look.bits.segments.iter().map(|segment| {
-            let cost = |label| segment.weight * classes.cost(segment.class as usize, label);
-            Sums {
-                difference: cost(1) - cost(0),
-                total: cost(1) + cost(0),
-                least: segment.least,
-                worst: segment.worst,
-                rows: segment.rows,
-            }
-        }));
-    }
-
-    #[inline(always)]
-    pub fn add(&mut self, more: &Sums) {
-        self.difference += more.difference;
-        self.total += more.total;
-        self.least += more.least;
-        self.worst += more.worst;
-        self.rows += more.rows;
-    }
-
-    pub fn minus(mut self, other: &Sums) -> Sums {
-        self.difference -= other.difference;
-        self.total -= other.total;
-        self.least -= other.least;
-        self.worst -= other.worst;
-        self.rows -= other.rows;
-        self
-    }
-
-    pub fn side(&self) -> Side {
-        Side {
-            leaf: (self.total - self.difference.abs()) / 2,
-            least: self.least,
-            worst: self.worst,
-            rows: self.rows,
-        }
-    }
-}
+use crate::kernel::look::{Unfinished, vec_bytes, zeros};
 
 /// Of a view.
 #[derive(Debug, Default)]
 pub struct Table {
     n: usize,
-    pub whole: Sums,
-    pub cells: Vec<Sums>,
-    /// By pair of cells.
-    differences: Vec<Cost>,
-    /// Likewise, where leaves need some rows.
-    rows: Vec<i64>,
+    width: usize,
+    /// How many numbers are summed by pair: those of the task, and rows, if leaves need some.
+    pub n_pairs: usize,
+    /// Of all rows.
+    pub whole: Vec<i64>,
+    /// By cell: all numbers.
+    cells: Vec<i64>,
+    /// By number and pair of cells.
+    pairs: Vec<i64>,
 }
 
 impl Table {
@@ -81,68 +27,74 @@ impl Table {
         &mut self,
         look: &Look,
         partitions: &Partitions,
-        segments: &[Sums],
+        numbers: &Numbers,
     ) -> Result<(), Unfinished> {
         let n = partitions.n_cells();
-        let counts_rows = look.ask.min_rows > 1;
-        self.n = n;
-        self.whole = Sums::default();
-        zeros(&mut self.cells, n, Sums::default())?;
-        zeros(&mut self.differences, n * n, 0)?;
-        zeros(&mut self.rows, if counts_rows { n * n } else { 0 }, 0)?;
+        (self.n, self.width) = (n, numbers.width);
+        self.n_pairs = numbers.n_summed + usize::from(look.ask.min_rows > 1);
+        zeros(&mut self.whole, self.width, 0)?;
+        zeros(&mut self.cells, n * self.width, 0)?;
+        zeros(&mut self.pairs, n * n * self.n_pairs, 0)?;
         for (index, rows) in pieces(look.view) {
             if (look.halt)() {
                 return Err(Unfinished::Stopped);
             }
-            let sums = &segments[index];
             for row in rows {
-                let cells = partitions.of_row(row);
-                self.whole.add(sums);
+                let (own, cells) = (numbers.of(index, row), partitions.of_row(row));
+                add(&mut self.whole, own, 1);
                 for &cell in cells {
-                    self.cells[cell as usize].add(sums);
+                    add(&mut self.cells[cell as usize * self.width..][..self.width], own, 1);
                 }
-                add_pairs(&mut self.differences, n, cells, sums.difference);
-                if counts_rows {
-                    add_pairs(&mut self.rows, n, cells, sums.rows);
+                for (&number, pairs) in own.iter().zip(self.pairs.chunks_exact_mut(n * n)) {
+                    add_pairs(pairs, n, cells, number);
                 }
             }
         }
-        mirror(&mut self.differences, n, n);
-        if counts_rows {
-            mirror(&mut self.rows, n, n);
+        for pairs in self.pairs.chunks_exact_mut((n * n).max(1)) {
+            mirror(pairs, n, n);
         }
         Ok(())
     }
 
-    /// By cell: of the rows of this one.
+    /// What the rows of a cell add up to.
     #[inline(always)]
-    pub fn differences(&self, cell: usize) -> &[Cost] {
-        &self.differences[cell * self.n..][..self.n]
+    pub fn cell(&self, cell: usize) -> &[i64] {
+        &self.cells[cell * self.width..][..self.width]
     }
 
+    /// A number by cell: of the rows of this one.
     #[inline(always)]
-    pub fn rows(&self, cell: usize) -> &[i64] {
-        &self.rows[cell * self.n..][..self.n]
+    pub fn pairs(&self, number: usize, cell: usize) -> &[i64] {
+        &self.pairs[(number * self.n + cell) * self.n..][..self.n]
     }
 
-    /// Both sides of a column with these cells of a partition on the 1 side.
-    pub fn sides(&self, of: &Range<usize>, right: u32) -> [Sums; 2] {
-        let mut ones = Sums::default();
-        for (place, cell) in self.cells[of.clone()].iter().enumerate() {
+    /// What the rows on the 1 side of a column add up to, which has these cells of a partition.
+    pub fn ones(&self, of: &Range<usize>, right: u32, out: &mut Vec<i64>) {
+        out.clear();
+        out.resize(self.width, 0);
+        for (place, cell) in of.clone().enumerate() {
             if right >> place & 1 == 1 {
-                ones.add(cell);
+                add(out, self.cell(cell), 1);
             }
         }
-        [self.whole.minus(&ones), ones]
     }
 
     pub fn bytes(&self) -> usize {
-        vec_bytes(&self.cells) + vec_bytes(&self.differences) + vec_bytes(&self.rows)
+        vec_bytes(&self.whole) + vec_bytes(&self.cells) + vec_bytes(&self.pairs)
     }
 
-    pub fn bytes_for(sizes: &Sizes, counts_rows: bool) -> usize {
+    pub fn bytes_for(sizes: &Sizes, numbers: usize) -> usize {
         let n = sizes.n_cells();
-        n * size_of::<Sums>() + n * n * size_of::<Cost>() * (1 + usize::from(counts_rows))
+        // Beside what is summed by pair are rows, the least and the worst cost, and one more.
+        n.saturating_mul(n + 1).saturating_mul((numbers + 4) * size_of::<i64>())
+    }
+}
+
+/// Add some numbers, or take them away.
+#[inline(always)]
+pub fn add(to: &mut [i64], more: &[i64], sign: i64) {
+    for (to, more) in to.iter_mut().zip(more) {
+        *to += sign * more;
     }
 }
 
