@@ -16,8 +16,8 @@ use crate::view::Offer;
 /// The masses of all rows of a view, and of both sides of its columns.
 #[derive(Debug, Default)]
 pub struct SideMasses {
-    /// How many masses a row has (`FeatureCosts::by_cost`).
-    by_cost: usize,
+    /// How many masses a row has (`FeatureCosts::n_masses`).
+    n_masses: usize,
     /// Columns, in whole blocks.
     stride: usize,
     totals: Vec<Cost>,
@@ -30,11 +30,11 @@ impl SideMasses {
     pub fn begin(&mut self, n: usize, totals: impl Iterator<Item = Cost>) {
         self.totals.clear();
         self.totals.extend(totals);
-        self.by_cost = self.totals.len();
+        self.n_masses = self.totals.len();
         self.stride = n.next_multiple_of(LANES);
         for side in &mut self.of_sides {
             side.clear();
-            side.resize(self.by_cost * self.stride, 0);
+            side.resize(self.n_masses * self.stride, 0);
         }
     }
 
@@ -49,16 +49,34 @@ impl SideMasses {
     /// What a side of a column pays for a price.
     #[inline(always)]
     fn paid(&self, side: usize, column: usize, price: Cost) -> Cost {
-        paid(self.by_cost, price, |at| self.of_sides[side][at * self.stride + column])
+        paid(self.n_masses, price, |at| self.of_sides[side][at * self.stride + column])
     }
 
     /// Fill in what splits cost. `turned`: 1 where side 1 here is side 0 of the column.
     pub fn write(&self, offer: &Offer, turned: impl Fn(usize) -> usize, out: &mut Lookahead) {
-        out.least_price = paid(self.by_cost, offer.least, |at| self.totals[at]);
+        if !offer.is_ordered {
+            return self.write_apart(offer, turned, out);
+        }
+        out.least_price = paid(self.n_masses, offer.least, |at| self.totals[at]);
         out.prices.extend((0..out.sides.len()).map(|column| {
             [0, 1].map(|side| {
                 let price = |price: Cost| self.paid(side ^ turned(column), column, price);
                 SplitPrice { this: price(offer.now[column]), next: price(offer.next[column]) }
+            })
+        }));
+    }
+
+    /// As above, where it takes the rows to say which price is the least: those of one side may pay
+    /// less for a test that is dearer for the other.
+    fn write_apart(&self, offer: &Offer, turned: impl Fn(usize) -> usize, out: &mut Lookahead) {
+        let n = out.sides.len();
+        let of_all = |price: Cost| paid(self.n_masses, price, |at| self.totals[at]);
+        out.least_price = offer.least_paid(n, of_all);
+        out.prices.extend((0..n).map(|column| {
+            [0, 1].map(|side| {
+                let price = |price: Cost| self.paid(side ^ turned(column), column, price);
+                let next = offer.next_paid(column, price);
+                SplitPrice { this: price(offer.now[column]), next }
             })
         }));
     }
