@@ -41,10 +41,7 @@ pub struct FeatureCostList {
 impl FeatureCostList {
     /// Whether nothing costs anything.
     pub fn is_free(&self) -> bool {
-        self.tests.iter().all(|test| match test.full {
-            Price::Each(cost) => cost == 0.0,
-            Price::ByRow(list) => self.by_row.total(list) == 0.0,
-        })
+        self.everything(1.0) == 0.0
     }
 
     /// Whether some test has another price for each row.
@@ -54,11 +51,12 @@ impl FeatureCostList {
 
     /// What all rows pay if they are asked for everything, where they weigh so much together.
     pub fn everything(&self, weight: f64) -> f64 {
-        let of = |test: &FeatureCostInput| match test.full {
+        let paid = |price| match price {
             Price::Each(cost) => cost * weight,
             Price::ByRow(list) => self.by_row.total(list),
         };
-        self.tests.iter().map(of).sum()
+        // Of prices by row nobody has looked whether a discounted one is above the full one.
+        self.tests.iter().map(|test| paid(test.full).max(paid(test.discounted))).sum()
     }
 
     /// These costs, with prices by row that classes with these factors pay together.
@@ -146,6 +144,16 @@ pub(super) fn code(n_masses: usize, at: usize, times: Cost) -> Cost {
         (_, 0) => 0,
         (_, 1) => at as Cost + 1,
         _ => times << PLACES | (at as Cost + 1),
+    }
+}
+
+/// As `paid`, where costs are in order: of several masses each is paid once, if at all.
+#[inline(always)]
+pub fn paid_in_order(n_masses: usize, cost: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+    match (n_masses, cost) {
+        (1, _) => mass(0) * cost,
+        (_, 0) => 0,
+        _ => mass(cost as usize - 1),
     }
 }
 
@@ -332,9 +340,12 @@ impl FeatureCosts {
         FeatureCosts { masses, of_class, ..self.clone() }
     }
 
-    /// What all points pay for all tests at their full costs.
+    /// What all points pay at most for all tests.
     pub fn everything(&self) -> Cost {
-        let of = |point| self.tests.iter().map(|test| self.paid(point, test.full)).sum::<Cost>();
+        let most = |point, test: &FeatureCost| {
+            self.paid(point, test.full).max(self.paid(point, test.discounted))
+        };
+        let of = |point| self.tests.iter().map(|test| most(point, test)).sum::<Cost>();
         (0..self.masses.len() / self.n_masses.max(1)).map(of).sum()
     }
 

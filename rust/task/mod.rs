@@ -57,7 +57,7 @@ pub use class_input::ClassInput;
 pub use contract::{Labelled, Structure, Task};
 pub use counted::{CountedClasses, CountedInput, SHARES};
 pub use feature_costs::{
-    FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, ShortCosts, paid,
+    FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, ShortCosts, paid, paid_in_order,
 };
 pub use formula::{Formula, FormulaInput};
 pub use front_task::FrontTask;

@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use super::contract::Structure;
-use super::feature_costs::{FeatureCostInput, FeatureCostList, FeatureCosts, numbers};
+use super::feature_costs::{FeatureCostList, FeatureCosts, numbers};
 use super::finer::Finer;
 use super::row_prices::Price;
 use super::scaled::Scaled;
@@ -195,9 +195,10 @@ fn everything(costs: &FeatureCostList, highest: &Ratio, payments: &[Ratio]) -> f
     let of_list = |list: u32| {
         payments.iter().skip(list as usize).step_by(n_lists).map(Ratio::nearest).sum::<f64>()
     };
-    let of = |test: &FeatureCostInput| match test.full {
+    let paid = |price| match price {
         Price::Each(cost) => cost.min(highest),
         Price::ByRow(list) => of_list(list),
     };
-    costs.tests.iter().map(of).sum::<f64>() * (1.0 + 1e-9)
+    let most = costs.tests.iter().map(|test| paid(test.full).max(paid(test.discounted)));
+    most.sum::<f64>() * (1.0 + 1e-9)
 }

@@ -115,8 +115,8 @@ class FeatureCostEstimator(TreeEstimator):
 
 def _digits(values: NDArray[np.float64]) -> int:
     """How many decimals these numbers have; more than ``DECIMALS`` where they are not short."""
-    rounds = (digits for digits in range(DECIMALS + 1) if (np.round(values, digits) == values).all())
-    return next(rounds, DECIMALS + 1)
+    enough = (at for at in range(DECIMALS + 1) if (np.round(values, at) == values).all())
+    return next(enough, DECIMALS + 1)
 
 
 def by_class(training: ingest.InMemory, n_sums: int = 0) -> tuple[NDArray[np.uint32], int]:

@@ -10,7 +10,7 @@ use super::pair_sums::Row;
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Lookahead, SplitPrice, vec_bytes};
-use crate::task::paid;
+use crate::task::{paid, paid_in_order};
 use crate::view::Offer;
 
 /// The masses of all rows of a view, and of both sides of its columns.
@@ -46,10 +46,15 @@ impl SideMasses {
         self.of_sides[0][place] = self.totals[at] - mass;
     }
 
-    /// What a side of a column pays for a price.
+    /// What a side of a column pays for a price. `ORDERED`: whether prices are in order, which is
+    /// told once for many of them.
     #[inline(always)]
-    fn paid(&self, side: usize, column: usize, price: Cost) -> Cost {
-        paid(self.n_masses, price, |at| self.of_sides[side][at * self.stride + column])
+    fn paid<const ORDERED: bool>(&self, side: usize, column: usize, price: Cost) -> Cost {
+        let mass = |at: usize| self.of_sides[side][at * self.stride + column];
+        match ORDERED {
+            true => paid_in_order(self.n_masses, price, mass),
+            false => paid(self.n_masses, price, mass),
+        }
     }
 
     /// Fill in what splits cost. `turned`: 1 where side 1 here is side 0 of the column.
@@ -57,10 +62,10 @@ impl SideMasses {
         if !offer.is_ordered {
             return self.write_apart(offer, turned, out);
         }
-        out.least_price = paid(self.n_masses, offer.least, |at| self.totals[at]);
+        out.least_price = paid_in_order(self.n_masses, offer.least, |at| self.totals[at]);
         out.prices.extend((0..out.sides.len()).map(|column| {
             [0, 1].map(|side| {
-                let price = |price: Cost| self.paid(side ^ turned(column), column, price);
+                let price = |price: Cost| self.paid::<true>(side ^ turned(column), column, price);
                 SplitPrice { this: price(offer.now[column]), next: price(offer.next[column]) }
             })
         }));
@@ -68,13 +73,14 @@ impl SideMasses {
 
     /// As above, where it takes the rows to say which price is the least: those of one side may pay
     /// less for a test that is dearer for the other.
+    #[inline(never)]
     fn write_apart(&self, offer: &Offer, turned: impl Fn(usize) -> usize, out: &mut Lookahead) {
         let n = out.sides.len();
         let of_all = |price: Cost| paid(self.n_masses, price, |at| self.totals[at]);
         out.least_price = offer.least_paid(n, of_all);
         out.prices.extend((0..n).map(|column| {
             [0, 1].map(|side| {
-                let price = |price: Cost| self.paid(side ^ turned(column), column, price);
+                let price = |price: Cost| self.paid::<false>(side ^ turned(column), column, price);
                 let next = offer.next_paid(column, price);
                 SplitPrice { this: price(offer.now[column]), next }
             })
@@ -90,13 +96,37 @@ impl SideMasses {
         column: usize,
         others: usize,
     ) -> [[Cost; N]; 4] {
+        if !offer.is_ordered {
+            return self.apart_of_pairs(offer, column, others);
+        }
+        self.all_of_pairs::<N, true>(offer, column, others)
+    }
+
+    /// Kept out of line, so that the loop above is compiled as if all prices were in order.
+    #[inline(never)]
+    fn apart_of_pairs<const N: usize>(
+        &self,
+        offer: &Offer,
+        column: usize,
+        others: usize,
+    ) -> [[Cost; N]; 4] {
+        self.all_of_pairs::<N, false>(offer, column, others)
+    }
+
+    #[inline(always)]
+    fn all_of_pairs<const N: usize, const ORDERED: bool>(
+        &self,
+        offer: &Offer,
+        column: usize,
+        others: usize,
+    ) -> [[Cost; N]; 4] {
         let mut prices = [[0; N]; 4];
         for l in 0..N {
             let other = others + l;
             let (then, before) = (offer.after(column, other), offer.after(other, column));
             for side in 0..2 {
-                prices[side][l] = self.paid(side, column, then);
-                prices[2 + side][l] = self.paid(side, other, before);
+                prices[side][l] = self.paid::<ORDERED>(side, column, then);
+                prices[2 + side][l] = self.paid::<ORDERED>(side, other, before);
             }
         }
         prices
