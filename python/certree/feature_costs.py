@@ -179,9 +179,11 @@ def _lists(given: Any) -> tuple[tuple[RowPrice, ...], tuple[tuple[int | None, in
     lists: list[RowPrice] = []
     lists_of = []
     for key, value in (given or {}).items():
-        test = value if isinstance(value, FeatureCost) else FeatureCost(value)
+        both = (value, value)
+        if isinstance(value, FeatureCost):
+            both = value.cost, value.cost if value.discounted is None else value.discounted
         numbers: list[int | None] = []
-        for price in (test.cost, test.cost if test.discounted is None else test.discounted):
+        for price in both:
             if not _is_by_row(price):
                 numbers.append(None)
                 continue
@@ -291,7 +293,8 @@ def _of_values(price: RowPrice, source: Any) -> NDArray[np.float64]:
 
 def _is_by_row(price: Any) -> bool:
     """Whether this has the form of prices that differ by row."""
-    if price is None or is_number(price):
+    # What nearly all are comes first, because there may be thousands of columns.
+    if price is None or type(price) in (float, int) or is_number(price):
         return False
     many = isinstance(price, (str, Mapping, list, tuple)) or hasattr(price, "__arrow_c_stream__")
     return many or (hasattr(price, "__array__") and getattr(price, "ndim", 1) > 0)

@@ -152,8 +152,8 @@ fn given_totals(classes: &ClassInput) -> Vec<f64> {
 }
 
 /// What tests cost, in units of the loss, which are changed so that each class pays a whole number
-/// of them for a unit of its weight. Where prices differ by row, further classes come with them that
-/// cost nothing: of each list one, whose weight is what rows pay.
+/// of them for a unit of its weight. Where prices differ by row, further classes come with them,
+/// which cost nothing: of each list one, whose weight is what rows pay.
 fn paid(
     classes: &ClassCosts,
     by_class: &[i64],
@@ -213,7 +213,8 @@ fn paid(
     Ok((costs.of_classes(&paying, of_class), Some(paying)))
 }
 
-/// Units that are fine enough, where a row pays `most_paid` at most on average, and not so fine that sums overflow.
+/// Units that are fine enough, where a row pays `most_paid` at most on average, and not so fine
+/// that sums overflow.
 fn units(loss: &MatrixLoss, leaf_penalty: f64, most_paid: f64, n_points: usize) -> Result<Units> {
     let k = loss.n_classes();
     let total = |class: usize| loss.totals[class] as f64;
