@@ -96,31 +96,33 @@ impl SideMasses {
         column: usize,
         others: usize,
     ) -> [[Cost; N]; 4] {
-        if !offer.is_ordered {
-            return self.apart_of_pairs(offer, column, others);
+        // One array that both fill: to return either's would copy it.
+        let mut prices = [[0; N]; 4];
+        match offer.is_ordered {
+            true => self.fill_pairs::<N, true>(offer, (column, others), &mut prices),
+            false => self.fill_apart(offer, (column, others), &mut prices),
         }
-        self.all_of_pairs::<N, true>(offer, column, others)
+        prices
     }
 
-    /// Kept out of line, so that the loop above is compiled as if all prices were in order.
+    /// Out of line, so that the loop for prices in order is compiled as if there were no others.
     #[inline(never)]
-    fn apart_of_pairs<const N: usize>(
+    fn fill_apart<const N: usize>(
         &self,
         offer: &Offer,
-        column: usize,
-        others: usize,
-    ) -> [[Cost; N]; 4] {
-        self.all_of_pairs::<N, false>(offer, column, others)
+        pair: (usize, usize),
+        prices: &mut [[Cost; N]; 4],
+    ) {
+        self.fill_pairs::<N, false>(offer, pair, prices);
     }
 
     #[inline(always)]
-    fn all_of_pairs<const N: usize, const ORDERED: bool>(
+    fn fill_pairs<const N: usize, const ORDERED: bool>(
         &self,
         offer: &Offer,
-        column: usize,
-        others: usize,
-    ) -> [[Cost; N]; 4] {
-        let mut prices = [[0; N]; 4];
+        (column, others): (usize, usize),
+        prices: &mut [[Cost; N]; 4],
+    ) {
         for l in 0..N {
             let other = others + l;
             let (then, before) = (offer.after(column, other), offer.after(other, column));
@@ -129,7 +131,6 @@ impl SideMasses {
                 prices[2 + side][l] = self.paid::<ORDERED>(side, other, before);
             }
         }
-        prices
     }
 
     /// As above, and more than anything costs where one column may not be asked below the other.
