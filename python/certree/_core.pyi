@@ -347,8 +347,9 @@ class Constraints:
 class FeatureCosts:
     def __new__(
         cls,
-        tests: Sequence[tuple[float, float, int | None]],
+        tests: Sequence[tuple[tuple[float, int | None], tuple[float, int | None], int | None]],
         test_of: Sequence[int | None],
+        sums: NDArray[np.float64] | None = None,
     ) -> FeatureCosts: ...
 
 @final

@@ -222,12 +222,18 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
         let lightest = paying.masses.iter().filter(|mass| !mass.is_zero()).min()?;
         Some(most.over(lightest))
     });
+    // So is a payment of one point.
+    let payments: Vec<Ratio> = (paying.iter())
+        .flat_map(|paying| paying.payments.iter().map(|paid| paid.clone().min(most.clone())))
+        .collect();
     if let (Some(paying), Some(highest)) = (paying, &highest) {
-        let cost = |test: &FeatureCostInput| Ratio::written(test.full).min(highest.clone());
+        let cost = |test: &FeatureCostInput| Ratio::written(test.full.each()).min(highest.clone());
         let sum = |sum: Ratio, x: &Ratio| &sum + x;
         let costs = paying.feature_costs.tests.iter().map(cost).collect::<Vec<_>>();
         let mass = paying.masses.iter().fold(Ratio::zero(), sum);
         total = &total + &(&mass * &costs.iter().fold(Ratio::zero(), sum));
+        // Discounted ones are paid in place of full ones.
+        total = payments.iter().fold(total, sum);
     }
     let size = [&total, &leaf].map(Ratio::nearest).into_iter().fold(0.0, f64::max);
     // A problem without regret still needs a unit.
@@ -247,8 +253,9 @@ pub fn in_units(of: &Problem, losses: &Losses, most: &Ratio, run: &Run) -> Optio
     let scale = Scale::new(units, floor(&unavoidable)?, 1);
     let feature_costs = match (paying, &highest) {
         (Some(paying), Some(highest)) => {
-            let Paying { masses, feature_costs } = paying;
-            Some(FeatureCosts::rounded_down(masses, feature_costs, (&unit, highest))?)
+            let Paying { masses, feature_costs, .. } = paying;
+            let pays = (&masses[..], &payments[..]);
+            Some(FeatureCosts::rounded_down(pays, feature_costs, (&unit, highest))?)
         }
         _ => None,
     };

@@ -68,7 +68,7 @@ impl MatrixProblem {
         let costs = (0..k * k).map(|at| f64::from(u8::from(at / k != at % k))).collect();
         let scaled = ClassInput { leaf_penalty: 0.0, costs, ..input.classes.clone() }.build()?;
         let exact = |_: &&ClassCosts| scaled.scale.slack == 0;
-        let Some(classes) = scaled.task.structure().classes().filter(exact).cloned() else {
+        let Some(mut classes) = scaled.task.structure().classes().filter(exact).cloned() else {
             return Err(Error::invalid(
                 "this objective adds up weights exactly, but these row weights and class weights \
                  are no short decimals together: round them, say to six digits in all",
@@ -98,10 +98,18 @@ impl MatrixProblem {
         let per_unit = per_unit.collect();
         let loss = MatrixLoss::new(input, totals, &by_class, per_unit)?;
         loss.check_own()?;
-        let mut units = units(&loss, leaf_penalty, feature_costs, problem.points.len())?;
+        let (factors, _) = input.classes.factors();
+        let everything = feature_costs.by_point(&factors).everything(sum(given.iter().copied()));
+        let most_paid = everything / sum(given.iter().copied());
+        let mut units = units(&loss, leaf_penalty, most_paid, problem.points.len())?;
         if !feature_costs.is_free() {
-            let costs = paid(&classes, &by_class, &loss.totals, feature_costs, &mut units)?;
+            let (costs, paying) =
+                paid(&classes, &by_class, &loss.totals, feature_costs, &mut units)?;
             problem.feature_costs = Some(costs);
+            if let Some(paying) = paying {
+                let task = Grouped::new(paying.clone(), (0..k as u32).collect());
+                (problem.task, classes) = (Arc::new(task), paying);
+            }
         }
         let leaf_cost = (leaf_penalty * units.per_one) as Cost;
         Ok(MatrixProblem {
@@ -115,6 +123,12 @@ impl MatrixProblem {
             plane: true,
             whole_front: true,
         })
+    }
+
+    /// Costs by class and label, with those of the classes that stand for prices by row: nothing.
+    pub(super) fn of_all_classes(&self, mut costs: Vec<Cost>) -> Vec<Cost> {
+        costs.resize(self.classes.n_classes() * self.by_class.len(), 0);
+        costs
     }
 
     /// This problem, with trees that keep to a context too.
@@ -138,18 +152,21 @@ fn given_totals(classes: &ClassInput) -> Vec<f64> {
 }
 
 /// What tests cost, in units of the loss, which are changed so that each class pays a whole number
-/// of them for a unit of its weight.
+/// of them for a unit of its weight. Where prices differ by row, further classes come with them,
+/// which cost nothing: of each list one, whose weight is what rows pay.
 fn paid(
     classes: &ClassCosts,
     by_class: &[i64],
     totals: &[i64],
     given: &FeatureCostList,
     units: &mut Units,
-) -> Result<FeatureCosts> {
+) -> Result<(FeatureCosts, Option<ClassCosts>)> {
     if given.of_column.iter().flatten().any(|&test| test as usize >= given.tests.len()) {
         return Err(Error::invalid("a column has a test that is not there"));
     }
-    let Some(ShortCosts { tests, denominator }) = ShortCosts::of(given)? else {
+    let (k, n_points) = (by_class.len(), classes.n_points());
+    let Some(ShortCosts { costs, denominator, sums }) = ShortCosts::of(given, (n_points, k))?
+    else {
         return Err(Error::invalid(
             "this objective adds up feature_costs exactly, but they are no short decimals together: \
              round them, say to six digits in all",
@@ -164,17 +181,41 @@ fn paid(
         ));
     }
     units.per_one = times * whole;
-    let of_class = by_class.iter().map(|unit| times as Cost * unit).collect();
-    Ok(FeatureCosts::of_classes(classes, of_class, tests, given.of_column.clone()))
+    let n_lists = given.by_row.n_lists;
+    let n_own = costs.n_masses - n_lists;
+    // A class of the goal has the first mass, if there is one, and a list the one of its own.
+    let mut of_class = Vec::with_capacity((k + n_lists) * costs.n_masses);
+    for unit in by_class {
+        of_class.extend((0..n_own).map(|_| times as Cost * unit));
+        of_class.extend((0..n_lists).map(|_| 0));
+    }
+    if n_lists == 0 {
+        return Ok((costs.of_classes(classes, of_class), None));
+    }
+    let per_weight = classes.weight_units() as Cost;
+    for list in 0..n_lists {
+        let own = (0..costs.n_masses).map(|at| Cost::from(at == n_own + list));
+        of_class.extend(own.map(|is_own| is_own * times as Cost * per_weight));
+    }
+    let mut weights = Vec::with_capacity(n_points * (k + n_lists));
+    for (point, own) in sums.chunks_exact(k * n_lists).enumerate() {
+        weights.extend(classes.weights(point));
+        weights.extend((0..n_lists).map(|list| {
+            let of_list = own.iter().skip(list).step_by(n_lists);
+            of_list.zip(by_class).map(|(sum, unit)| sum * unit).sum::<Cost>()
+        }));
+    }
+    let matrix: Vec<Cost> = (0..(k + n_lists) * k)
+        .map(|at| if at < k * k { classes.cost(at / k, at % k) } else { 0 })
+        .collect();
+    let units = classes.weight_units();
+    let paying = ClassCosts::of_integers(k + n_lists, k, weights, matrix, units);
+    Ok((costs.of_classes(&paying, of_class), Some(paying)))
 }
 
-/// Units that are fine enough, and not so fine that sums overflow.
-fn units(
-    loss: &MatrixLoss,
-    leaf_penalty: f64,
-    feature_costs: &FeatureCostList,
-    n_points: usize,
-) -> Result<Units> {
+/// Units that are fine enough, where a row pays `most_paid` at most on average, and not so fine
+/// that sums overflow.
+fn units(loss: &MatrixLoss, leaf_penalty: f64, most_paid: f64, n_points: usize) -> Result<Units> {
     let k = loss.n_classes();
     let total = |class: usize| loss.totals[class] as f64;
     let all: f64 = (0..k).map(total).sum();
@@ -208,7 +249,7 @@ fn units(
     if let Some(error) = loss.failure() {
         return Err(error);
     }
-    let most = most + leaf_penalty * n_points as f64 + feature_costs.everything();
+    let most = most + leaf_penalty * n_points as f64 + most_paid;
     let per_one = FINEST.min(MOST / most).log2().floor().exp2();
     let finest = match loss.metric() {
         // Their losses have a size of their own.

@@ -251,7 +251,7 @@ impl<const N: usize> Search<'_, '_, N> {
         let everything = everything as f64 / of.units.per_one;
         let unit = STEEP / (total + penalty + everything).max(f64::MIN_POSITIVE.sqrt());
         let whole = |at: usize| (slopes[at] * of.by_class[at / k] as f64 * unit) as Cost;
-        let costs = (0..k * k).map(whole).collect();
+        let costs = of.of_all_classes((0..k * k).map(whole).collect());
         let leaf_cost = (of.leaf_penalty * unit) as Cost;
         let shape = of.problem.shape;
         let mut problem = scalar::problem(&of.problem, &of.classes, costs, leaf_cost, shape)?;
@@ -259,8 +259,7 @@ impl<const N: usize> Search<'_, '_, N> {
             let times = unit / of.units.per_one;
             let of_class =
                 paid.of_class.iter().map(|&mass| (mass as f64 * times) as Cost).collect();
-            let (tests, of_column) = (paid.tests.clone(), paid.of_column.clone());
-            FeatureCosts::of_classes(&of.classes, of_class, tests, of_column)
+            paid.clone().of_classes(&of.classes, of_class)
         });
         Ok(problem)
     }
@@ -302,6 +301,7 @@ impl<const N: usize> Search<'_, '_, N> {
         let Some((costs, spread)) = Plane::of_correlation(&of.loss.totals) else { return Ok(()) };
         let slopes: Vec<f64> = costs.iter().map(|&cost| cost as f64).collect();
         let costs = (0..k * k).map(|at| costs[at] * of.by_class[at / k]).collect();
+        let costs = of.of_all_classes(costs);
         let problem = scalar::problem(&of.problem, &of.classes, costs, 0, of.problem.shape)?;
         let found = scalar::solve(&problem, self.run, self.lower, self.upper())?;
         self.label(found.plan, &slopes)?;
@@ -327,8 +327,13 @@ impl<const N: usize> Search<'_, '_, N> {
         let whole = |at: usize| (slopes[at] * of.by_class[at / k] as f64 * unit) as Cost;
         let costs: Vec<Cost> = (0..k * k).map(whole).collect();
         let (shape, leaf_cost) = (of.problem.shape, of.leaf_cost);
-        let mut problem =
-            scalar::problem(&of.problem, &of.classes, costs.clone(), leaf_cost, shape)?;
+        let mut problem = scalar::problem(
+            &of.problem,
+            &of.classes,
+            of.of_all_classes(costs.clone()),
+            leaf_cost,
+            shape,
+        )?;
         problem.feature_costs.clone_from(&of.problem.feature_costs);
         let start = (start * of.units.per_one).floor() as Cost;
         Ok(Some(Relaxed { costs, start, slopes, has_plane: true, problem }))
@@ -352,8 +357,13 @@ impl<const N: usize> Search<'_, '_, N> {
             None => {
                 let costs = vec![0; of.by_class.len().pow(2)];
                 let (shape, leaf_cost) = (of.problem.shape, of.leaf_cost);
-                let mut problem =
-                    scalar::problem(&of.problem, &of.classes, costs.clone(), leaf_cost, shape)?;
+                let mut problem = scalar::problem(
+                    &of.problem,
+                    &of.classes,
+                    of.of_all_classes(costs.clone()),
+                    leaf_cost,
+                    shape,
+                )?;
                 problem.feature_costs.clone_from(&of.problem.feature_costs);
                 Relaxed { costs, start: 0, slopes: Vec::new(), has_plane: false, problem }
             }

@@ -25,6 +25,8 @@ pub struct FeatureCostContext {
     lasting: Vec<bool>,
     /// By group: whether it matters that one of its tests was bought.
     shared: Vec<bool>,
+    /// `FeatureCosts::is_ordered`.
+    pub is_ordered: bool,
 }
 
 impl FeatureCostContext {
@@ -46,12 +48,13 @@ impl FeatureCostContext {
         let mut shared = vec![false; names.len()];
         for (test, &questions) in tests.iter().zip(&n_questions) {
             if let Some(group) = test.group {
-                shared[group as usize] |= questions > 0 && test.discounted < test.full;
+                shared[group as usize] |= questions > 0 && test.discounted != test.full;
             }
         }
         let lasts = |(test, &questions): (&FeatureCost, &u32)| questions > 1 && test.full > 0;
         let lasting = tests.iter().zip(&n_questions).map(lasts).collect();
-        FeatureCostContext { of_column: costs.of_column.clone(), tests, lasting, shared }
+        let (of_column, is_ordered) = (costs.of_column.clone(), costs.is_ordered);
+        FeatureCostContext { of_column, tests, lasting, shared, is_ordered }
     }
 
     /// The test of a column, and its cost; `None` if it is free.

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::problem::{Problem, Shape};
 use crate::task::{
     ClassCosts, ClassInput, CountedClasses, CountedInput, FeatureCostList, FeatureCosts, Grouped,
-    Scaled, Task,
+    Scaled, Task, paid,
 };
 use crate::tree::Tree;
 
@@ -286,7 +286,10 @@ fn scaled(
 /// Numbers that all that is paid is a sum of multiples of.
 fn all_paid(costs: &FeatureCosts) -> impl Iterator<Item = Cost> + '_ {
     let each = costs.tests.iter().flat_map(|test| [test.full, test.discounted]);
-    each.flat_map(|cost| costs.of_class.iter().map(move |mass| mass * cost))
+    let of_class = || costs.of_class.chunks_exact(costs.n_masses.max(1));
+    each.flat_map(move |cost| {
+        of_class().map(move |masses| paid(costs.n_masses, cost, |at| masses[at]))
+    })
 }
 
 fn check_number(limits: &[LimitInput]) -> Result<()> {

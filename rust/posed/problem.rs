@@ -14,7 +14,9 @@ use crate::metric::Scored;
 use crate::pareto::{Constrained, Roc};
 use crate::problem::Problem;
 use crate::run::{Limits, Pulse, Run};
-use crate::task::{CountedInput, FeatureCostList, ROUNDED_SUMS, RowCosts, Scaled, Weighed};
+use crate::task::{
+    CountedInput, FeatureCostList, ROUNDED_SUMS, RowCosts, RowPrices, Scaled, Weighed,
+};
 
 /// A problem, built for the search that it takes.
 pub enum Posed {
@@ -26,7 +28,11 @@ pub enum Posed {
     Area(Roc),
 }
 
-static FREE: FeatureCostList = FeatureCostList { tests: Vec::new(), of_column: Vec::new() };
+static FREE: FeatureCostList = FeatureCostList {
+    tests: Vec::new(),
+    of_column: Vec::new(),
+    by_row: RowPrices { n_lists: 0, n_classes: 0, sums: Vec::new() },
+};
 
 impl ProblemInput {
     /// The problem, for the search that it takes.
@@ -180,7 +186,7 @@ fn paying(input: &ProblemInput, scaled: Scaled, weights: &[f64]) -> Result<Posed
 fn of_row_costs(input: &ProblemInput, goal: &RowCostInput) -> Result<Posed> {
     let RowCostInput { n_labels, size, normalizer, leaf_penalty, .. } = *goal;
     let feature_costs = feature_costs(input);
-    let error = (size + feature_costs.everything() * normalizer) * ROUNDED_SUMS;
+    let error = (size + feature_costs.everything(normalizer)) * ROUNDED_SUMS;
     match &input.constraints {
         Some(ConstraintInput { limits, counted: Counted::Groups { n_groups, weights } }) => {
             let (costs, weights) = (goal.costs.clone(), weights.clone());

@@ -59,8 +59,9 @@ impl Problem {
 }
 
 fn write_feature_costs(out: &mut Writer, costs: &FeatureCosts) {
-    let FeatureCosts { tests, of_column, masses, by_cost, of_class } = costs;
-    out.size(*by_cost);
+    let FeatureCosts { tests, of_column, masses, n_masses, is_ordered, of_class } = costs;
+    out.size(*n_masses);
+    out.flag(*is_ordered);
     out.list(tests.iter(), |out, test| {
         let FeatureCost { full, discounted, group } = test;
         out.signed(*full);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
@@ -13,7 +13,7 @@ use crate::ids::ColumnId;
 use crate::pareto::{LimitInput, Term};
 use crate::posed::{self, ConstraintInput, Counted};
 use crate::run;
-use crate::task::{FeatureCostInput, FeatureCostList};
+use crate::task::{FeatureCostInput, FeatureCostList, Price, RowPrices};
 
 /// Limits on trees, by their names in the core: `None` is no limit.
 #[pyclass(frozen, module = "certree._core", name = "Shape")]
@@ -117,7 +117,11 @@ impl Constraints {
     }
 }
 
-/// By test: its cost, its discounted cost, and its group; and by column: its test.
+/// A price: a cost, or the number of a list of prices by row.
+type PriceParts = (f64, Option<u32>);
+
+/// By test: its cost, its discounted cost, and its group; by column: its test; and by point, class
+/// and list of prices by row, what the rows pay together.
 #[pyclass(frozen, module = "certree._core", name = "FeatureCosts")]
 pub(super) struct FeatureCosts {
     pub(super) input: FeatureCostList,
@@ -126,10 +130,28 @@ pub(super) struct FeatureCosts {
 #[pymethods]
 impl FeatureCosts {
     #[new]
-    fn new(tests: Vec<(f64, f64, Option<u32>)>, test_of: Vec<Option<u32>>) -> Self {
-        let test = |(full, discounted, group)| FeatureCostInput { full, discounted, group };
+    #[pyo3(signature = (tests, test_of, sums=None))]
+    fn new(
+        tests: Vec<(PriceParts, PriceParts, Option<u32>)>,
+        test_of: Vec<Option<u32>>,
+        sums: Option<PyReadonlyArray3<'_, f64>>,
+    ) -> PyResult<Self> {
+        let price = |(cost, list): PriceParts| list.map_or(Price::Each(cost), Price::ByRow);
+        let test = |(full, discounted, group)| FeatureCostInput {
+            full: price(full),
+            discounted: price(discounted),
+            group,
+        };
         let tests = tests.into_iter().map(test).collect();
-        FeatureCosts { input: FeatureCostList { tests, of_column: test_of } }
+        let by_row = match sums {
+            Some(sums) => RowPrices {
+                n_classes: sums.shape()[1],
+                n_lists: sums.shape()[2],
+                sums: sums.as_slice()?.to_vec(),
+            },
+            None => RowPrices::default(),
+        };
+        Ok(FeatureCosts { input: FeatureCostList { tests, of_column: test_of, by_row } })
     }
 }
 

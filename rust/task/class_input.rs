@@ -47,12 +47,13 @@ impl ClassInput {
     /// class's factor is on what its rows pay, too.
     pub fn build_with(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
-        feature_costs.validate()?;
+        feature_costs.validate(self.weights.len() / self.n_classes, self.n_classes)?;
         let free = FeatureCostList::default();
         let feature_costs = if feature_costs.is_free() { &free } else { feature_costs };
-        match self.exact(feature_costs) {
-            Some(scaled) => Ok(scaled),
-            None => self.rounded(feature_costs),
+        // Prices by row are sums of points, as costs by row are.
+        match feature_costs.has_row_prices() {
+            true => self.rounded(feature_costs),
+            false => self.exact(feature_costs).map_or_else(|| self.rounded(feature_costs), Ok),
         }
     }
 
@@ -100,7 +101,8 @@ impl ClassInput {
         let masses = || weights.chunks_exact(self.n_classes).map(mass).collect();
         let paid = (!feature_costs.is_free()).then(|| FeatureCosts {
             masses: masses(),
-            by_cost: 1,
+            n_masses: 1,
+            is_ordered: true,
             tests,
             of_column: feature_costs.of_column.clone(),
             of_class: of_class.clone(),
@@ -292,13 +294,14 @@ impl ClassInput {
     fn rounded(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         let (k, l) = (self.n_classes, self.n_labels);
         let Real { costs, factors, normalizer, size, rounding } = self.real()?;
-        let spent = normalizer * feature_costs.everything();
+        let paying = &feature_costs.by_point(&factors);
+        let spent = paying.everything(normalizer);
         let error = (size + spent) * rounding;
         let shown = Some((k, self.weights.as_slice()));
         let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
         let weights: Vec<f64> = self.weights.chunks_exact(k).map(weigh).collect();
         let weighed =
-            Weighed { costs: &costs, error, normalizer, weights: &weights, feature_costs };
+            Weighed { costs: &costs, error, normalizer, weights: &weights, feature_costs: paying };
         let scaled = RowCosts::build_weighed(l, weighed, self.leaf_penalty, shown)?;
         // Costs by point were rounded already: the caller gave weights.
         let stated = self.stated(Weights::Stored(self.weights.clone().into()), feature_costs);

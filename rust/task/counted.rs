@@ -62,13 +62,14 @@ impl CountedInput {
         let Real { costs, factors, normalizer, size, rounding } = input.real()?;
         let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
         let row_weights = input.weights.chunks_exact(input.n_classes).map(weigh).collect();
-        let spent = normalizer * feature_costs.everything();
+        let feature_costs = feature_costs.by_point(&factors);
+        let spent = feature_costs.everything(normalizer);
         Ok(CountedInput {
             n_labels: input.n_labels,
             costs,
             error: (size + spent) * rounding,
             row_weights,
-            feature_costs: feature_costs.clone(),
+            feature_costs,
             normalizer,
             leaf_penalty: input.leaf_penalty,
             n_groups,
@@ -129,7 +130,8 @@ impl CountedInput {
     }
 
     /// Classes: one for each label, then one for each group, with these weights. Where tests cost
-    /// something, what a row pays for a unit of them is the weight of a last class.
+    /// something, what a row pays for a unit of them is the weight of a last class; of several
+    /// masses, each is one.
     pub fn build(&self, weights: &[i64]) -> Result<CountedClasses> {
         let weighed = Weighed {
             costs: &self.costs,
@@ -148,7 +150,9 @@ impl CountedInput {
                 self.n_groups
             )));
         }
-        let n_classes = self.n_labels + self.n_groups + usize::from(feature_costs.is_some());
+        let n_masses = feature_costs.as_ref().map_or(0, |costs| costs.n_masses);
+        let n_counted = self.n_labels + self.n_groups;
+        let n_classes = n_counted + n_masses;
         let mut all: Vec<Cost> = Vec::with_capacity(rows.n_points() * n_classes);
         for (point, own) in weights.chunks_exact(self.n_groups).enumerate() {
             all.extend(rows.stats(point));
@@ -156,8 +160,8 @@ impl CountedInput {
             all.extend(feature_costs.iter().flat_map(|costs| costs.of_point(point)));
         }
         if let Some(costs) = &mut feature_costs {
-            costs.of_class =
-                (0..n_classes).map(|class| Cost::from(class + 1 == n_classes)).collect();
+            let mass = |at: usize| Cost::from(at / n_masses == n_counted + at % n_masses);
+            costs.of_class = (0..n_classes * n_masses).map(mass).collect();
         }
         let costs = (0..n_classes * self.n_labels)
             .map(|at| Cost::from(at / self.n_labels == at % self.n_labels))

@@ -5,20 +5,26 @@
 //! From then on all questions of these columns are free. So a split of S costs mass(S) · cost(what
 //! was bought above, test), and what was bought is the *state* of a node. The mass of a row is
 //! its weight, in units of the objective for each unit of a feature cost.
+//!
+//! **Masses.** A point has one or several: its weight, what it pays for each cost there is, or what
+//! its rows pay of a list of prices by row (`row_prices.rs`). A cost is a whole number in either
+//! case: so many times a mass (`code`). What a split costs is then still a sum over the masses of
+//! its rows, and searches and kernels know nothing of where prices come from.
 
 use crate::cost::{Cost, sum};
 use crate::error::{Error, Result};
 use crate::exact::Ratio;
 
 use super::class_costs::ClassCosts;
+use super::row_prices::{Price, RowPrices};
 use super::whole_numbers::integers;
 
 /// The cost of a test as the user states it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureCostInput {
-    pub full: f64,
+    pub full: Price,
     /// The cost for who has bought another test of its group.
-    pub discounted: f64,
+    pub discounted: Price,
     pub group: Option<u32>,
 }
 
@@ -28,34 +34,68 @@ pub struct FeatureCostList {
     pub tests: Vec<FeatureCostInput>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
+    /// The prices of tests whose rows do not all pay the same.
+    pub by_row: RowPrices,
 }
 
 impl FeatureCostList {
     /// Whether nothing costs anything.
     pub fn is_free(&self) -> bool {
-        self.tests.iter().all(|test| test.full == 0.0)
+        self.everything(1.0) == 0.0
     }
 
-    /// What a row pays that is asked for everything.
-    pub fn everything(&self) -> f64 {
-        self.tests.iter().map(|test| test.full).sum()
+    /// Whether some test has another price for each row.
+    pub fn has_row_prices(&self) -> bool {
+        self.by_row.n_lists > 0
     }
 
-    /// Complaints about feature costs that are none.
-    pub(super) fn validate(&self) -> Result<()> {
+    /// What all rows pay if they are asked for everything, where they weigh so much together.
+    pub fn everything(&self, weight: f64) -> f64 {
+        let paid = |price| match price {
+            Price::Each(cost) => cost * weight,
+            Price::ByRow(list) => self.by_row.total(list),
+        };
+        // Of prices by row nobody has looked whether a discounted one is above the full one.
+        self.tests.iter().map(|test| paid(test.full).max(paid(test.discounted))).sum()
+    }
+
+    /// These costs, with prices by row that classes with these factors pay together.
+    pub fn by_point(&self, factors: &[f64]) -> FeatureCostList {
+        FeatureCostList { by_row: self.by_row.by_point(factors), ..self.clone() }
+    }
+
+    /// Complaints about feature costs that are none. Prices by row are of so many points and
+    /// classes.
+    pub(super) fn validate(&self, n_points: usize, n_classes: usize) -> Result<()> {
+        self.validate_tests()?;
+        self.by_row.validate(n_points, n_classes)
+    }
+
+    fn validate_tests(&self) -> Result<()> {
         for (test, cost) in self.tests.iter().enumerate() {
+            let (full, discounted) = (cost.full.each(), cost.discounted.each());
             let bad = |x: f64| !(x.is_finite() && x >= 0.0);
-            if bad(cost.full) || bad(cost.discounted) {
+            if bad(full) || bad(discounted) {
                 return Err(Error::invalid(format!(
-                    "the cost of test {test} is {} ({} discounted): feature costs must be finite and not negative",
-                    cost.full, cost.discounted
+                    "the cost of test {test} is {full} ({discounted} discounted): feature costs must \
+                     be finite and not negative",
                 )));
             }
-            if cost.discounted > cost.full {
+            let of_all = [cost.full, cost.discounted].map(|price| matches!(price, Price::Each(_)));
+            if of_all == [true; 2] && discounted > full {
                 return Err(Error::invalid(format!(
-                    "the discounted cost {} of test {test} is above its full cost {}",
-                    cost.discounted, cost.full
+                    "the discounted cost {discounted} of test {test} is above its full cost {full}",
                 )));
+            }
+            for price in [cost.full, cost.discounted] {
+                if let Price::ByRow(list) = price
+                    && list as usize >= self.by_row.n_lists
+                {
+                    return Err(Error::invalid(format!(
+                        "test {test} has the prices of list {list}, but there are {}",
+                        self.by_row.n_lists
+                    )));
+                }
             }
         }
         let unknown = |test: &u32| *test as usize >= self.tests.len();
@@ -80,23 +120,60 @@ pub struct FeatureCosts {
     pub tests: Vec<FeatureCost>,
     /// By column: its test; none if it is free.
     pub of_column: Vec<Option<u32>>,
-    /// By point: units of the objective for a unit of feature costs. Or, where that is `by_cost`,
-    /// what the point pays for each cost there is, from the lowest on; the cost of a test is then
-    /// the number of one, from 1 on, and 0 if nothing is paid.
+    /// By point: units of the objective for a unit of feature costs. Or several such numbers, what
+    /// the point pays for each cost there is, from the lowest on, or of each list of prices by row:
+    /// costs are then codes (`code`).
     pub masses: Vec<Cost>,
-    /// How many masses a point has: 1, or as many as there are feature costs.
-    pub by_cost: usize,
-    /// By class, of tasks with classes: the mass of a unit of weight.
+    /// How many masses a point has.
+    pub n_masses: usize,
+    /// Whether a higher cost is never less for any rows: costs can be compared without them.
+    pub is_ordered: bool,
+    /// By class and mass, of tasks with classes: the masses of a unit of weight.
     pub of_class: Vec<Cost>,
+}
+
+/// Of several masses, which one a cost is of takes so many binary digits.
+const PLACES: u32 = 8;
+
+/// The number that stands for `times` the mass `at`, of so many that points have: its own number,
+/// from 1 on, where that is once.
+pub(super) fn code(n_masses: usize, at: usize, times: Cost) -> Cost {
+    debug_assert!(at < n_masses && n_masses < 1 << PLACES);
+    match (n_masses, times) {
+        (1, _) => times,
+        (_, 0) => 0,
+        (_, 1) => at as Cost + 1,
+        _ => times << PLACES | (at as Cost + 1),
+    }
+}
+
+/// As `paid`, where costs are in order: of several masses each is paid once, if at all.
+#[inline(always)]
+pub fn paid_in_order(n_masses: usize, cost: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+    match (n_masses, cost) {
+        (1, _) => mass(0) * cost,
+        (_, 0) => 0,
+        _ => mass(cost as usize - 1),
+    }
 }
 
 /// What is paid for a feature cost, of what a point, or points together, have for masses.
 #[inline(always)]
-pub fn paid(by_cost: usize, cost: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
-    match (by_cost, cost) {
+pub fn paid(n_masses: usize, cost: Cost, mass: impl Fn(usize) -> Cost) -> Cost {
+    match (n_masses, cost) {
         (1, _) => mass(0) * cost,
         (_, 0) => 0,
-        _ => mass(cost as usize - 1),
+        _ if cost < 1 << PLACES => mass(cost as usize - 1),
+        _ => mass((cost & ((1 << PLACES) - 1)) as usize - 1) * (cost >> PLACES),
+    }
+}
+
+/// The price of a test among masses of which the first `from` are no lists: `whole` times the first
+/// one, or all of its list.
+pub(super) fn coded(price: Price, whole: Cost, (n_masses, from): (usize, usize)) -> Cost {
+    match price {
+        Price::Each(_) => code(n_masses, 0, whole),
+        Price::ByRow(list) => code(n_masses, from + list as usize, 1),
     }
 }
 
@@ -112,9 +189,9 @@ pub(super) struct Whole {
     pub error: f64,
 }
 
-/// The costs of tests, without groups, one after the other.
+/// The costs of tests, without groups, one after the other; 0 for prices by row.
 pub(super) fn numbers(tests: &[FeatureCostInput]) -> Vec<f64> {
-    tests.iter().flat_map(|test| [test.full, test.discounted]).collect()
+    tests.iter().flat_map(|test| [test.full.each(), test.discounted.each()]).collect()
 }
 
 /// From such a list of whole numbers.
@@ -153,97 +230,105 @@ const MOST_COSTS: usize = 64;
 /// this.
 const MOST_DIGITS: i32 = 40;
 
-/// Feature costs as exact whole numbers over one denominator, if they are short decimals.
+/// Feature costs, and what classes pay of prices by row, as exact whole numbers over one
+/// denominator, if they are short decimals.
 pub struct ShortCosts {
-    pub tests: Vec<FeatureCost>,
+    /// Without masses.
+    pub costs: FeatureCosts,
     pub denominator: i64,
+    /// By point, class and list of prices.
+    pub sums: Vec<Cost>,
 }
 
 impl ShortCosts {
-    /// It is an error if costs are none.
-    pub fn of(list: &FeatureCostList) -> Result<Option<ShortCosts>> {
-        list.validate()?;
-        let exact = integers(&numbers(&list.tests));
-        let found = exact.map(|(whole, denominator)| ShortCosts {
-            tests: from_numbers(&list.tests, &whole),
-            denominator,
+    /// Of so many points and classes. It is an error if costs are none.
+    pub fn of(
+        list: &FeatureCostList,
+        (n_points, n_classes): (usize, usize),
+    ) -> Result<Option<ShortCosts>> {
+        list.validate(n_points, n_classes)?;
+        let own = numbers(&list.tests);
+        let all = [&own[..], &list.by_row.sums].concat();
+        let Some((mut whole, denominator)) = integers(&all) else { return Ok(None) };
+        let sums = whole.split_off(own.len());
+        let n_own = usize::from(whole.iter().any(|&cost| cost > 0));
+        let n_masses = n_own + list.by_row.n_lists;
+        let coded = |price, whole| coded(price, whole, (n_masses, n_own));
+        let tests = list.tests.iter().zip(whole.chunks_exact(2)).map(|(test, whole)| FeatureCost {
+            full: coded(test.full, whole[0]),
+            discounted: coded(test.discounted, whole[1]),
+            group: test.group,
         });
-        Ok(found)
+        let costs = FeatureCosts {
+            tests: tests.collect(),
+            of_column: list.of_column.clone(),
+            masses: Vec::new(),
+            n_masses,
+            is_ordered: n_masses == 1,
+            of_class: Vec::new(),
+        };
+        Ok(Some(ShortCosts { costs, denominator, sums }))
     }
 }
 
 impl FeatureCosts {
-    /// Of classes: each pays so much for a unit of its weight, and rows have these class weights.
-    pub fn of_classes(
-        classes: &ClassCosts,
-        of_class: Vec<Cost>,
-        tests: Vec<FeatureCost>,
-        of_column: Vec<Option<u32>>,
-    ) -> FeatureCosts {
-        let mass =
-            |point| classes.weights(point).iter().zip(&of_class).map(|(w, unit)| w * unit).sum();
-        let masses = (0..classes.n_points()).map(mass).collect();
-        FeatureCosts { tests, of_column, masses, by_cost: 1, of_class }
+    /// These costs, where what rows pay is told by their classes: by class and mass, what a unit of
+    /// the class's weight has of it.
+    pub fn of_classes(self, classes: &ClassCosts, of_class: Vec<Cost>) -> FeatureCosts {
+        let n = self.n_masses;
+        let masses = (0..classes.n_points()).flat_map(|point| {
+            let weights = classes.weights(point);
+            let units = &of_class;
+            (0..n).map(move |at| {
+                weights.iter().zip(units.iter().skip(at).step_by(n)).map(|(w, unit)| w * unit).sum()
+            })
+        });
+        let masses = masses.collect();
+        FeatureCosts { masses, of_class, ..self }
     }
 
     /// Any masses and feature costs, in units of the objective that are rounded down: no point pays
     /// more than it should.
     ///
-    /// `unit`: units in a cost of 1; `most`: no feature cost need be told from higher ones. `None`
-    /// where a number does not fit.
+    /// `payments`: by point and list, what prices by row add up to. `unit`: units in a cost of 1;
+    /// `most`: no feature cost need be told from higher ones. `None` where a number does not fit.
     pub fn rounded_down(
-        masses: &[Ratio],
+        (masses, payments): (&[Ratio], &[Ratio]),
         feature_costs: &FeatureCostList,
         (unit, most): (&Ratio, &Ratio),
     ) -> Option<FeatureCosts> {
         let numbers = numbers(&feature_costs.tests).into_iter().map(Ratio::written);
         let numbers: Vec<Ratio> = numbers.map(|cost| cost.min(most.clone())).collect();
-        if let Some(found) = FeatureCosts::by_cost(masses, &numbers, feature_costs, unit) {
-            return Some(found);
-        }
-        let of_cost = unit_of_costs(masses, &numbers, unit)?;
-        let of_mass = Ratio::from(1).over(&(&of_cost * unit));
-        let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
-            all.iter().map(|x| Cost::try_from(x.over(of).floor()?).ok()).collect()
+        let OfAll { masses: own, n_masses: n_own, costs } = match numbers.iter().all(Ratio::is_zero)
+        {
+            true => OfAll { masses: Vec::new(), n_masses: 0, costs: vec![(0, 0); numbers.len()] },
+            false => OfAll::by_cost(masses, &numbers, unit)
+                .or_else(|| OfAll::multiplied(masses, &numbers, unit))?,
         };
-        Some(FeatureCosts {
-            tests: from_numbers(&feature_costs.tests, &whole(&numbers, &of_cost)?),
-            of_column: feature_costs.of_column.clone(),
-            masses: whole(masses, &of_mass)?,
-            by_cost: 1,
-            of_class: Vec::new(),
-        })
-    }
-
-    /// With what each point pays for each feature cost, rounded down by itself: as exact as units
-    /// are, where a product of two whole numbers has half of the digits in each. `None` where there
-    /// are too many costs for that.
-    fn by_cost(
-        masses: &[Ratio],
-        numbers: &[Ratio],
-        feature_costs: &FeatureCostList,
-        unit: &Ratio,
-    ) -> Option<FeatureCosts> {
-        // Costs are compared by their numbers, so that these are in their order.
-        let mut distinct: Vec<&Ratio> = numbers.iter().filter(|cost| !cost.is_zero()).collect();
-        distinct.sort();
-        distinct.dedup();
-        if distinct.is_empty() || distinct.len() > MOST_COSTS {
-            return None;
-        }
-        let number = |cost: &Ratio| match cost.is_zero() {
-            true => 0,
-            false => distinct.partition_point(|&other| other < cost) as Cost + 1,
+        let n_lists = feature_costs.by_row.n_lists;
+        let n_masses = n_own + n_lists;
+        let whole = |paid: &Ratio| Cost::try_from((paid * unit).floor()?).ok();
+        let payments = payments.iter().map(whole).collect::<Option<Vec<Cost>>>()?;
+        let of_point = |point: usize| {
+            let own = own[point * n_own..][..n_own].iter();
+            own.chain(&payments[point * n_lists..][..n_lists]).copied()
         };
-        let codes: Vec<Cost> = numbers.iter().map(number).collect();
-        let in_units: Vec<Ratio> = distinct.iter().map(|&cost| cost * unit).collect();
-        let pays = |mass: &Ratio, cost: &Ratio| Cost::try_from((mass * cost).floor()?).ok();
-        let all = masses.iter().flat_map(|mass| in_units.iter().map(move |cost| pays(mass, cost)));
+        let price = |price: Price, (at, times): (usize, Cost)| match price {
+            Price::Each(_) => code(n_masses, at, times),
+            Price::ByRow(list) => code(n_masses, n_own + list as usize, 1),
+        };
+        let costs = costs.chunks_exact(2).zip(&feature_costs.tests);
+        let tests = costs.map(|(cost, test)| FeatureCost {
+            full: price(test.full, cost[0]),
+            discounted: price(test.discounted, cost[1]),
+            group: test.group,
+        });
         Some(FeatureCosts {
-            tests: from_numbers(&feature_costs.tests, &codes),
+            tests: tests.collect(),
             of_column: feature_costs.of_column.clone(),
-            masses: all.collect::<Option<_>>()?,
-            by_cost: distinct.len(),
+            masses: (0..masses.len()).flat_map(of_point).collect(),
+            n_masses,
+            is_ordered: n_lists == 0 || n_masses == 1,
             of_class: Vec::new(),
         })
     }
@@ -255,25 +340,71 @@ impl FeatureCosts {
         FeatureCosts { masses, of_class, ..self.clone() }
     }
 
-    /// What all points pay for all tests at their full costs.
+    /// What all points pay at most for all tests.
     pub fn everything(&self) -> Cost {
-        let of = |point| self.tests.iter().map(|test| self.paid(point, test.full)).sum::<Cost>();
-        (0..self.masses.len() / self.by_cost.max(1)).map(of).sum()
+        let most = |point, test: &FeatureCost| {
+            self.paid(point, test.full).max(self.paid(point, test.discounted))
+        };
+        let of = |point| self.tests.iter().map(|test| most(point, test)).sum::<Cost>();
+        (0..self.masses.len() / self.n_masses.max(1)).map(of).sum()
     }
 
     /// What a point pays for a feature cost.
     pub fn paid(&self, point: usize, cost: Cost) -> Cost {
-        paid(self.by_cost, cost, |at| self.masses[point * self.by_cost + at])
+        paid(self.n_masses, cost, |at| self.masses[point * self.n_masses + at])
     }
 
     /// All masses of a point.
     pub fn of_point(&self, point: usize) -> &[Cost] {
-        &self.masses[point * self.by_cost..][..self.by_cost]
+        &self.masses[point * self.n_masses..][..self.n_masses]
     }
 
     /// What a row pays at most: each test once, at its full cost.
     pub(super) fn most(tests: &[FeatureCost]) -> Option<Cost> {
         tests.iter().try_fold(0, |sum: Cost, test| sum.checked_add(test.full))
+    }
+}
+
+/// Masses of what all rows pay alike, and the costs of tests, one after the other: which mass, and
+/// how many times.
+struct OfAll {
+    masses: Vec<Cost>,
+    n_masses: usize,
+    costs: Vec<(usize, Cost)>,
+}
+
+impl OfAll {
+    /// What each point pays for each feature cost, rounded down by itself: as exact as units are,
+    /// where a product of two whole numbers has half of the digits in each. `None` where there are
+    /// too many costs for that.
+    fn by_cost(masses: &[Ratio], numbers: &[Ratio], unit: &Ratio) -> Option<OfAll> {
+        // Costs are compared by their codes, so that masses are in the order of these.
+        let mut distinct: Vec<&Ratio> = numbers.iter().filter(|cost| !cost.is_zero()).collect();
+        distinct.sort();
+        distinct.dedup();
+        if distinct.len() > MOST_COSTS {
+            return None;
+        }
+        let number = |cost: &Ratio| match cost.is_zero() {
+            true => (0, 0),
+            false => (distinct.partition_point(|&other| other < cost), 1),
+        };
+        let costs = numbers.iter().map(number).collect();
+        let in_units: Vec<Ratio> = distinct.iter().map(|&cost| cost * unit).collect();
+        let pays = |mass: &Ratio, cost: &Ratio| Cost::try_from((mass * cost).floor()?).ok();
+        let all = masses.iter().flat_map(|mass| in_units.iter().map(move |cost| pays(mass, cost)));
+        Some(OfAll { masses: all.collect::<Option<_>>()?, n_masses: distinct.len(), costs })
+    }
+
+    /// One mass for each point, which costs multiply.
+    fn multiplied(masses: &[Ratio], numbers: &[Ratio], unit: &Ratio) -> Option<OfAll> {
+        let of_cost = unit_of_costs(masses, numbers, unit)?;
+        let of_mass = Ratio::from(1).over(&(&of_cost * unit));
+        let whole = |all: &[Ratio], of: &Ratio| -> Option<Vec<Cost>> {
+            all.iter().map(|x| Cost::try_from(x.over(of).floor()?).ok()).collect()
+        };
+        let costs = whole(numbers, &of_cost)?.into_iter().map(|times| (0, times)).collect();
+        Some(OfAll { masses: whole(masses, &of_mass)?, n_masses: 1, costs })
     }
 }
 
@@ -377,21 +508,27 @@ mod tests {
     #[test]
     fn nobody_pays_more_than_they_should() {
         // Of 2^50 units.
-        let test = |full: f64| FeatureCostInput { full, discounted: full / 2.0, group: None };
+        let test = |full: f64| FeatureCostInput {
+            full: full.into(),
+            discounted: (full / 2.0).into(),
+            group: None,
+        };
         let unit = Ratio::from(1i64 << 50);
         let most = Ratio::from(100);
         for masses in [[1.0, 2.0, 5.0], [0.7123456789, 1.0 / 3.0, 1e-7]] {
             for tests in [vec![test(0.25)], vec![test(1.0 / 7.0), test(0.1234567890123)]] {
                 let n = tests.len();
-                let given = FeatureCostList { tests, of_column: vec![Some(0); n] };
+                let of_column = vec![Some(0); n];
+                let given = FeatureCostList { tests, of_column, ..Default::default() };
                 let masses = masses.map(Ratio::stored);
-                let whole = FeatureCosts::rounded_down(&masses, &given, (&unit, &most)).unwrap();
+                let whole =
+                    FeatureCosts::rounded_down((&masses, &[]), &given, (&unit, &most)).unwrap();
                 for (point, mass) in masses.iter().enumerate() {
                     for (given, test) in given.tests.iter().zip(&whole.tests) {
                         for (cost, number) in
                             [(given.full, test.full), (given.discounted, test.discounted)]
                         {
-                            let exact = &(mass * &Ratio::written(cost)) * &unit;
+                            let exact = &(mass * &Ratio::written(cost.each())) * &unit;
                             let paid = Ratio::from(whole.paid(point, number));
                             let off = &exact - &paid;
                             assert!(

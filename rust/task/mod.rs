@@ -39,6 +39,7 @@ mod merged;
 mod merging;
 mod paying;
 mod rough;
+mod row_prices;
 mod rows;
 mod saved;
 mod scaled;
@@ -56,7 +57,7 @@ pub use class_input::ClassInput;
 pub use contract::{Labelled, Structure, Task};
 pub use counted::{CountedClasses, CountedInput, SHARES};
 pub use feature_costs::{
-    FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, ShortCosts, paid,
+    FeatureCost, FeatureCostInput, FeatureCostList, FeatureCosts, ShortCosts, paid, paid_in_order,
 };
 pub use formula::{Formula, FormulaInput};
 pub use front_task::FrontTask;
@@ -66,6 +67,7 @@ pub use merged::merged;
 pub use merging::Merging;
 pub use rough::Rough;
 pub(crate) use rough::{AT_ONCE, RoughFormula, RoughLeaves, Sums};
+pub use row_prices::{Price, RowPrices};
 pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use scaled::Scaled;
 pub use squares::Squares;

@@ -4,7 +4,8 @@
 //!
 //! > objective = loss + Σ over points of share · (cost of each test that it buys) + λ · leaves,
 //!
-//! where a point's share is its part of all row weight: a test that all rows buy adds its cost. So
+//! where a point's share is its part of all row weight: a test that all rows buy adds its cost. Of
+//! prices by row, a point adds what its rows pay together, over all row weight. So
 //! the same payments serve every task, and searches know them as those of classes: a price for each
 //! split, by what was bought above it.
 //!
@@ -16,13 +17,15 @@
 //!
 //! **Costs that nobody pays.** Whoever buys a test pays for it at some point, of which the lightest
 //! has the share w. With C for what all points lose as one leaf, a tree that buys a test of cost
-//! 2C / w or more is worse than that leaf: higher costs may as well be that.
+//! 2C / w or more is worse than that leaf: higher costs may as well be that. So may a payment of
+//! one point that is above 2C.
 
 use std::sync::Arc;
 
 use super::contract::Structure;
 use super::feature_costs::{FeatureCostList, FeatureCosts, numbers};
 use super::finer::Finer;
+use super::row_prices::Price;
 use super::scaled::Scaled;
 use super::stated::StatedPayments;
 use crate::cost::{Cost, MAX_TOTAL, Scale, decimal, lcm};
@@ -45,13 +48,14 @@ pub(super) fn room(costs: &FeatureCostList, weights: &[Ratio]) -> f64 {
     if costs.is_free() {
         return 0.0;
     }
-    shares(weights).map_or(0.0, |shares| everything(costs, &highest(&shares, 2.0)))
+    let Some((shares, total)) = shares(weights) else { return 0.0 };
+    everything(costs, &highest(&shares, 2.0), &payments(costs, &total, 2.0))
 }
 
 impl Scaled {
     /// This task, with rows that pay for columns. `weights`: by point, summed over its rows.
     pub fn paying(self, costs: &FeatureCostList, weights: &[Ratio]) -> Result<Scaled> {
-        costs.validate()?;
+        costs.validate(self.task.n_points(), 1)?;
         if costs.is_free() {
             return Ok(self);
         }
@@ -62,30 +66,36 @@ impl Scaled {
                 self.task.n_points()
             )));
         }
-        let shares = shares(weights)
+        let (shares, total) = shares(weights)
             .ok_or_else(|| Error::invalid("the total weight must be positive and finite"))?;
         // Of all points as one leaf, with what rounding may take off.
         let loss = self.as_one_leaf().saturating_add(self.scale.slack.saturating_add(2));
-        let highest = highest(&shares, 2.0 * (loss as f64 / self.scale.units).next_up());
-        let most = everything(costs, &highest);
+        let dearest = 2.0 * (loss as f64 / self.scale.units).next_up();
+        let highest = highest(&shares, dearest);
+        let payments = payments(costs, &total, dearest);
+        let most = everything(costs, &highest, &payments);
         let times = self.times_finer(costs, most);
         let unit = &self.unit() * &Ratio::from(times);
         let scaled = self.finer(times);
-        let paid = FeatureCosts::rounded_down(&shares, costs, (&unit, &highest));
+        let paid = FeatureCosts::rounded_down((&shares, &payments), costs, (&unit, &highest));
         let Some(paid) = paid.filter(|_| most * scaled.scale.units <= MOST_PAID) else {
             return Err(Error::invalid(
                 "feature_costs are too high beside the loss to be added to it: leave out the columns \
                  that cost more than any tree can win, or scale the costs down",
             ));
         };
-        let is_whole = |share: &Ratio| {
+        let is_whole = |x: &Ratio| x.floor().is_some_and(|whole| Ratio::from(whole) == *x);
+        let pays_whole = |share: &Ratio| {
             let mut payments = numbers(&costs.tests).into_iter().map(|cost| {
                 let cost = Ratio::written(cost).min(highest.clone());
                 &(share * &cost) * &unit
             });
-            payments.all(|x| x.floor().is_some_and(|whole| Ratio::from(whole) == x))
+            payments.all(|x| is_whole(&x))
         };
-        let slack = Cost::from(!(unit.nearest() < MOST_WHOLE && shares.iter().all(is_whole)));
+        let is_exact = unit.nearest() < MOST_WHOLE
+            && shares.iter().all(pays_whole)
+            && payments.iter().all(|paid| is_whole(&(paid * &unit)));
+        let slack = Cost::from(!is_exact);
         let payments =
             |stated| StatedPayments { stated, weights: weights.to_vec(), costs: costs.clone() };
         Ok(Scaled {
@@ -155,10 +165,19 @@ impl Scaled {
     }
 }
 
-/// By point: its part of all weight. `None` where there is none.
-fn shares(weights: &[Ratio]) -> Option<Vec<Ratio>> {
+/// By point: its part of all weight; and that. `None` where there is none.
+fn shares(weights: &[Ratio]) -> Option<(Vec<Ratio>, Ratio)> {
     let total = weights.iter().fold(Ratio::zero(), |sum, weight| &sum + weight);
-    total.is_positive().then(|| weights.iter().map(|weight| weight.over(&total)).collect())
+    let share = |weight: &Ratio| weight.over(&total);
+    total.is_positive().then(|| (weights.iter().map(share).collect(), total.clone()))
+}
+
+/// By point and list of prices: what the point pays, as a share of the objective, or `most` if that
+/// is less.
+fn payments(costs: &FeatureCostList, total: &Ratio, most: f64) -> Vec<Ratio> {
+    let most = Ratio::stored(if most.is_finite() { most } else { f64::MAX });
+    let all = costs.by_row.ratios(&[Ratio::from(1)]).into_iter();
+    all.map(|paid| paid.over(total).min(most.clone())).collect()
 }
 
 /// The highest cost that need be told from others, if nothing loses more than `most`.
@@ -168,8 +187,18 @@ fn highest(shares: &[Ratio], most: f64) -> Ratio {
     Ratio::stored(if most.is_finite() { most } else { f64::MAX }).over(&lightest)
 }
 
-/// What a row pays that is asked for everything, if no cost is above `highest`.
-fn everything(costs: &FeatureCostList, highest: &Ratio) -> f64 {
+/// What a row pays on average that is asked for everything, if no cost is above `highest`.
+/// `payments`: by point and list of prices.
+fn everything(costs: &FeatureCostList, highest: &Ratio, payments: &[Ratio]) -> f64 {
     let highest = highest.nearest().next_up();
-    costs.tests.iter().map(|test| test.full.min(highest)).sum::<f64>() * (1.0 + 1e-9)
+    let n_lists = costs.by_row.n_lists.max(1);
+    let of_list = |list: u32| {
+        payments.iter().skip(list as usize).step_by(n_lists).map(Ratio::nearest).sum::<f64>()
+    };
+    let paid = |price| match price {
+        Price::Each(cost) => cost.min(highest),
+        Price::ByRow(list) => of_list(list),
+    };
+    let most = costs.tests.iter().map(|test| paid(test.full).max(paid(test.discounted)));
+    most.sum::<f64>() * (1.0 + 1e-9)
 }

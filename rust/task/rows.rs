@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::contract::{Labelled, Structure, Task};
 use super::feature_costs::FeatureCostList;
-use super::feature_costs::{self, FeatureCosts};
+use super::feature_costs::{self, FeatureCost, FeatureCosts};
 use super::leaf::Leaf;
 use super::scaled::{Scaled, check_penalty};
 use super::stated::Stated;
@@ -144,8 +144,8 @@ impl RowCosts {
             return Err(Error::invalid("the total weight must be positive and finite"));
         }
         check_penalty(leaf_penalty)?;
-        feature_costs.validate()?;
         let n_points = costs.len() / n_labels;
+        feature_costs.validate(n_points, 1)?;
         if !feature_costs.is_free() && weights.len() != n_points {
             return Err(Error::invalid(format!(
                 "weights are given for {} points, costs for {n_points}",
@@ -164,7 +164,7 @@ impl RowCosts {
         }
         // Units per unit of summed cost. A leaf must fit too, however large its penalty, and a
         // problem without regret still needs a unit.
-        let total = total + sum(weights.iter().copied()) * feature_costs.everything();
+        let total = total + feature_costs.everything(sum(weights.iter().copied()));
         let up = target / total.max(normalizer * leaf_penalty).max(normalizer * 1e-3);
         let (in_units, up) = InUnits::new(feature_costs, weights, up);
         let units = up * normalizer;
@@ -230,21 +230,48 @@ impl InUnits {
         if feature_costs.is_free() {
             return (None, up);
         }
-        let (tests, of_column) = (&feature_costs.tests, feature_costs.of_column.clone());
-        let whole = feature_costs::whole(tests, integers(&feature_costs::numbers(tests)));
+        let (tests, lists) = (&feature_costs.tests, &feature_costs.by_row);
+        let numbers = feature_costs::numbers(tests);
+        let whole = feature_costs::whole(tests, integers(&numbers));
         let unit = up / whole.units;
         let unit = if unit >= MANY { unit.floor() } else { unit };
         // A row that weighs something pays something, or it would be split off for nothing.
         let mass = |&w: &f64| if w > 0.0 { (w * unit).round().max(1.0) as Cost } else { 0 };
-        let masses: Vec<Cost> = weights.iter().map(mass).collect();
+        let own: Vec<Cost> = weights.iter().map(mass).collect();
         let spent = whole.tests.iter().map(|test| test.full as f64).sum::<f64>();
-        let off = sum(weights.iter().zip(&masses).map(|(w, &mass)| (w * unit - mass as f64).abs()));
-        let all = sum(masses.iter().map(|&mass| mass as f64));
-        let error = off * spent + all * whole.error * tests.len() as f64 + all * spent * 1e-15;
-        let tests = whole.tests;
-        let feature_costs =
-            FeatureCosts { tests, of_column, masses, by_cost: 1, of_class: Vec::new() };
-        (Some(InUnits { feature_costs, error }), unit * whole.units)
+        let off = |units: f64, mass: Cost| (units - mass as f64).abs();
+        let all_off = sum(weights.iter().zip(&own).map(|(w, &mass)| off(w * unit, mass)));
+        let all = sum(own.iter().map(|&mass| mass as f64));
+        let mut error = all_off * spent + all * whole.error * tests.len() as f64;
+        error += all * spent * 1e-15;
+        // What rows pay of lists of prices is in units of cost.
+        let up = unit * whole.units;
+        let listed: Vec<Cost> = (lists.sums.iter())
+            .map(|&paid| if paid > 0.0 { (paid * up).round().max(1.0) as Cost } else { 0 })
+            .collect();
+        error += sum(lists.sums.iter().zip(&listed).map(|(paid, &whole)| off(paid * up, whole)));
+        error += sum(listed.iter().map(|&paid| paid as f64)) * 1e-15;
+        let n_own = usize::from(numbers.iter().any(|&cost| cost > 0.0));
+        let n_masses = n_own + lists.n_lists;
+        let of_point = |(point, mass): (usize, &Cost)| {
+            let listed = &listed[point * lists.n_lists..][..lists.n_lists];
+            [*mass].into_iter().take(n_own).chain(listed.to_vec())
+        };
+        let coded = |price, whole| feature_costs::coded(price, whole, (n_masses, n_own));
+        let tests = tests.iter().zip(&whole.tests).map(|(given, whole)| FeatureCost {
+            full: coded(given.full, whole.full),
+            discounted: coded(given.discounted, whole.discounted),
+            group: given.group,
+        });
+        let feature_costs = FeatureCosts {
+            tests: tests.collect(),
+            of_column: feature_costs.of_column.clone(),
+            masses: own.iter().enumerate().flat_map(of_point).collect(),
+            n_masses,
+            is_ordered: n_masses == 1,
+            of_class: Vec::new(),
+        };
+        (Some(InUnits { feature_costs, error }), up)
     }
 }
 
@@ -256,7 +283,8 @@ fn beside(
     values: &[f64],
 ) -> (usize, Vec<i64>, f64) {
     let total: f64 = values.iter().map(|v| v.abs()).sum();
-    let unit = total.max(f64::MIN_POSITIVE) / (1u64 << 52) as f64;
+    // A power of two, so that counts of rows are shown as such.
+    let unit = total.max(f64::MIN_POSITIVE).log2().ceil().exp2() / (1u64 << 52) as f64;
     let mut stats = Vec::with_capacity(regrets.len() + values.len());
     for (regret, value) in regrets.chunks_exact(n_labels).zip(values.chunks_exact(columns)) {
         stats.extend_from_slice(regret);

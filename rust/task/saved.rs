@@ -4,9 +4,10 @@ use super::additive;
 use super::additive::AdditiveInput;
 use super::class_input::ClassInput;
 use super::feature_costs::{FeatureCostInput, FeatureCostList};
+use super::row_prices::{Price, RowPrices};
 use super::squares_input::SquaresInput;
 use crate::error::Result;
-use crate::serial::{Reader, Saved, Writer};
+use crate::serial::{Reader, Saved, Writer, damaged};
 
 impl Saved for ClassInput {
     fn write(&self, out: &mut Writer) {
@@ -97,21 +98,60 @@ impl Saved for AdditiveInput {
 
 impl Saved for FeatureCostList {
     fn write(&self, out: &mut Writer) {
-        let FeatureCostList { tests, of_column } = self;
+        let FeatureCostList { tests, of_column, by_row } = self;
         out.list(tests.iter(), |out, test| {
             let FeatureCostInput { full, discounted, group } = test;
-            out.float(*full);
-            out.float(*discounted);
+            full.write(out);
+            discounted.write(out);
             out.option(*group, Writer::short);
         });
         out.list(of_column.iter(), |out, test| out.option(*test, Writer::short));
+        by_row.write(out);
     }
 
     fn read(from: &mut Reader) -> Result<FeatureCostList> {
         let tests = from.list(|from| {
-            let (full, discounted) = (from.float()?, from.float()?);
+            let (full, discounted) = (Price::read(from)?, Price::read(from)?);
             Ok(FeatureCostInput { full, discounted, group: from.option(Reader::short)? })
         })?;
-        Ok(FeatureCostList { tests, of_column: from.list(|from| from.option(Reader::short))? })
+        let of_column = from.list(|from| from.option(Reader::short))?;
+        Ok(FeatureCostList { tests, of_column, by_row: RowPrices::read(from)? })
+    }
+}
+
+impl Saved for Price {
+    fn write(&self, out: &mut Writer) {
+        match *self {
+            Price::Each(cost) => {
+                out.byte(0);
+                out.float(cost);
+            }
+            Price::ByRow(list) => {
+                out.byte(1);
+                out.short(list);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader) -> Result<Price> {
+        match from.byte()? {
+            0 => Ok(Price::Each(from.float()?)),
+            1 => Ok(Price::ByRow(from.short()?)),
+            _ => Err(damaged("a price is of no kind")),
+        }
+    }
+}
+
+impl Saved for RowPrices {
+    fn write(&self, out: &mut Writer) {
+        let RowPrices { n_lists, n_classes, sums } = self;
+        out.short(*n_lists as u32);
+        out.short(*n_classes as u32);
+        out.floats(sums);
+    }
+
+    fn read(from: &mut Reader) -> Result<RowPrices> {
+        let (n_lists, n_classes) = (from.short()? as usize, from.short()? as usize);
+        Ok(RowPrices { n_lists, n_classes, sums: from.floats()? })
     }
 }

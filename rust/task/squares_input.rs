@@ -43,7 +43,7 @@ impl SquaresInput {
     /// As above, where rows pay for columns.
     pub fn build_with(&self, feature_costs: &FeatureCostList) -> Result<Scaled> {
         self.validate()?;
-        feature_costs.validate()?;
+        feature_costs.validate(self.n_points, 1)?;
         match feature_costs.is_free() {
             true => self.with_room(0.0),
             false => {

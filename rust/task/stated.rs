@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::feature_costs::FeatureCostList;
+use super::row_prices::Price;
 use super::whole_numbers::integers;
 use crate::exact::{Ratio, Total, whole};
 
@@ -63,17 +64,27 @@ pub struct Losses {
     pub paying: Option<Paying>,
 }
 
-/// A point pays its mass times the cost of a test.
+/// A point pays its mass times the cost of a test, or what its rows pay together of prices by row.
 pub struct Paying {
     /// By point.
     pub masses: Vec<Ratio>,
+    /// By point and list of prices.
+    pub payments: Vec<Ratio>,
     pub feature_costs: FeatureCostList,
 }
 
 impl Paying {
-    /// `None` where nothing costs anything.
-    fn new(feature_costs: &FeatureCostList, masses: impl Iterator<Item = Ratio>) -> Option<Paying> {
-        let paying = || Paying { masses: masses.collect(), feature_costs: feature_costs.clone() };
+    /// `None` where nothing costs anything. `factors`: of the classes of prices by row.
+    fn new(
+        feature_costs: &FeatureCostList,
+        factors: &[Ratio],
+        masses: impl Iterator<Item = Ratio>,
+    ) -> Option<Paying> {
+        let paying = || Paying {
+            masses: masses.collect(),
+            payments: feature_costs.by_row.ratios(factors),
+            feature_costs: feature_costs.clone(),
+        };
         (!feature_costs.is_free()).then(paying)
     }
 }
@@ -208,7 +219,7 @@ impl Stated for StatedClasses {
                 let parts = sums.into_iter().map(|(class, sum)| &sum * &self.factors[class]);
                 parts.fold(Ratio::zero(), |all, part| &all + &part)
             };
-            loss = &loss + &spent(tree, &self.feature_costs, mass);
+            loss = &loss + &spent(tree, &self.feature_costs, &self.factors, mass);
         }
         shared(&loss, &self.normalizer, self.penalty, tree)
     }
@@ -226,7 +237,9 @@ impl Stated for StatedClasses {
 
     fn most(&self) -> f64 {
         let costs = self.costs.iter().fold(1.0, |most: f64, cost| most.max(cost.abs()));
-        costs + self.feature_costs.everything()
+        let factors: Vec<f64> = self.factors.iter().map(Ratio::nearest).collect();
+        let normalizer = self.normalizer.nearest();
+        costs + self.feature_costs.by_point(&factors).everything(normalizer) / normalizer
     }
 
     fn losses(&self) -> Option<Losses> {
@@ -253,7 +266,8 @@ impl Stated for StatedClasses {
             }
         }
         let (normalizer, penalty) = (self.normalizer.clone(), Ratio::written(self.penalty));
-        let paying = Paying::new(&self.feature_costs, (0..n_points).map(|point| self.mass(point)));
+        let masses = (0..n_points).map(|point| self.mass(point));
+        let paying = Paying::new(&self.feature_costs, &self.factors, masses);
         Some(Losses { n_labels, of, normalizer, penalty, paying })
     }
 }
@@ -284,7 +298,7 @@ impl Stated for StatedRows {
                 weights.filter(|(point, _)| buys(*point)).for_each(|(_, weight)| sum.add(*weight));
                 sum.ratio()
             };
-            loss = &loss + &spent(tree, &self.feature_costs, mass);
+            loss = &loss + &spent(tree, &self.feature_costs, &[Ratio::from(1)], mass);
         }
         let normalizer = Ratio::stored(self.normalizer);
         shared(&loss, &normalizer, self.penalty, tree)
@@ -304,7 +318,7 @@ impl Stated for StatedRows {
 
     fn most(&self) -> f64 {
         let most = |own: &[f64]| own.iter().fold(0.0, |most: f64, cost| most.max(cost.abs()));
-        let paid = self.weights.iter().sum::<f64>() * self.feature_costs.everything();
+        let paid = self.feature_costs.everything(self.weights.iter().sum::<f64>());
         let costs = self.costs.chunks_exact(self.n_labels).map(most).sum::<f64>();
         (costs + paid) / self.normalizer
     }
@@ -316,7 +330,7 @@ impl Stated for StatedRows {
             of: self.costs.iter().map(|&cost| Ratio::stored(cost)).collect(),
             normalizer: Ratio::stored(self.normalizer),
             penalty: Ratio::written(self.penalty),
-            paying: Paying::new(&self.feature_costs, masses),
+            paying: Paying::new(&self.feature_costs, &[Ratio::from(1)], masses),
         })
     }
 }
@@ -330,18 +344,23 @@ fn shared(loss: &Ratio, normalizer: &Ratio, penalty: f64, tree: &Routed) -> Rati
 /// What all points pay for the tests on their way. `mass`: of all points of which this is true.
 ///
 /// Each cost is multiplied once, because a sum of as many fractions as there are points would have
-/// the product of their denominators.
+/// the product of their denominators. `factors`: of the classes of prices by row.
 fn spent(
     tree: &Routed,
     feature_costs: &FeatureCostList,
+    factors: &[Ratio],
     mass: impl Fn(&dyn Fn(usize) -> bool) -> Ratio,
 ) -> Ratio {
     let kinds: BTreeSet<(u32, bool)> = tree.bought.iter().flatten().copied().collect();
     let mut all = Ratio::zero();
     for kind in kinds {
         let test = &feature_costs.tests[kind.0 as usize];
-        let cost = Ratio::written(if kind.1 { test.discounted } else { test.full });
-        all = &all + &(&cost * &mass(&|point| tree.bought[point].contains(&kind)));
+        let buys = |point: usize| tree.bought[point].contains(&kind);
+        let paid = match if kind.1 { test.discounted } else { test.full } {
+            Price::Each(cost) => &Ratio::written(cost) * &mass(&buys),
+            Price::ByRow(list) => feature_costs.by_row.paid(list, factors, &buys),
+        };
+        all = &all + &paid;
     }
     all
 }
@@ -360,7 +379,7 @@ impl Stated for StatedPayments {
             let bought = self.weights.iter().enumerate().filter(|(point, _)| buys(*point));
             bought.fold(Ratio::zero(), |sum, (_, weight)| &sum + weight)
         };
-        let spent = spent(tree, &self.costs, mass);
+        let spent = spent(tree, &self.costs, &[Ratio::from(1)], mass);
         &self.stated.objective(tree) + &spent.over(&mass(&|_| true))
     }
 
@@ -373,7 +392,8 @@ impl Stated for StatedPayments {
     }
 
     fn most(&self) -> f64 {
-        self.stated.most() + self.costs.everything()
+        let weight: f64 = self.weights.iter().map(Ratio::nearest).sum();
+        self.stated.most() + self.costs.everything(weight) / weight
     }
 }
 

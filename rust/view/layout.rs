@@ -122,7 +122,7 @@ impl<'a> Layout<'a> {
             Structure::Classes(_) | Structure::Counts => 0,
             structure => {
                 let least = matches!(structure, Structure::Sums);
-                let masses = self.feature_costs.map_or(0, |costs| costs.by_cost);
+                let masses = self.feature_costs.map_or(0, |costs| costs.n_masses);
                 self.n_stats() + 1 + usize::from(least) + usize::from(self.count_rows) + masses
             }
         }

@@ -16,6 +16,9 @@ pub struct Offer {
     /// Its test and its group: below zero where there is none.
     pub test: Vec<i64>,
     pub group: Vec<i64>,
+    /// Whether prices can be compared without the rows that pay them. Where they cannot, `next` and
+    /// `least` are left to who knows these.
+    pub is_ordered: bool,
     /// By column: the least price of another question once this one was asked.
     pub next: Vec<Cost>,
     /// The least price of all that are allowed.
@@ -93,14 +96,19 @@ impl Offer {
             if let Some((test, price)) = tests.test(context.column(question)) {
                 // What is forbidden now may be allowed later, at the price that it would have now.
                 self.now[at] = context.price(state, question);
-                self.later[at] = self.now[at].min(price.discounted);
+                // What was bought stays free.
+                self.later[at] = if self.now[at] == 0 { 0 } else { price.discounted };
                 self.test[at] = i64::from(test);
                 self.group[at] = price.group.map_or(-1, i64::from);
             }
         }
-        let allowed = (0..questions.len()).filter(|&column| !self.is_forbidden(column));
-        self.least = allowed.map(|column| self.now[column]).min().unwrap_or(0);
-        self.find_next(questions.len());
+        self.is_ordered = tests.is_ordered;
+        self.find_distinct(questions.len());
+        if self.is_ordered {
+            let allowed = (0..questions.len()).filter(|&column| !self.is_forbidden(column));
+            self.least = allowed.map(|column| self.now[column]).min().unwrap_or(0);
+            self.find_next();
+        }
     }
 
     fn clear_prices(&mut self, n: usize) {
@@ -116,7 +124,7 @@ impl Offer {
         self.distinct.clear();
     }
 
-    fn find_next(&mut self, n: usize) {
+    fn find_distinct(&mut self, n: usize) {
         for at in 0..n {
             let same = |(first, _): &&mut (usize, u32)| self.test[*first] == self.test[at];
             match self.distinct.iter_mut().rev().find(same) {
@@ -124,11 +132,33 @@ impl Offer {
                 None => self.distinct.push((at, 1)),
             }
         }
+    }
+
+    fn find_next(&mut self) {
         for &(first, count) in &self.distinct {
             let others = self.distinct.iter().filter(|&&(other, _)| other != first);
             let least = others.map(|&(other, _)| self.after(first, other)).min().unwrap_or(0);
             self.next[first] = if count > 1 { 0 } else { least };
         }
+    }
+
+    /// The least of what rows pay for a question that is allowed now. `paid`: what they pay for a
+    /// price.
+    pub fn least_paid(&self, n: usize, paid: impl Fn(Cost) -> Cost) -> Cost {
+        let allowed = (0..n).filter(|&column| !self.is_forbidden(column));
+        allowed.map(|column| paid(self.now[column])).min().unwrap_or(0)
+    }
+
+    /// The least of what rows pay for another question once a column was asked: nothing, where its
+    /// own test answers others.
+    pub fn next_paid(&self, column: usize, paid: impl Fn(Cost) -> Cost) -> Cost {
+        let test = self.test[column];
+        let is_own = |&&(first, _): &&(usize, u32)| self.test[first] == test;
+        if self.distinct.iter().find(is_own).is_some_and(|&(_, count)| count > 1) {
+            return 0;
+        }
+        let others = self.distinct.iter().filter(|&&(first, _)| self.test[first] != test);
+        others.map(|&(other, _)| paid(self.after(column, other))).min().unwrap_or(0)
     }
 
     /// The price of column `then` once column `first` was asked.

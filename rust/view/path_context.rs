@@ -7,7 +7,7 @@ use crate::context::{Context, FeatureCostContext, Product, State, Walk};
 use crate::cost::Cost;
 use crate::data::Features;
 use crate::ids::ColumnId;
-use crate::task::FeatureCosts;
+use crate::task::{FeatureCosts, paid};
 
 /// Feature costs and all other contexts of a problem.
 #[derive(Debug, Clone)]
@@ -18,7 +18,9 @@ pub struct PathContext {
     pub(super) feature_costs: Option<Arc<FeatureCostContext>>,
     /// Whether there is more than feature costs.
     pub(super) has_rules: bool,
-    /// By class: the mass of a unit of weight. Empty where rows have masses of their own.
+    /// How many masses rows have, by which costs are told (`FeatureCosts::n_masses`).
+    pub n_masses: usize,
+    /// By class and mass: of a unit of weight. Empty where rows have masses of their own.
     pub of_class: Vec<Cost>,
 }
 
@@ -47,6 +49,7 @@ impl PathContext {
             column_of,
             feature_costs,
             has_rules: context.is_some(),
+            n_masses: costs.map_or(0, |costs| costs.n_masses),
             of_class: costs.map_or_else(Vec::new, |costs| costs.of_class.clone()),
         })
     }
@@ -81,6 +84,13 @@ impl PathContext {
     /// Whether the question may be asked in this state.
     pub fn allows(&self, state: &State, question: u32) -> bool {
         self.walk.allows(state, self.column(question))
+    }
+
+    /// What rows pay for a price, if classes have such sums over them.
+    pub fn paid_by_classes(&self, sums: &[i64], price: Cost) -> Cost {
+        let n = self.n_masses;
+        let of_class = self.of_class.chunks_exact(n.max(1));
+        paid(n, price, |at| of_class.clone().zip(sums).map(|(mass, sum)| mass[at] * sum).sum())
     }
 
     /// What the question costs for a unit of mass, whether it is allowed or not.

@@ -642,7 +642,9 @@ def test_feature_costs_are_options(people, capsys):
     assert "fit" not in json.loads(Path("paid.json").read_text())
     for wrong, said in [
         ("sex", "is not COLUMN=COST"),
-        ("sex=much", "is not COLUMN=COST"),
+        ("sex=much", "names the column 'much' of prices, which X does not have"),
+        ("sex=", "is not COLUMN=COST"),
+        ('sex={"f"}', "is not COLUMN=COST"),
         ("sex=1,lab", "is not COLUMN=COST"),
         ("sex=-1", "must be finite numbers of at least 0"),
         ("six=1", "which is no feature column"),

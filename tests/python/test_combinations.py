@@ -9,6 +9,7 @@ import pytest
 
 from certree import (
     Capacity,
+    FeatureCost,
     MostColumns,
     OptimalCostTree,
     OptimalPolicyTree,
@@ -21,6 +22,8 @@ from certree import (
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.random((60, 3)).round(2), RNG.integers(0, 2, 60)
+#: Of the values of the last column.
+PRICES = {value: round(0.1 + value / 50, 4) for value in X[:, 2].tolist()}
 PARTS = {
     "constraints": (Capacity(1, 0.9),),
     "feature_costs": {"x0": 0.1},
@@ -87,6 +90,9 @@ def test_estimators_take_what_it_says_and_refuse_the_rest(goal):
         if row in combinations.takers(name) and not refused:
             model = make(**{name: value}).fit(*data)
             assert model.status_ in ("optimal", "optimal_given_guess")
+            if name == "feature_costs":
+                by_row = {"x0": FeatureCost((X[:, 1] / 10).round(3), "both", 0.0), "x2": PRICES}
+                assert make(feature_costs=by_row).fit(*data).status_ == "optimal"
         else:
             with pytest.raises(
                 ValueError, match=rf"{name}.*(cannot be combined|leave)|leave {name} out"
@@ -134,6 +140,13 @@ def additive(task, n_points=2, **columns):
     return _core.Additive(task, columns, n_points, 0.0, point_of, np.ones(2))
 
 
+def by_row(price, n_classes=2):
+    """Prices of the one test for two points."""
+    return _core.FeatureCosts(
+        [((0.0, 0), (0.0, 0), None)], [0], np.full((2, n_classes, 1), price)
+    )
+
+
 def core_parts():
     points = _core.Points([np.array([0, 1], dtype=np.uint32)], np.array([1, 1], dtype=np.uint64))
     weights = np.array([1.0, 0.0, 0.0, 1.0])
@@ -158,7 +171,7 @@ def core_parts():
     }
     parts = {
         "constraints": _core.Constraints(limits, class_of=[0, 1]),
-        "feature_costs": _core.FeatureCosts([(1.0, 1.0, None)], [0]),
+        "feature_costs": _core.FeatureCosts([((1.0, None), (1.0, None), None)], [0]),
         "regrets": np.zeros(2),
     }
     by_rows = _core.Constraints(limits[:], weights=np.ones((2, 2)))
@@ -183,6 +196,12 @@ def test_the_core_refuses_by_it_too(goal):
         else:
             with pytest.raises(ValueError, match=f"{goal} cannot be combined with {table}"):
                 problem(**{name: part})
+    listed = by_row(0.2, 2 if goal in ("Classes", "Metric", "Matrix", "RankingArea") else 1)
+    if "feature_costs" in _core.COMBINATIONS[goal]:
+        assert _core.solve(problem(feature_costs=listed), limits).objective <= 1.0
+    else:
+        with pytest.raises(ValueError, match=f"{goal} cannot be combined with"):
+            problem(feature_costs=listed)
     for first, second in pairs(parts, 2):
         both = {first: parts[first], second: parts[second]}
         names = {"reference" if name == "regrets" else name for name in both}
@@ -246,6 +265,8 @@ def test_the_digest_differs_where_anything_does():
             ("a", _core.Classes(np.array([1.0, 0, 0, 1]), [0, 1, 1, 0], [1, 1], False, 0.1), 1, {}),
             ("a", goals["Classes"], 1, {"constraints": parts["constraints"]}),
             ("a", goals["Classes"], 1, {"feature_costs": parts["feature_costs"]}),
+            ("a", goals["Classes"], 1, {"feature_costs": by_row(0.5)}),
+            ("a", goals["Classes"], 1, {"feature_costs": by_row(0.25)}),
         ]
     ]
     assert len(set(digests)) == len(digests) and all(len(digest) == 32 for digest in digests)

@@ -224,6 +224,9 @@ def test_bad_input_gives_one_clear_error_each(client):
     with pytest.raises(ValueError, match="constraints needs all rows in one process"):
         constrained = clone(model).set_params(constraints=[certree.DemographicParity("a", 0.1)])
         constrained.fit(parts, "y")
+    for by_row in ({"a": "b"}, {"a": {1: 0.5}}, {"a": np.ones(60)}):
+        with pytest.raises(ValueError, match="that differ by row need all rows in one process"):
+            clone(model).set_params(feature_costs=by_row).fit(parts, "y")
     with pytest.raises(ValueError, match="fit a ThresholdGuesser to a sample"):
         clone(model).set_params(thresholds="guess").fit(parts, "y")
     with pytest.raises(ValueError, match="same version everywhere"):

@@ -136,7 +136,8 @@ fn agrees(
     let scaled = build(case, rng).map_err(|e| format!("does not build: {e}"))?;
     testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
     let weights: Vec<Ratio> = case.rows.iter().map(|&rows| Ratio::from(rows as i64)).collect();
-    let scaled = scaled.paying(&case.prices, &weights).map_err(|e| e.to_string())?;
+    let scaled =
+        scaled.paying(&case.prices_without_classes(), &weights).map_err(|e| e.to_string())?;
     testing::obeys(scaled.task.as_ref()).map_err(|e| e.to_string())?;
     let points = Points::new(&case.columns, case.codes.clone(), case.rows.clone());
     let points = points.map_err(|e| e.to_string())?;
@@ -195,7 +196,8 @@ fn agrees(
 fn pays_the_mean(case: &Case, problem: &Problem, tree: &Tree) -> std::result::Result<(), String> {
     let Some(costs) = &problem.feature_costs else { return Ok(()) };
     let weights: Vec<f64> = case.rows.iter().map(|&rows| rows as f64).collect();
-    let mean = naive::paid_by(case, tree, &weights) / weights.iter().sum::<f64>();
+    let factors = vec![1.0; case.prices.by_row.n_classes];
+    let mean = naive::paid_by(case, tree, &weights, &factors) / weights.iter().sum::<f64>();
     let spent = check::spent(tree, &problem.columns, &problem.points, costs);
     let spent = spent as f64 / problem.scale.units;
     let most = (costs.tests.len() * problem.points.len()) as f64 / problem.scale.units;
@@ -260,6 +262,9 @@ fn any_task_with_rules_for_paths() {
 fn any_task_with_feature_costs() {
     let paying = Options { prices: true, max_points: 12, ..Options::default() };
     for_seeds(300, &paying, |case| agrees(case, made_up));
+    let by_row = Options { row_prices: true, ..paying.clone() };
+    for_seeds(300, &by_row, |case| agrees(case, made_up));
+    for_seeds(900, &by_row, |case| agrees(case, listed));
     for (task, listed) in ADDITIVE.iter().enumerate() {
         for_seeds(150, &paying, |case| {
             agrees(case, |case, rng| {

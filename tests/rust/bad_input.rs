@@ -70,8 +70,10 @@ fn lengths_that_do_not_fit() {
 fn prices_that_are_none() {
     let rejects = |full: f64, discounted: f64, of_column: &[Option<u32>], text: &str| {
         let mut case = two_points();
+        let (full, discounted) = (full.into(), discounted.into());
         let tests = vec![FeatureCostInput { full, discounted, group: Some(0) }];
-        case.prices = FeatureCostList { tests, of_column: of_column.to_vec() };
+        case.prices =
+            FeatureCostList { tests, of_column: of_column.to_vec(), ..Default::default() };
         let error = case.problem().err().expect(text).to_string();
         assert!(error.contains(text), "{error}");
     };

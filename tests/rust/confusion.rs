@@ -99,11 +99,11 @@ fn roots(matrix: &[f64], k: usize) -> f64 {
 }
 
 fn judged(seed: u64, paths: PathMix) -> Judged {
-    judged_with(seed, (paths, false))
+    judged_with(seed, (paths, false, false))
 }
 
 /// With metrics of one class, too, where tests cost something.
-fn judged_with(seed: u64, (paths, has_costs): (PathMix, bool)) -> Judged {
+fn judged_with(seed: u64, (paths, has_costs, by_row): (PathMix, bool, bool)) -> Judged {
     let rng = &mut Random::new(seed ^ 0xc0f);
     let limits = rng.pick(&[ShapeMix::Any, ShapeMix::Leaves, ShapeMix::MinRows]);
     let mut case = random_problem(seed, &Options::for_fronts(limits, paths));
@@ -128,6 +128,9 @@ fn judged_with(seed: u64, (paths, has_costs): (PathMix, bool)) -> Judged {
     let mut costs = WholeCosts::default();
     if has_costs {
         costs = WholeCosts::random(rng, case.columns.len());
+        if by_row {
+            costs = costs.by_row(rng, case.n_points());
+        }
         if k == 2 && rng.chance(0.7) {
             let one = |b, c, d| MatrixMetric::OfOne(OneClass { class: 1, b, c, d });
             let losses: [(MatrixMetric, Loss); 2] =
@@ -180,17 +183,18 @@ fn all_matrices(
         0 => Vec::new(),
         _ => splits_below(problem, set, rules, keeps_path, path),
     };
-    let weight = |class: usize| -> i64 {
-        let points = (0..64).filter(|point| set >> point & 1 == 1);
-        points.map(|point| weights[point * k + class] as i64).sum()
-    };
     for (lefts, rights, below) in here {
-        let price = judged.costs.price(path, &below);
+        let pays = |class: usize| -> i64 {
+            let points = (0..64).filter(|point| set >> point & 1 == 1);
+            let paid =
+                |p: usize| weights[p * k + class] as i64 * judged.costs.price_at(path, &below, p);
+            points.map(paid).sum()
+        };
         let a = all_matrices(judged, problem, (lefts, depth - 1, &below), memo);
         let b = all_matrices(judged, problem, (rights, depth - 1, &below), memo);
         for a in &a {
             let mut paid = a.clone();
-            (0..*k).for_each(|class| paid[1 + k * k + class] += price * weight(class));
+            (0..*k).for_each(|class| paid[1 + k * k + class] += pays(class));
             let joined = |b: &Matrix| paid.iter().zip(b).map(|(x, y)| x + y).collect::<Matrix>();
             found.extend(b.iter().map(joined));
         }
@@ -205,7 +209,7 @@ fn check(judged: &Judged, limits: Limits, plane: bool) -> Result<(), String> {
     let points = Points::new(columns, codes.clone(), rows.clone()).unwrap();
     let k = input.classes.n_classes;
     let of = |class: usize| input.classes.weights.iter().skip(class).step_by(k).sum::<f64>();
-    let given = (input, &costs.list());
+    let given = (input, &costs.list_of(&input.classes.weights, k));
     let built = MatrixProblem::paying(columns.clone(), points.clone(), given, *shape);
     if (0..k).any(|class| of(class) == 0.0) {
         let text = built.err().map(|error| error.to_string()).unwrap_or_default();
@@ -283,14 +287,15 @@ fn on_paths() {
 
 #[test]
 fn with_feature_costs() {
-    for_all(400_000..400_000 + cases(200), |seed| {
+    for_all(400_000..400_000 + cases(400), |seed| {
         let paths = if seed % 4 == 0 { PathMix::ALL[seed as usize % 5] } else { PathMix::None };
         let time = Duration::from_micros(20 * (seed % 40));
         let limits = match seed % 7 {
             0 => Limits { threads: 1, time: Some(time), ..Limits::default() },
             _ => unlimited(1 + seed as usize % 2),
         };
-        check(&judged_with(seed, (paths, true)), limits, seed % 5 > 0)
+        // Half of them with prices that differ by row.
+        check(&judged_with(seed, (paths, true, seed % 2 == 1)), limits, seed % 5 > 0)
     });
 }
 

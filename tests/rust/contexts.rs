@@ -386,8 +386,14 @@ fn contexts_that_are_none() {
     rejects(PathRule::Most(1).context(n + 1), "columns per path");
     rejects(PathRule::After(vec![(0, 0)]).context(n), "column 0 may be asked only after itself");
     let of_column = vec![None; n];
-    let costs =
-        FeatureCosts { tests: vec![], of_column, masses: vec![], by_cost: 1, of_class: vec![] };
+    let costs = FeatureCosts {
+        tests: vec![],
+        of_column,
+        masses: vec![],
+        n_masses: 1,
+        is_ordered: true,
+        of_class: vec![],
+    };
     let prices = FeatureCostContext::new(&costs, &vec![1; n]);
     rejects(Arc::new(prices), "feature costs belong to the task");
     let circle = PathRule::After(vec![(0, 1), (1, 0)]);

@@ -91,8 +91,11 @@ fn extreme_input(seed: u64) -> ProblemInput {
     }
     if let Some(costs) = input.feature_costs.as_mut().filter(|_| rng.chance(0.5)) {
         for test in &mut costs.tests {
-            test.full = extreme(rng);
-            test.discounted = test.full.min(extreme(rng));
+            let full = extreme(rng);
+            (test.full, test.discounted) = (full.into(), full.min(extreme(rng)).into());
+        }
+        for paid in &mut costs.by_row.sums {
+            *paid = if rng.chance(0.5) { extreme(rng) } else { *paid };
         }
     }
     input

@@ -8,14 +8,21 @@ use crate::common::judge::{agrees_with_oracle, ensure, keeps_limits};
 use crate::common::paths::PathMix;
 use crate::common::problems::{ColumnMix, LossKind, Options, ShapeMix};
 use crate::common::{Case, for_seeds};
+use certree::answer::solve;
 use certree::cost::Cost;
 use certree::ids::ColumnId;
 use certree::problem::Problem;
-use certree::run::Limits;
+use certree::run::{Limits, Run};
 use certree::search::brute::{self, Above, Brute};
+use certree::task::{Price, RowPrices};
 
 fn priced() -> Options {
     Options { prices: true, ..Options::default() }
+}
+
+/// Prices that differ by row, beside some that do not.
+fn priced_by_row() -> Options {
+    Options { row_prices: true, ..priced() }
 }
 
 fn agrees(case: &Case) -> Result<(), String> {
@@ -92,6 +99,60 @@ fn the_oracle_finds_the_best_of_all_trees() {
     let few = Options { max_points: 9, max_columns: 4, ..priced() };
     for_seeds(400, &few, |case| if cuts(case) > 6 { Ok(()) } else { oracle_agrees(case, 2) });
     for_seeds(400, &few, |case| if cuts(case) > 3 { Ok(()) } else { oracle_agrees(case, 3) });
+    let few = Options { row_prices: true, ..few };
+    for_seeds(400, &few, |case| if cuts(case) > 6 { Ok(()) } else { oracle_agrees(case, 2) });
+}
+
+#[test]
+fn anything_with_prices_by_row() {
+    for_seeds(2_000, &priced_by_row(), agrees);
+    for_seeds(500, &Options { min_points: 10, max_points: 20, ..priced_by_row() }, agrees);
+}
+
+#[test]
+fn every_loss_with_prices_by_row() {
+    use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
+    for loss in [Accuracy, CostMatrix, Rows, Squares, Weighted] {
+        for_seeds(500, &Options { loss, ..priced_by_row() }, agrees);
+    }
+}
+
+#[test]
+fn prices_by_row_with_everything_else() {
+    for limits in [ShapeMix::Leaves, ShapeMix::MinRows, ShapeMix::Unlimited] {
+        for_seeds(300, &Options { limits, ..priced_by_row() }, agrees);
+    }
+    for columns in [ColumnMix::Category, ColumnMix::Ordered, ColumnMix::Sets] {
+        for_seeds(300, &Options { columns, ..priced_by_row() }, agrees);
+    }
+    for_seeds(400, &Options { paths: PathMix::Any, ..priced_by_row() }, agrees);
+    for_seeds(200, &priced_by_row(), |case| agrees_with_oracle(case, 4));
+}
+
+/// Prices by row that are the same for all rows are no other problem.
+#[test]
+fn equal_prices_by_row_are_prices_for_all() {
+    for_seeds(600, &priced(), |case| {
+        let masses = case.loss.masses(&case.rows);
+        let n_classes = masses.len() / case.n_points();
+        let mut listed = case.clone();
+        let mut costs = Vec::new();
+        for test in &mut listed.prices.tests {
+            for price in [&mut test.full, &mut test.discounted] {
+                costs.push(price.each());
+                *price = Price::ByRow(costs.len() as u32 - 1);
+            }
+        }
+        let sums = masses.iter().flat_map(|mass| costs.iter().map(move |cost| mass * cost));
+        listed.prices.by_row = RowPrices { n_lists: costs.len(), n_classes, sums: sums.collect() };
+        let objective = |case: &Case| -> Result<f64, String> {
+            let problem = case.problem().map_err(|e| e.to_string())?;
+            let run = Run::new(Limits::default(), problem.scale, None);
+            Ok(solve(&problem, &run).map_err(|e| e.to_string())?.objective)
+        };
+        let (one, other) = (objective(case)?, objective(&listed)?);
+        ensure((one - other).abs() <= 1e-8 * (1.0 + one.abs()), || format!("{one} and {other}"))
+    });
 }
 
 #[test]
@@ -145,41 +206,47 @@ fn any_number_of_threads() {
 
 #[test]
 fn stopped_searches_bound_the_optimum() {
-    for_seeds(300, &priced(), |case| {
-        let none = Limits::default();
-        keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
-        for micros in [0, 5, 50] {
-            let time = Some(Duration::from_micros(micros));
-            keeps_limits(case, Limits { time, ..none.clone() })?;
-        }
-        for memory in [0, 1 << 12, 1 << 16] {
-            keeps_limits(case, Limits { memory: Some(memory), ..none.clone() })?;
-        }
-        Ok(())
-    });
+    for_seeds(300, &priced(), stopped);
+    for_seeds(200, &priced_by_row(), stopped);
+}
+
+fn stopped(case: &Case) -> Result<(), String> {
+    let none = Limits::default();
+    keeps_limits(case, Limits { gap: 0.03, ..none.clone() })?;
+    for micros in [0, 5, 50] {
+        let time = Some(Duration::from_micros(micros));
+        keeps_limits(case, Limits { time, ..none.clone() })?;
+    }
+    for memory in [0, 1 << 12, 1 << 16] {
+        keeps_limits(case, Limits { memory: Some(memory), ..none.clone() })?;
+    }
+    Ok(())
 }
 
 /// What was bought makes the rest cheaper or dearer by no more than what it cost itself.
 #[test]
 fn what_was_bought_is_worth_at_most_its_price() {
-    for_seeds(300, &priced(), |case| {
-        let problem = case.problem().map_err(|e| e.to_string())?;
-        let mut oracle = Brute::new(&problem);
-        let all = crate::common::sets::all(&problem);
-        let none = Above::default();
-        let without = oracle.best(all, 3, None).0;
-        for column in 0..case.columns.len() {
-            let Some(test) = case.prices.of_column[column] else { continue };
-            let column = ColumnId::from(column);
-            let bought = Above { bought: BTreeSet::from([test]), ..Above::default() };
-            let with = oracle.best_after(all, 3, None, &bought).0;
-            ensure(with <= without, || format!("{column:?} bought costs {with}, else {without}"))?;
-            let groups = problem.feature_costs.iter().flat_map(|costs| &costs.tests);
-            if groups.into_iter().all(|price| price.group.is_none()) {
-                let price = oracle.price(all, column, &none);
-                ensure(without <= with + price, || format!("{without} > {with} + {price}"))?;
-            }
+    for_seeds(300, &priced(), is_worth_it);
+    for_seeds(300, &priced_by_row(), is_worth_it);
+}
+
+fn is_worth_it(case: &Case) -> Result<(), String> {
+    let problem = case.problem().map_err(|e| e.to_string())?;
+    let mut oracle = Brute::new(&problem);
+    let all = crate::common::sets::all(&problem);
+    let none = Above::default();
+    let without = oracle.best(all, 3, None).0;
+    for column in 0..case.columns.len() {
+        let Some(test) = case.prices.of_column[column] else { continue };
+        let column = ColumnId::from(column);
+        let bought = Above { bought: BTreeSet::from([test]), ..Above::default() };
+        let with = oracle.best_after(all, 3, None, &bought).0;
+        ensure(with <= without, || format!("{column:?} bought costs {with}, else {without}"))?;
+        let groups = problem.feature_costs.iter().flat_map(|costs| &costs.tests);
+        if groups.into_iter().all(|price| price.group.is_none()) {
+            let price = oracle.price(all, column, &none);
+            ensure(without <= with + price, || format!("{without} > {with} + {price}"))?;
         }
-        Ok(())
-    });
+    }
+    Ok(())
 }

@@ -67,7 +67,12 @@ fn random(seed: u64, paths: PathMix, has_costs: bool) -> Limited {
     let n_columns = base.case.columns.len();
     let (limits, case, class_of) = (vec![], base.case, base.class_of);
     let costs = match has_costs {
-        true => WholeCosts::random(&mut Random::new(seed ^ 0xc057), n_columns),
+        true => {
+            let draw = &mut Random::new(seed ^ 0xc057);
+            let costs = WholeCosts::random(draw, n_columns);
+            // Half of them have prices that differ by row.
+            if draw.chance(0.5) { costs.by_row(draw, case.n_points()) } else { costs }
+        }
         false => WholeCosts::default(),
     };
     let mut limited = Limited { case, input, class_of, limits, costs };
@@ -231,9 +236,10 @@ impl Limited {
             0 => Vec::new(),
             _ => splits_below(problem, set, rules, keeps_path, path),
         };
-        let mass = self.row_weight(sets::points(set));
         for (lefts, rights, below) in here {
-            let price = mass * self.costs.price(path, &below);
+            let price: i64 = sets::points(set)
+                .map(|p| self.row_weight([p].into_iter()) * self.costs.price_at(path, &below, p))
+                .sum();
             let a = self.all(problem, memo, (lefts, depth - 1), &below);
             let b = self.all(problem, memo, (rights, depth - 1), &below);
             for a in &a {
@@ -258,6 +264,9 @@ impl Limited {
             };
             let each = |point: &'_ [f64]| (0..l).map(|label| cost(point, label)).collect();
             let costs = weights.chunks_exact(k).flat_map::<Vec<f64>, _>(each).collect();
+            let row_weights: Vec<f64> = (0..self.case.n_points())
+                .map(|point| self.row_weight([point].into_iter()) as f64 * unit)
+                .collect();
             let counted = CountedInput {
                 n_labels: l,
                 costs,
@@ -265,18 +274,17 @@ impl Limited {
                 normalizer: self.total() as f64 * unit,
                 leaf_penalty: self.input.leaf_penalty,
                 n_groups: k,
-                row_weights: (0..self.case.n_points())
-                    .map(|point| self.row_weight([point].into_iter()) as f64 * unit)
-                    .collect(),
-                feature_costs: self.costs.list(),
+                feature_costs: self.costs.list_of(&row_weights, 1),
+                row_weights,
                 weights,
             };
             Constrained::by_rows(columns.clone(), points, &counted, &limits, *shape)
         } else {
             let class_weights = self.input.class_weights.iter().map(|w| w * unit).collect();
+            let costs = self.costs.list_of(&weights, self.input.n_classes);
             let input = ClassInput { weights, class_weights, ..self.input.clone() };
             let class_of = self.class_of.clone();
-            let input = (&input, &self.costs.list());
+            let input = (&input, &costs);
             Constrained::paying(columns.clone(), points, input, class_of, &limits, *shape)
         }?;
         match self.case.context() {

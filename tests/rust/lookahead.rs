@@ -417,11 +417,15 @@ fn what_paths_may_ask() {
 fn what_rows_pay() {
     use LossKind::{Accuracy, CostMatrix, Rows, Squares, Weighted};
     for_seeds(600, &Options { prices: true, ..Options::default() }, check_prices);
+    let row_prices = true;
+    for_seeds(600, &Options { prices: true, row_prices, ..Options::default() }, check_prices);
     for loss in [Accuracy, Weighted, CostMatrix, Rows, Squares] {
         let most =
             Options { min_points: 20, max_points: 60, loss, prices: true, ..Options::default() };
         let boolean = Options { columns: ColumnMix::Boolean, max_columns: 70, ..most.clone() };
         for_seeds(20, &boolean, check_prices);
+        // Two lists of prices for each column.
+        for_seeds(20, &Options { row_prices, max_columns: 60, ..boolean }, check_prices);
         // In fine units, that 32 bits do not hold.
         for_seeds(20, &Options { columns: ColumnMix::Category, ..most }, |case| {
             let mut fine = case.clone();
@@ -429,7 +433,8 @@ fn what_rows_pay() {
                 input.costs.iter_mut().for_each(|cost| *cost *= 30_000.0);
             }
             fine.prices.tests.iter_mut().for_each(|price| {
-                (price.full, price.discounted) = (price.full + 2.00003, price.full + 1.00001);
+                let full = price.full.each();
+                (price.full, price.discounted) = ((full + 2.00003).into(), (full + 1.00001).into());
             });
             check_prices(&fine)
         });

@@ -99,7 +99,9 @@ pub fn random_input(seed: u64) -> ProblemInput {
 
 fn random_goal(seed: u64) -> ProblemInput {
     let rng = &mut Random::new(seed ^ 0x5e71a1);
-    let options = Options { prices: rng.chance(0.3), max_points: 12, ..Options::default() };
+    let prices = rng.chance(0.3);
+    let row_prices = prices && seed.is_multiple_of(2);
+    let options = Options { prices, row_prices, max_points: 12, ..Options::default() };
     let mut case = random_problem(seed, &options);
     // Values that are only partly ordered take long without a limit of depth.
     let shallow =
@@ -165,7 +167,7 @@ fn random_goal(seed: u64) -> ProblemInput {
         _ => {
             let penalty = rng.pick(&[0.0, 0.01, 0.05]);
             let goal = Goal::Additive(Arc::new(any_additive_input(rng, n, penalty)));
-            let costs = case.prices.clone();
+            let costs = case.prices_without_classes();
             let feature_costs = (!costs.tests.is_empty()).then_some(costs);
             ProblemInput { feature_costs, ..posed(&case, goal) }
         }

@@ -36,19 +36,50 @@ def an_order(text: str) -> tuple[str, list[str]]:
 
 def a_feature_cost(text: str) -> tuple[str, FeatureCost]:
     """A column, and what a row pays to be asked for it: a cost, or a cost, a group and the cost for
-    who has paid for another column of the group."""
-    column, _, cost = text.rpartition("=")
-    full, *more = cost.split(",")
+    who has paid for another column of the group. A cost is a number, the name of a column with the
+    price of each row, or, alone, an object of values to prices."""
     try:
-        if not column or len(more) not in (0, 2):
+        if text.endswith("}"):
+            column, _, by_value = text.partition("={")
+            if not column:
+                raise ValueError
+            return column, FeatureCost(_by_value("{" + by_value))
+        column, _, cost = text.rpartition("=")
+        full, *more = cost.split(",")
+        if not column or not full or len(more) not in (0, 2):
             raise ValueError
         if not more:
-            return column, FeatureCost(float(full))
-        return column, FeatureCost(float(full), more[0], float(more[1]))
+            return column, FeatureCost(_price(full))
+        return column, FeatureCost(_price(full), more[0], _price(more[1]))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not COLUMN=COST or COLUMN=COST,GROUP,DISCOUNTED"
+            f"{text!r} is not COLUMN=COST, COLUMN=COST,GROUP,DISCOUNTED or "
+            'COLUMN={"VALUE": COST, ...}'
         ) from None
+
+
+def _price(text: str) -> float | str:
+    """A number, or the name of a column with a price for each row."""
+    try:
+        return float(text)
+    except ValueError:
+        if not text:
+            raise
+        return text
+
+
+def _by_value(text: str) -> dict[Any, Any]:
+    """An object of values to prices: null, true, false and numbers stand for themselves."""
+    found = {}
+    for key, price in json.loads(text).items():
+        try:
+            key = json.loads(key)
+        except json.JSONDecodeError:
+            pass
+        if isinstance(key, (list, dict)):
+            raise ValueError
+        found[key] = price
+    return found
 
 
 def int_or_text(text: str) -> int | str:

@@ -159,7 +159,9 @@ def add_options(fit: argparse.ArgumentParser) -> None:
         dest="feature_costs",
         metavar="COLUMN=COST[,GROUP,DISCOUNTED]",
         help="what a row pays to be asked for a column, such as scan=0.03, or blood=0.05,lab,0.02 "
-        "if it is cheaper after another column of the group lab; it is added to the loss",
+        "if it is cheaper after another column of the group lab; it is added to the loss. Costs "
+        "that differ by row are the name of a column with the price of each row, scan=scan_price, "
+        "or prices by value: 'test={\"positive\": 0.05, \"negative\": 0.01}'",
     )
     search.add_argument(
         "--categories",

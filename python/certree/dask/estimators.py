@@ -31,6 +31,7 @@ from certree.estimators import (
     parameters,
 )
 from certree.estimators._posed import Posed
+from certree.feature_costs import differ_by_row
 from certree.partitions.merged import merge
 from certree.partitions.reading import Question
 
@@ -81,6 +82,12 @@ class _OnDask(Connected):
                     f"{name} needs all rows in one process, so that it cannot be set where rows "
                     "lie in partitions; leave it out, or fit to a sample in memory"
                 )
+        if differ_by_row(model.feature_costs):
+            raise ValueError(
+                "feature_costs that differ by row need all rows in one process, so that they "
+                "cannot be set where rows lie in partitions; give each test one cost, or fit "
+                "to a sample in memory"
+            )
         if model._is_to_guess() or (
             parameters.is_guesser(model.thresholds) and not hasattr(model.thresholds, "thresholds_")
         ):

@@ -34,6 +34,7 @@ from certree.estimators._limits import (
     sum_terms,
 )
 from certree.estimators.parameters import Rule
+from certree.feature_costs import differ_by_row
 from certree.ingest.weights import are_short, shortened
 from certree.scalars import shown
 
@@ -170,14 +171,25 @@ class Counted:
 
 def count(
     model: Any, X: Any, read: ingest.Grouped, named: Named, thresholds: Any
-) -> tuple[list[ingest.Cuts], ingest.Points, Counted]:
-    """The cuts of the columns, the points, and what constraints count of them."""
+) -> tuple[ingest.Located, Counted]:
+    """The cuts of the columns and the points, and what constraints count of them. The rows of
+    points are known where something is summed over them."""
     training = read.training
-    if not any(isinstance(each, SumLimit) for each in model.constraints):
+    has_sums = any(isinstance(each, SumLimit) for each in model.constraints)
+    if not has_sums and not differ_by_row(model.feature_costs):
         cuts, points = ingest.cut_and_group(training, thresholds, model._categories())
-        return cuts, points, Counted(named, points.weights, {})
+        return without_rows(cuts, points), Counted(named, points.weights, {})
     # Sums are over the rows of each point.
-    located = ingest.locate(training, thresholds, model._categories())
+    located = located_by_class(training, thresholds, model._categories())
+    sums = sums_by_point(model.constraints, named, X, training, located)
+    return located, Counted(named, located.points.weights, sums)
+
+
+def located_by_class(
+    training: ingest.InMemory, thresholds: Any, categories: ingest.Categories
+) -> ingest.Located:
+    """The cuts of the columns, the rows of each point, and what points weigh by class."""
+    located = ingest.locate(training, thresholds, categories)
     n_classes, n_points = len(training.labels), located.points.n_points
     assert training.classes is not None
     place = located.point_of * np.uint32(n_classes) + training.classes
@@ -186,8 +198,12 @@ def count(
     if located.weights is None or are_short(located.weights):
         weights = shortened(weights)
     points = replace(located.points, weights=weights.reshape(n_points, n_classes))
-    sums = sums_by_point(model.constraints, named, X, training, located)
-    return located.cuts, points, Counted(named, points.weights, sums)
+    return replace(located, points=points)
+
+
+def without_rows(cuts: Sequence[ingest.Cuts], points: ingest.Points) -> ingest.Located:
+    """Points of which nobody asks for the rows."""
+    return ingest.Located(list(cuts), points, np.empty(0, dtype=np.uint32), None)
 
 
 def sums_by_point(

@@ -31,12 +31,12 @@ def loss(
     X, y, weights = rows
     tree: Tree = model.tree_
     if tree.task == "targets":
-        return _of_targets(tree, X, y, weights) + model._mean_paid(leaves, weights)
+        return _of_targets(tree, X, y, weights) + model._mean_paid(X, leaves, weights)
     labels = tree.labels.tolist()
     actual = _numbers(X, y, labels, len(leaves), _counts_unknown(model))
     weights = np.ones(len(leaves)) if weights is None else weights
     weights = weights * _factors(model, tree, actual, weights)
-    return _loss(model, tree, actual, leaves, weights) + model._mean_paid(leaves, weights)
+    return _loss(model, tree, actual, leaves, weights) + model._mean_paid(X, leaves, weights)
 
 
 def _loss(model: Any, tree: Tree, actual: Codes, leaves: Any, weights: Floats) -> float:

@@ -95,11 +95,23 @@ def goal(
     sizes = costs.sum(axis=1)
     size = float((sizes if weights is None else sizes * weights).sum())
     summed = _core.sum_by_point(located.point_of, points.n_points, costs, weights)
-    # A target that all rows have is explained by one leaf, which costs nothing.
-    whole = best_constant(targets, weights, share) or 1.0
-    # Rows pay for tests by their share of all weight, and the objective is divided by the loss.
-    paying = points.weights.ravel() * (whole / points.weights.sum())
+    whole = _of_one_leaf(model, located, targets)
+    paying = points.weights.ravel() * paid_by_weight(model, located, targets)
     return _core.RowCosts(summed, paying, size, whole, float(model.leaf_penalty))
+
+
+def paid_by_weight(
+    model: Any, located: ingest.Located, targets: NDArray[np.float64]
+) -> float:
+    """What a unit of weight pays for a cost of 1: rows pay for tests by their share of all weight,
+    and the objective is divided by the loss."""
+    return _of_one_leaf(model, located, targets) / float(located.points.weights.sum())
+
+
+def _of_one_leaf(model: Any, located: ingest.Located, targets: NDArray[np.float64]) -> float:
+    """The loss of a single leaf. A target that all rows have is explained by one, which costs
+    nothing."""
+    return best_constant(targets, located.weights, alpha(model)) or 1.0
 
 
 def with_levels(tree: Tree, levels: NDArray[np.float64], names: NDArray[Any]) -> Tree:

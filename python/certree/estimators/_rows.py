@@ -14,7 +14,8 @@ from certree import _core, ingest
 from certree.answers import label_array
 from certree.constraints import Constraint
 from certree.estimators import _constrained, _constrained_rows, _reference
-from certree.estimators._base import TreeEstimator, room_for_goal
+from certree.estimators._base import room_for_goal
+from certree.estimators._feature_costs import FeatureCostEstimator
 from certree.estimators._posed import Posed
 from certree.estimators.parameters import is_guesser
 from certree.feature_costs import FeatureCosts
@@ -56,7 +57,7 @@ class MergedRows:
     attributes: Mapping[str, Any]
 
 
-class RowTreeEstimator(TreeEstimator):
+class RowTreeEstimator(FeatureCostEstimator):
     """A tree for costs by row and label; rewards are costs below zero."""
 
     constraints: Sequence[Constraint]
@@ -114,7 +115,11 @@ class RowTreeEstimator(TreeEstimator):
             goal,
             constraints=constraints,
             feature_costs=(
-                None if column_costs is None else column_costs.core(self._core_places(located.cuts))
+                None
+                if column_costs is None
+                else column_costs.core(
+                    self._core_places(located.cuts), self._sums(located, training.kept)
+                )
             ),
             regrets=found.regrets,
         )

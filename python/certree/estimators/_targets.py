@@ -78,7 +78,7 @@ def pose(model: Any, data: Any, targets: Targets, known: Any) -> Posed:
     # Each target sees all of the weight.
     paying = np.ascontiguousarray(counts.reshape(n_points, -1)[:, : sizes[0]].sum(axis=1))
     goal = _core.Additive("targets", columns, n_points, float(model.leaf_penalty), None, paying)
-    column_costs, core_costs = model._column_costs(located.cuts)
+    column_costs, core_costs = model._column_costs(located, training.kept)
     names = np.array(targets.names)
 
     def show(tree: Tree) -> Tree:

@@ -31,6 +31,7 @@ from certree.estimators._posed import Posed
 from certree.estimators._class_costs import class_factors, cost_list
 from certree.estimators._rows import row_weights
 from certree.estimators.parameters import Rule
+from certree.feature_costs import differ_by_row
 from certree.fitted import columns_named
 from certree.generalization import REFUSED
 from certree.options import Categories, ClassifierObjective, GuessedThresholds, Missing
@@ -94,8 +95,11 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         ``cost_matrix`` (else an error costs 1). Columns left out are free. A row pays for a column
         once, wherever in the tree it is first asked. A tuple of names stands for columns that one
         test measures (a category as several columns, say); a :class:`certree.FeatureCost` for tests
-        that are cheaper after another one of their group. What rows pay on average is added to the
-        loss; ``feature_costs_paid`` says it for each row.
+        that are cheaper after another one of their group. A cost is a number; or it differs by row:
+        the name of a column of X with the price of each row, which is then no feature; a number for
+        each row; or a dict of the column's values to prices, where None is the price of missing
+        values. What rows pay on average is added to the loss; ``feature_costs_paid`` says it for
+        each row.
     max_fpr : float or None, default=None
         For ``objective="partial_auc"``: the largest false positive rate that counts, above 0 and at
         most 1. The area below it is divided by it, so that a perfect ranking has 1.
@@ -392,16 +396,27 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     def _pose_free(self, data: Any, known: Any) -> Posed:
         X, y, sample_weight = data
         guesses = self.reference is not None and known is None
-        read = ingest.read_labelled if guesses else ingest.read_training
+        by_row = differ_by_row(self.feature_costs)
+        read = ingest.read_labelled if guesses or by_row else ingest.read_training
         training = read(X, y, sample_weight)
         thresholds = known
         if thresholds is None:
             weight = self._guess_weight(training.labels)
             thresholds = self._guess(X, y, sample_weight, weight)
         training = ingest.with_classes(training, self.classes)
-        cuts, points = ingest.cut_and_group(training, thresholds, self._categories())
+        categories = self._categories()
+        if by_row:
+            # Prices are summed over the rows of each point.
+            assert isinstance(training, ingest.InMemory)
+            located = _constrained.located_by_class(training, thresholds, categories)
+        else:
+            located = _constrained.without_rows(
+                *ingest.cut_and_group(training, thresholds, categories)
+            )
+        cuts, points = located.cuts, located.points
         labels = training.labels
         found, show, penalty = _reference.References(), None, None
+        factors: list[float] = []
         least_loss = 0.0
         losses = REFUSED
         loss = self._loss_in_words(labels)
@@ -450,7 +465,7 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
                 )
             weighted = balanced or bool(self.class_weight)
             losses = _searched.of_labels(training, costs, weighted, labels)
-        column_costs, core_costs = self._column_costs(cuts)
+        column_costs, core_costs = self._costs_by_class(training, located, goal, factors)
         losses = losses if column_costs is None else _searched.COLUMN_COSTS
         problem = self._problem(
             cuts, points, goal, feature_costs=core_costs, regrets=found.regrets
@@ -479,7 +494,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         if thresholds is None:
             others = ingest.without(X, named.hidden)
             thresholds = self._guess(others, y, sample_weight, self._guess_weight(read.present))
-        cuts, points, counted = _constrained.count(self, X, read, named, thresholds)
+        located, counted = _constrained.count(self, X, read, named, thresholds)
+        cuts, points = located.cuts, located.points
         labels = read.labels
         factors = class_factors(self.class_weight, labels)
         if self._is_balanced():
@@ -488,7 +504,9 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
         room_for_goal(points.weights.size + counted.all_sums.size, 6)
         goal = _constrained.goal(self, read, counted, costs, factors)
         constraints, met = _constrained.core(self, read, counted)
-        column_costs, core_costs = self._column_costs(cuts)
+        n_sums = counted.all_sums.shape[1]
+        classes = _feature_costs.by_class(read.training, n_sums)
+        column_costs, core_costs = self._column_costs(located, read.training.kept, classes)
         losses = REFUSED
         if self.objective in ("accuracy", "balanced_accuracy"):
             weighted = self._is_balanced() or bool(self.class_weight)
@@ -510,6 +528,20 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
             least_loss=0.0 if min(costs) >= 0 else -inf,
             losses=losses,
         )
+
+    def _costs_by_class(
+        self, training: ingest.Training, located: ingest.Located, goal: Any, factors: Any
+    ) -> tuple[Any, Any]:
+        """What columns cost, and that as the core takes it: by class, or with the factors of
+        classes applied where the goal knows none."""
+        if not isinstance(training, ingest.InMemory):
+            return self._column_costs(located, None)
+        classes = _feature_costs.by_class(training)
+        of_classes = None
+        if isinstance(goal, _core.Additive):
+            totals = located.points.weights.sum(axis=0)
+            of_classes = _impurity.applied(factors, totals, self._is_balanced())
+        return self._column_costs(located, training.kept, classes, of_classes)
 
     def _attributes(self, labels: NDArray[Any], column_costs: Any) -> dict[str, Any]:
         return {

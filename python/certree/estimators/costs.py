@@ -36,7 +36,7 @@ from certree.scalars import shown
 from certree.schema import MissingUnseen, Unseen
 
 
-class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
+class OptimalCostTree(RowTreeEstimator):
     """A decision tree with the lowest mean cost of all trees within its limits.
 
     Every row has a cost for each label, such as the time that each of several algorithms takes for
@@ -62,8 +62,10 @@ class OptimalCostTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
         ``costs``. Columns left out are free. A row pays for a column once, wherever in the tree it
         is first asked. A tuple of names stands for columns that one test measures (a category as
         several columns, say); a :class:`certree.FeatureCost` for tests that are cheaper after
-        another one of their group. What rows pay on average is added to the loss;
-        ``feature_costs_paid`` says it for each row.
+        another one of their group. A cost is a number; or it differs by row: the name of a column
+        of X with the price of each row, which is then no feature; a number for each row; or a dict
+        of the column's values to prices, where None is the price of missing values. What rows pay
+        on average is added to the loss; ``feature_costs_paid`` says it for each row.
     constraints : tuple, default=()
         What the tree has to keep to on the training rows: any of ``Capacity`` (at most this share
         of the row weight is given a label), ``SumLimit`` (the sum of a column over the rows that

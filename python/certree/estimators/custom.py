@@ -247,7 +247,7 @@ class OptimalTree(_feature_costs.FeatureCostEstimator):
             float(self.leaf_penalty),
             located.points.weights.ravel(),
         )
-        column_costs, core_costs = self._column_costs(located.cuts)
+        column_costs, core_costs = self._column_costs(located, training.kept)
         words = f"the leaf costs of {type(self.task).__name__}, divided by row weight,"
 
         def show(tree: Tree, leaves: NDArray[np.uint32]) -> Tree:
@@ -285,7 +285,8 @@ class OptimalTree(_feature_costs.FeatureCostEstimator):
         check_same_length(len(answers), len(read.values), "statistics")
         costs = _row_costs(self.task, read.values, answers)
         weights = row_weights(sample_weight, X, len(answers))
-        return float(np.average(costs, weights=weights)) + self._mean_paid(self.apply(X), weights)
+        paid = self._mean_paid(X, self.apply(X), weights)
+        return float(np.average(costs, weights=weights)) + paid
 
 
 def _row_costs(task: Any, values: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:

@@ -107,7 +107,8 @@ FEATURE_COSTS = or_none(
     Rule(
         feature_costs.holds,
         "a dict of column names, or tuples of the names of columns that one test measures, to "
-        "costs: numbers or FeatureCost(...) objects",
+        "costs: numbers, prices by row (the name of a column of X, a number for each row, or a "
+        "dict of values to prices) or FeatureCost(...) objects",
     )
 )
 

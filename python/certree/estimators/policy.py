@@ -146,7 +146,7 @@ class Scored:
     others: tuple[str, ...]
 
 
-class OptimalPolicyTree(RowTreeEstimator, _feature_costs.FeatureCostEstimator):
+class OptimalPolicyTree(RowTreeEstimator):
     """A decision tree that gives each row a treatment, with the best estimated mean outcome of all
     such trees.
 

@@ -312,7 +312,12 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
             )
         squares = self._squares(training.unit, located, kept, training.weights)
         goal = self._shown_as_means(squares, read.names)
-        posed = self._posed(training, located, thresholds, read.names, *goal, found.regrets)
+        unit = training.unit
+        # The goal has weights in whole units.
+        units = 1.0 if unit is None or unit.shift is not None else float(unit.denominator)
+        posed = self._posed(
+            training, located, thresholds, read.names, *goal, found.regrets, None, units
+        )
         losses = self._losses(posed, _searched.of_squares(training, kept))
         return found.beside(replace(posed, losses=losses))
 
@@ -365,8 +370,12 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
         show: Any,
         regrets: Any = None,
         levels: NDArray[np.float64] | None = None,
+        paid_by_weight: float = 1.0,
     ) -> Posed:
-        column_costs, core_costs = self._column_costs(located.cuts)
+        """``paid_by_weight``: what a unit of row weight pays for a cost of 1, in the weights of the
+        goal."""
+        factor = np.array([paid_by_weight])
+        column_costs, core_costs = self._column_costs(located, training.kept, None, factor)
         problem = self._problem(
             located.cuts, located.points, goal, feature_costs=core_costs, regrets=regrets
         )
@@ -426,7 +435,8 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
         # The core's labels are numbers of levels, which no tree of the user's has.
         words = _quantiles.in_words(self, levels, every)
         goal = _quantiles.goal(self, located, targets, levels)
-        return goal, levels, words, show_levels, None, levels
+        paid = _quantiles.paid_by_weight(self, located, targets)
+        return goal, levels, words, show_levels, None, levels, paid
 
     def certify(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, exposure: Any = None
@@ -465,7 +475,7 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
     ) -> float:
         targets, predicted, exposures, weights = self._scored(X, y, sample_weight, exposure)
         loss = self._share_lost(targets, predicted, exposures, weights)
-        return loss + self._mean_paid(self.apply(X), weights)
+        return loss + self._mean_paid(X, self.apply(X), weights)
 
     def _share_lost(
         self,

@@ -226,7 +226,7 @@ class OptimalSurvivalTree(_feature_costs.FeatureCostEstimator):
             curves = {leaf: (at, curve.survival(at)) for leaf, curve in own.items()}
             return tree._with(labels=names, task="survival", curves=curves)
 
-        column_costs, core_costs = self._column_costs(located.cuts)
+        column_costs, core_costs = self._column_costs(located, training.kept)
         attributes["_feature_costs"] = column_costs
         words = "deviance of proportional hazards as a share of that of a single leaf"
         return Posed(
@@ -296,7 +296,7 @@ class OptimalSurvivalTree(_feature_costs.FeatureCostEstimator):
         explained = _rates.score(
             "poisson", events.astype(np.float64), ratios, exposures, weights
         )
-        return 1.0 - explained + self._mean_paid(self.apply(X), weights)
+        return 1.0 - explained + self._mean_paid(X, self.apply(X), weights)
 
     def _observed(
         self, X: Any, time: Any, event: Any, sample_weight: Any, n_rows: int

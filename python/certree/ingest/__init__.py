@@ -25,9 +25,11 @@ from certree.ingest.groups import (
     Sides,
     blanked,
     named_columns,
+    plain_values,
     read_grouped,
     read_numbers,
     read_sides,
+    row_numbers,
     without,
 )
 from certree.ingest.in_memory import InMemory, Located, locate
@@ -41,6 +43,7 @@ from certree.ingest.outcomes import names_of as table_names
 from certree.ingest.outcomes import take as table_column
 from certree.ingest.points import Points, group
 from certree.ingest.slots import Slot, slot_arrays
+from certree.ingest.sources import whole
 from certree.ingest.statistics import InUnits, Statistics, in_units, read_statistics
 from certree.ingest.target import classes_of
 from certree.ingest.target import columns as target_columns
@@ -80,6 +83,7 @@ __all__ = [
     "make_cuts",
     "named_columns",
     "places_of",
+    "plain_values",
     "read_classes",
     "read_column",
     "read_features",
@@ -96,11 +100,13 @@ __all__ = [
     "read_weights",
     "refuse_missing",
     "refuse_missing_in_arrays",
+    "row_numbers",
     "slot_arrays",
     "table_column",
     "table_names",
     "target_columns",
     "values",
+    "whole",
     "with_classes",
     "with_orders",
     "without",

@@ -125,13 +125,20 @@ def read_sides(name: str, X: Any, training: InMemory) -> Sides:
 
 def read_numbers(values: Any, name: str | None, X: Any, training: InMemory) -> np.ndarray:
     """A number for each row that weighs something: of the column of this name, or as given."""
-    series = vectors.series(values, "values") if name is None else _column(name, X)
     what = "values" if name is None else f"column {name!r} of values"
+    numbers = row_numbers(values, name, training.source if name is None else X, what)
+    return numbers if training.kept is None else numbers[training.kept]
+
+
+def row_numbers(values: Any, name: str | None, X: Any, what: str) -> np.ndarray:
+    """A finite number for each row of X: of the column of this name, or as given."""
+    source = sources.read(X)
+    series = vectors.series(values, "values") if name is None else _column(name, source)
     if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
         raise ValueError(f"{what} must be numbers, but has the type {series.dtype}; cast it")
-    if len(series) != training.source.height:
+    if source.height is not None and len(series) != source.height:
         raise ValueError(
-            f"{what} has {len(series)} rows, but X has {training.source.height}; name a column of "
+            f"{what} has {len(series)} rows, but X has {source.height}; name a column of "
             "X where rows are drawn from it"
         )
     numbers = engine.unnamed(series).cast(pl.Float64).to_numpy()
@@ -142,7 +149,20 @@ def read_numbers(values: Any, name: str | None, X: Any, training: InMemory) -> n
             f"{what} must be finite, but {values_in_words(missing + infinite)} are missing (null "
             "or NaN) or infinite; fill them, or drop those rows"
         )
-    return numbers if training.kept is None else numbers[training.kept]
+    return numbers
+
+
+def plain_values(name: str, X: Any) -> list[Any]:
+    """The values of a column as Python has them; None where they are missing."""
+    source = sources.read(X)
+    if name not in source.names:
+        raise ValueError(f"X has no column {name!r}")
+    series = engine.unnamed(_column(name, source))
+    if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+        series = series.cast(pl.String)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    return series.to_list()
 
 
 def blanked(X: Any, names: Sequence[str]) -> Any:

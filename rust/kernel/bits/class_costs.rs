@@ -223,7 +223,8 @@ fn singles(tally: &mut Costed, scratch: &mut Scratch, prices: Option<&Offer>, ou
     scratch.ones.clear();
     scratch.ones.resize(n.div_ceil(LANES) * width, [0; LANES]);
     if prices.is_some() {
-        scratch.masses.begin(n, std::iter::once(tally.mass(&totals)[0]));
+        let of_all = (0..tally.n_masses()).map(|at| tally.mass(&totals, at)[0]);
+        scratch.masses.begin(n, of_all);
     }
     for block in 0..n.div_ceil(LANES) {
         let ones = &mut scratch.ones[block * width..(block + 1) * width];
@@ -239,9 +240,11 @@ fn singles(tally: &mut Costed, scratch: &mut Scratch, prices: Option<&Offer>, ou
             ];
         }
         if prices.is_some() {
-            let mass = tally.mass(ones);
-            for l in 0..LANES.min(n - block * LANES) {
-                scratch.masses.put(block * LANES + l, 0, mass[l]);
+            for at in 0..tally.n_masses() {
+                let mass = tally.mass(ones, at);
+                for l in 0..LANES.min(n - block * LANES) {
+                    scratch.masses.put(block * LANES + l, at, mass[l]);
+                }
             }
         }
     }
@@ -306,12 +309,21 @@ impl Costed<'_> {
         worst
     }
 
-    /// What the rows pay for a unit of price; only asked where questions cost something.
+    fn n_masses(&self) -> usize {
+        self.bits.context.as_ref().map_or(0, |context| context.n_masses)
+    }
+
+    /// One of the masses of rows; only asked where questions cost something.
     #[inline(always)]
-    fn mass(&self, stats: &[Row]) -> Row {
+    fn mass(&self, stats: &[Row], at: usize) -> Row {
         let mut mass = [0; LANES];
         let of_class = self.bits.context.as_ref().map_or(&[][..], |context| &context.of_class);
-        for (weight, &unit) in stats.iter().zip(of_class) {
+        let units = of_class.iter().skip(at).step_by(self.n_masses());
+        for (weight, &unit) in stats.iter().zip(units) {
+            if unit == 0 {
+                // Of prices by row, nearly all classes have none.
+                continue;
+            }
             for l in 0..LANES {
                 mass[l] += weight[l] * unit;
             }

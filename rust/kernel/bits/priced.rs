@@ -113,7 +113,7 @@ impl Rates {
     /// `None` unless questions cost something, every class has one cost for all its errors, and the
     /// right label is free.
     pub fn new(classes: &ClassCosts, bits: &BitView) -> Option<Rates> {
-        let context = bits.context.as_ref()?;
+        let context = bits.context.as_ref().filter(|context| context.n_masses == 1)?;
         let prices: Vec<Cost> = context.prices()?.collect();
         let (k, of) = (classes.n_classes(), |class, label| classes.cost(class, label));
         let one_cost = |c: usize| {

@@ -10,14 +10,14 @@ use super::pair_sums::Row;
 use crate::bits::LANES;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{Lookahead, SplitPrice, vec_bytes};
-use crate::task::paid;
+use crate::task::{paid, paid_in_order};
 use crate::view::Offer;
 
 /// The masses of all rows of a view, and of both sides of its columns.
 #[derive(Debug, Default)]
 pub struct SideMasses {
-    /// How many masses a row has (`FeatureCosts::by_cost`).
-    by_cost: usize,
+    /// How many masses a row has (`FeatureCosts::n_masses`).
+    n_masses: usize,
     /// Columns, in whole blocks.
     stride: usize,
     totals: Vec<Cost>,
@@ -30,11 +30,11 @@ impl SideMasses {
     pub fn begin(&mut self, n: usize, totals: impl Iterator<Item = Cost>) {
         self.totals.clear();
         self.totals.extend(totals);
-        self.by_cost = self.totals.len();
+        self.n_masses = self.totals.len();
         self.stride = n.next_multiple_of(LANES);
         for side in &mut self.of_sides {
             side.clear();
-            side.resize(self.by_cost * self.stride, 0);
+            side.resize(self.n_masses * self.stride, 0);
         }
     }
 
@@ -46,19 +46,43 @@ impl SideMasses {
         self.of_sides[0][place] = self.totals[at] - mass;
     }
 
-    /// What a side of a column pays for a price.
+    /// What a side of a column pays for a price. `ORDERED`: whether prices are in order, which is
+    /// told once for many of them.
     #[inline(always)]
-    fn paid(&self, side: usize, column: usize, price: Cost) -> Cost {
-        paid(self.by_cost, price, |at| self.of_sides[side][at * self.stride + column])
+    fn paid<const ORDERED: bool>(&self, side: usize, column: usize, price: Cost) -> Cost {
+        let mass = |at: usize| self.of_sides[side][at * self.stride + column];
+        match ORDERED {
+            true => paid_in_order(self.n_masses, price, mass),
+            false => paid(self.n_masses, price, mass),
+        }
     }
 
     /// Fill in what splits cost. `turned`: 1 where side 1 here is side 0 of the column.
     pub fn write(&self, offer: &Offer, turned: impl Fn(usize) -> usize, out: &mut Lookahead) {
-        out.least_price = paid(self.by_cost, offer.least, |at| self.totals[at]);
+        if !offer.is_ordered {
+            return self.write_apart(offer, turned, out);
+        }
+        out.least_price = paid_in_order(self.n_masses, offer.least, |at| self.totals[at]);
         out.prices.extend((0..out.sides.len()).map(|column| {
             [0, 1].map(|side| {
-                let price = |price: Cost| self.paid(side ^ turned(column), column, price);
+                let price = |price: Cost| self.paid::<true>(side ^ turned(column), column, price);
                 SplitPrice { this: price(offer.now[column]), next: price(offer.next[column]) }
+            })
+        }));
+    }
+
+    /// As above, where it takes the rows to say which price is the least: those of one side may pay
+    /// less for a test that is dearer for the other.
+    #[inline(never)]
+    fn write_apart(&self, offer: &Offer, turned: impl Fn(usize) -> usize, out: &mut Lookahead) {
+        let n = out.sides.len();
+        let of_all = |price: Cost| paid(self.n_masses, price, |at| self.totals[at]);
+        out.least_price = offer.least_paid(n, of_all);
+        out.prices.extend((0..n).map(|column| {
+            [0, 1].map(|side| {
+                let price = |price: Cost| self.paid::<false>(side ^ turned(column), column, price);
+                let next = offer.next_paid(column, price);
+                SplitPrice { this: price(offer.now[column]), next }
             })
         }));
     }
@@ -72,16 +96,41 @@ impl SideMasses {
         column: usize,
         others: usize,
     ) -> [[Cost; N]; 4] {
+        // One array that both fill: to return either's would copy it.
         let mut prices = [[0; N]; 4];
+        match offer.is_ordered {
+            true => self.fill_pairs::<N, true>(offer, (column, others), &mut prices),
+            false => self.fill_apart(offer, (column, others), &mut prices),
+        }
+        prices
+    }
+
+    /// Out of line, so that the loop for prices in order is compiled as if there were no others.
+    #[inline(never)]
+    fn fill_apart<const N: usize>(
+        &self,
+        offer: &Offer,
+        pair: (usize, usize),
+        prices: &mut [[Cost; N]; 4],
+    ) {
+        self.fill_pairs::<N, false>(offer, pair, prices);
+    }
+
+    #[inline(always)]
+    fn fill_pairs<const N: usize, const ORDERED: bool>(
+        &self,
+        offer: &Offer,
+        (column, others): (usize, usize),
+        prices: &mut [[Cost; N]; 4],
+    ) {
         for l in 0..N {
             let other = others + l;
             let (then, before) = (offer.after(column, other), offer.after(other, column));
             for side in 0..2 {
-                prices[side][l] = self.paid(side, column, then);
-                prices[2 + side][l] = self.paid(side, other, before);
+                prices[side][l] = self.paid::<ORDERED>(side, column, then);
+                prices[2 + side][l] = self.paid::<ORDERED>(side, other, before);
             }
         }
-        prices
     }
 
     /// As above, and more than anything costs where one column may not be asked below the other.

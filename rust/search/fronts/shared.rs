@@ -115,10 +115,10 @@ impl<'a, 'run, F: Front> Shared<'a, 'run, F> {
         self.run.fits(0)
     }
 
-    /// What rows with these sums pay for a unit of what questions cost.
-    pub fn mass(&self, sums: &[i64]) -> Cost {
-        let of_class = self.bits.context.as_ref().map_or(&[][..], |context| &context.of_class);
-        of_class.iter().zip(sums).map(|(mass, sum)| mass * sum).sum()
+    /// What rows with these sums pay for this price of a question.
+    pub fn paid_by(&self, sums: &[i64], price: Cost) -> Cost {
+        let context = self.bits.context.as_ref().filter(|_| price != 0);
+        context.map_or(0, |context| context.paid_by_classes(sums, price))
     }
 
     /// The value of a split of this price.

@@ -261,7 +261,7 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
     ) -> Result<(), Stopped> {
         let shared = self.shared;
         let (front, n) = (shared.front, sums.len());
-        let (penalties, mass) = (2 * shared.problem.leaf_cost, shared.mass(sums));
+        let penalties = 2 * shared.problem.leaf_cost;
         let Frame { view, state, .. } = &self.frames[at];
         let context = shared.bits.context.as_ref();
         let filled = self.column_sums.fill(shared.bits, n, shared.count_rows, view, self.level);
@@ -282,7 +282,8 @@ impl<'w, 'a, 'run, F: Front> Worker<'w, 'a, 'run, F> {
             for (zero, (all, one)) in zero.iter_mut().zip(whole.iter().zip(one)) {
                 *zero = all - one;
             }
-            let price = mass * context.map_or(0, |context| context.price(state, question));
+            let price = context.map_or(0, |context| context.price(state, question));
+            let price = shared.paid_by(sums, price);
             let beside = penalties + price;
             let within = budget - beside;
             let right_bound = front.leaf_bound(one);

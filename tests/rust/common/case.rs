@@ -6,7 +6,7 @@ use certree::context::Context;
 use certree::data::{Column, Points};
 use certree::error::Result;
 use certree::problem::{Problem, Shape};
-use certree::task::{ClassInput, FeatureCostList, RowCosts, SquaresInput, Weighed};
+use certree::task::{ClassInput, FeatureCostList, RowCosts, RowPrices, SquaresInput, Weighed};
 
 use super::naive;
 use super::paths::{PathRule, product};
@@ -71,6 +71,20 @@ impl Squares {
     }
 }
 
+impl Loss {
+    /// Weight by point and class, or by point where there are no classes.
+    pub fn masses(&self, rows: &[u64]) -> Vec<f64> {
+        match self {
+            Loss::Classes(input) => input.weights.clone(),
+            Loss::Rows { .. } => rows.iter().map(|&rows| rows as f64).collect(),
+            Loss::Squares(squares) => {
+                let of = |rows: &[i64]| rows.iter().sum::<i64>() as f64;
+                squares.weights.chunks_exact(squares.per_point).map(of).collect()
+            }
+        }
+    }
+}
+
 impl Case {
     pub fn problem(&self) -> Result<Problem> {
         let points = Points::new(&self.columns, self.codes.clone(), self.rows.clone())?;
@@ -109,12 +123,28 @@ impl Case {
                 let weigh = |point: &[f64]| point.iter().zip(&factors).map(|(w, f)| w * f).sum();
                 input.weights.chunks_exact(input.n_classes).map(weigh).collect()
             }
-            Loss::Rows { .. } => self.rows.iter().map(|&rows| rows as f64).collect(),
-            Loss::Squares(squares) => {
-                let of = |rows: &[i64]| rows.iter().sum::<i64>() as f64;
-                squares.weights.chunks_exact(squares.per_point).map(of).collect()
-            }
+            loss => loss.masses(&self.rows),
         }
+    }
+
+    /// What each class counts in what its rows pay: 1 where there are none.
+    pub fn paying_factors(&self) -> Vec<f64> {
+        match &self.loss {
+            Loss::Classes(input) => naive::class_factors(input),
+            _ => vec![1.0],
+        }
+    }
+
+    /// The prices for a goal without classes: what the rows of all classes pay together.
+    pub fn prices_without_classes(&self) -> FeatureCostList {
+        let RowPrices { n_lists, n_classes, sums } = &self.prices.by_row;
+        let of_point = |own: &[f64]| -> Vec<f64> {
+            let paid = |list: usize| own.iter().skip(list).step_by(*n_lists).sum();
+            (0..*n_lists).map(paid).collect()
+        };
+        let sums = sums.chunks((n_lists * n_classes).max(1)).flat_map(of_point).collect();
+        let by_row = RowPrices { n_lists: *n_lists, n_classes: 1, sums };
+        FeatureCostList { by_row, ..self.prices.clone() }
     }
 
     pub fn n_points(&self) -> usize {

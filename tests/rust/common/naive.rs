@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use certree::data::ColumnKind;
 use certree::ids::Side;
-use certree::task::{ClassInput, FeatureCostList};
+use certree::task::{ClassInput, FeatureCostList, Price};
 use certree::tree::{Test, Tree};
 
 use super::{Case, Loss, Squares};
@@ -107,12 +107,18 @@ fn normalizer(case: &Case) -> f64 {
 
 /// The mean of what points pay for the columns on their way.
 fn feature_costs(case: &Case, tree: &Tree) -> f64 {
-    paid_by(case, tree, &case.row_weights()) / normalizer(case)
+    paid_by(case, tree, &case.row_weights(), &case.paying_factors()) / normalizer(case)
 }
 
-/// What points of these weights pay for the columns on their way, all together.
-pub fn paid_by(case: &Case, tree: &Tree, weights: &[f64]) -> f64 {
-    let FeatureCostList { tests, of_column } = &case.prices;
+/// What points of these weights pay for the columns on their way, all together. `factors`: of the
+/// classes of prices by row.
+pub fn paid_by(case: &Case, tree: &Tree, weights: &[f64], factors: &[f64]) -> f64 {
+    let FeatureCostList { tests, of_column, by_row } = &case.prices;
+    let listed = |point: usize, list: u32| -> f64 {
+        let at = |class: usize| (point * by_row.n_classes + class) * by_row.n_lists;
+        let classes = factors.iter().enumerate().take(by_row.n_classes);
+        classes.map(|(class, factor)| by_row.sums[at(class) + list as usize] * factor).sum()
+    };
     if of_column.is_empty() {
         return 0.0;
     }
@@ -127,7 +133,10 @@ pub fn paid_by(case: &Case, tree: &Tree, weights: &[f64]) -> f64 {
             let price = tests[test];
             let known = bought.iter().any(|&other| tests[other].group == price.group);
             let known = known && price.group.is_some();
-            sum += weight * if known { price.discounted } else { price.full };
+            sum += match if known { price.discounted } else { price.full } {
+                Price::Each(cost) => weight * cost,
+                Price::ByRow(list) => listed(point, list),
+            };
             bought.push(test);
         }
     }
@@ -167,9 +176,19 @@ pub fn magnitude(case: &Case) -> f64 {
         // Near the mean: `squared_errors` centres.
         Loss::Squares(_) => 1.0,
     };
-    let spent = match case.prices.tests.iter().map(|price| price.full).sum::<f64>() {
+    let listed = |list: u32| {
+        let of_list = case.prices.by_row.sums.iter().skip(list as usize);
+        let most = case.paying_factors().into_iter().fold(0.0, f64::max);
+        of_list.step_by(case.prices.by_row.n_lists).sum::<f64>() * most
+    };
+    let weight: f64 = case.row_weights().iter().sum();
+    let paid = case.prices.tests.iter().map(|price| match price.full {
+        Price::Each(cost) => cost * weight,
+        Price::ByRow(list) => listed(list),
+    });
+    let spent = match paid.sum::<f64>() {
         0.0 => 0.0,
-        each => each * case.row_weights().iter().sum::<f64>() / normalizer(case),
+        paid => paid / normalizer(case),
     };
     costs + spent + case.leaf_penalty() * case.n_points() as f64
 }

@@ -3,7 +3,7 @@
 
 use certree::data::{Column, ColumnKind, Threshold};
 use certree::problem::Shape;
-use certree::task::{ClassInput, FeatureCostInput, FeatureCostList};
+use certree::task::{ClassInput, FeatureCostInput, FeatureCostList, Price, RowPrices};
 
 use super::paths::{PathMix, random_rules};
 use super::{Case, Loss, Random, Squares};
@@ -19,6 +19,8 @@ pub struct Options {
     pub limits: ShapeMix,
     /// Whether questions cost something.
     pub prices: bool,
+    /// Whether some of them cost another price for each row.
+    pub row_prices: bool,
     /// What paths may ask.
     pub paths: PathMix,
 }
@@ -69,6 +71,7 @@ impl Default for Options {
             columns: ColumnMix::Any,
             limits: ShapeMix::Any,
             prices: false,
+            row_prices: false,
             paths: PathMix::None,
         }
     }
@@ -123,6 +126,10 @@ pub fn random_problem(seed: u64, options: &Options) -> Case {
     if options.prices {
         prices = random_prices(rng, columns.len(), &loss);
     }
+    if options.prices && options.row_prices {
+        let masses = loss.masses(&rows);
+        differ_by_row(&mut Random::new(seed ^ 0x9_71ce), &mut prices, &masses, n);
+    }
     let paths = random_rules(rng, options.paths, columns.len());
     // Drawn apart, so that all else is the same with missing values and without.
     lose_values(&mut Random::new(!seed), &mut columns, &mut codes);
@@ -152,14 +159,45 @@ fn random_prices(rng: &mut Random, n: usize, loss: &Loss) -> FeatureCostList {
             let full = if dear && rng.chance(0.3) { full * rng.pick(&[1e3, 1e7]) } else { full };
             let discounted = full * rng.pick(&[0.0, 0.1, 0.5, 1.0]);
             let group = (n_groups > 0 && rng.chance(0.6)).then(|| 7 * rng.below(n_groups) as u32);
-            FeatureCostInput { full, discounted, group }
+            FeatureCostInput { full: full.into(), discounted: discounted.into(), group }
         })
         .collect();
     let own = rng.chance(0.5);
     let test = |rng: &mut Random, column| if own { column } else { rng.below(n) };
     let of_column =
         (0..n).map(|column| (!rng.chance(0.15)).then(|| test(rng, column) as u32)).collect();
-    FeatureCostList { tests, of_column }
+    FeatureCostList { tests, of_column, ..FeatureCostList::default() }
+}
+
+/// Make tests cost another price for each row: around what they cost, often nothing for some rows,
+/// with discounts that differ, that all pay alike, or that are full. `masses`: weight by point and
+/// class.
+fn differ_by_row(rng: &mut Random, prices: &mut FeatureCostList, masses: &[f64], n: usize) {
+    // By list, then point and class.
+    let mut lists: Vec<Vec<f64>> = Vec::new();
+    for test in &mut prices.tests {
+        if rng.chance(0.3) {
+            continue;
+        }
+        let (full, discounted) = (test.full.each(), test.discounted.each());
+        let each =
+            rng.pick(&[&[0.0, 1.0][..], &[0.5, 1.0, 2.0], &[0.0, 0.3, 1.0, 1.7, 4.0], &[1.0]]);
+        let factors: Vec<f64> = masses.iter().map(|_| rng.pick(each)).collect();
+        let mut list = |cost: f64| {
+            let paid = masses.iter().zip(&factors).map(|(mass, factor)| mass * cost * factor);
+            lists.push(paid.collect());
+            Price::ByRow(lists.len() as u32 - 1)
+        };
+        test.full = list(full);
+        test.discounted = match rng.below(3) {
+            0 => 0.0.into(),
+            1 => list(discounted),
+            _ => test.full,
+        };
+    }
+    let (n_lists, n_classes) = (lists.len(), masses.len() / n);
+    let sums = (0..masses.len()).flat_map(|at| lists.iter().map(move |list| list[at])).collect();
+    prices.by_row = RowPrices { n_lists, n_classes, sums };
 }
 
 fn random_column(

@@ -69,6 +69,9 @@ fn without_point(case: &Case, point: usize) -> Case {
         }
     };
     numbers.drain(point * width..(point + 1) * width);
+    let by_row = &mut less.prices.by_row;
+    let width = by_row.n_lists * by_row.n_classes;
+    by_row.sums.drain(point * width..(point + 1) * width);
     less
 }
 

@@ -2,8 +2,8 @@
 //! them, along any other axis.
 //!
 //! The cuts stand in lanes. A row is added to the lanes whose cut it is left of, so that its rank
-//! is compared with 16 cuts at once, and what leaves cost is a few operations for 16 cuts. Along the
-//! other axis rows are taken in by its blocks first, which bounds the stumps in each
+//! is compared with 16 cuts at once, and what leaves cost is a few operations for 16 cuts. Along
+//! the other axis rows are taken in by its blocks first, which bounds the stumps in each
 //! (`bounds::blocks`), and one by one in blocks that may hold one that is cheap enough. Numbers are
 //! rounded (`units.rs`): these are bounds, and trees are found elsewhere.
 

@@ -15,8 +15,8 @@
 //! - Weights: rounding them down only raises what is gained. Where w' is 0, w is less than e·n_A,
 //!   and s²/w ≤ R²·w is less than R²·e·n_A.
 //! - Floats: with u = 2^-24, sums become floats to u, a square and its factor take 5u, m outputs
-//!   are added up to m·u, and the quotient, the difference and the sum of both leaves take 6u: c is too
-//!   large by less than (16 + m)·u of what is gained, and of q, and the one is no more than the
+//!   are added up to m·u, and the quotient, the difference and the sum of both leaves take 6u: c is
+//!   too large by less than (16 + m)·u of what is gained, and of q, and the one is no more than the
 //!   other.
 
 use super::kernel::SquaresKernel;
