@@ -157,27 +157,29 @@ impl<'a> Sums<'a> {
         (0..self.chain_of.len()).map(both).collect()
     }
 
+    /// Those that answer 0, and those that answer 1.
+    fn split(&self, places: impl Iterator<Item = usize>, question: usize) -> [Vec<usize>; 2] {
+        let mut sides = [Vec::new(), Vec::new()];
+        places.for_each(|place| sides[self.answer(place, question)].push(place));
+        sides
+    }
+
+    fn leaf(&self, places: &[usize]) -> i64 {
+        self.squares.leaf(places.iter().map(|&place| &self.points[place]))
+    }
+
     pub fn look(&self, pairs: bool) -> Look {
         let n = self.chain_of.len();
-        let leaf = |question: usize, side: usize| {
-            let is_here = |&place: &usize| self.answer(place, question) == side;
-            let here = (0..self.points.len()).filter(is_here);
-            self.squares.leaf(here.map(|place| &self.points[place]))
-        };
-        let leaves: Vec<[i64; 2]> = (0..n).map(|q| [leaf(q, 0), leaf(q, 1)]).collect();
-        let mut stumps = leaves.clone();
-        for (q, best) in (0..n).zip(self.best_pairs(pairs)) {
-            for side in [0, 1] {
-                for &other in &best[side].questions {
-                    let cell = |there: usize| {
-                        let is_here = |&place: &usize| {
-                            self.answer(place, q) == side && self.answer(place, other) == there
-                        };
-                        let here = (0..self.points.len()).filter(is_here);
-                        self.squares.leaf(here.map(|place| &self.points[place]))
-                    };
-                    stumps[q][side] = stumps[q][side].min(cell(0) + cell(1));
-                }
+        let (mut leaves, mut stumps) = (vec![[0; 2]; n], vec![[0; 2]; n]);
+        for (q, best) in self.best_pairs(pairs).iter().enumerate() {
+            for (side, here) in self.split(0..self.points.len(), q).iter().enumerate() {
+                leaves[q][side] = self.leaf(here);
+                let cost = |&other: &usize| {
+                    let cells = self.split(here.iter().copied(), other);
+                    self.leaf(&cells[0]) + self.leaf(&cells[1])
+                };
+                let costs = best[side].questions.iter().map(cost);
+                stumps[q][side] = costs.fold(leaves[q][side], i64::min);
             }
         }
         Look { leaves, stumps, three_fail: vec![[false; 2]; n] }

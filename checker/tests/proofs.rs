@@ -1,6 +1,6 @@
 //! Proofs of random problems, held against all trees; damaged ones, and proofs of what is not true.
 
-use certree::data::{Column, ColumnKind, Points};
+use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::{Problem, Shape};
 use certree::proof::{Claim, Instance};
 use certree::run::{Limits, Run};
@@ -72,11 +72,18 @@ fn squares(random: &mut Random, n_points: usize) -> Scaled {
 
 fn problem(random: &mut Random, kind: Kind) -> Problem {
     let (n_columns, n_points) = (1 + random.below(6) as usize, 1 + random.below(24) as usize);
-    let column =
-        |at: usize| Column { name: format!("c{at}"), kind: ColumnKind::Boolean, missing: false };
-    let columns: Vec<Column> = (0..n_columns).map(column).collect();
+    // Booleans, and numbers, whose cuts are nested.
+    let n_cuts: Vec<u64> = (0..n_columns).map(|_| [1, 1, 1, 2][random.below(4) as usize]).collect();
+    let column = |(at, &cuts): (usize, &u64)| {
+        let thresholds = (0..cuts as i64).map(Threshold::Int).collect();
+        let kind = if cuts > 1 { ColumnKind::Ordered(thresholds) } else { ColumnKind::Boolean };
+        Column { name: format!("c{at}"), kind, missing: false }
+    };
+    let columns: Vec<Column> = n_cuts.iter().enumerate().map(column).collect();
     let mut codes = vec![Vec::new(); n_columns];
-    codes.iter_mut().for_each(|c| c.extend((0..n_points).map(|_| random.below(2) as u32)));
+    for (codes, cuts) in codes.iter_mut().zip(n_cuts) {
+        codes.extend((0..n_points).map(|_| random.below(cuts + 1) as u32));
+    }
     let rows = (0..n_points).map(|_| 1 + random.below(3)).collect();
     let points = Points::new(&columns, codes, rows).unwrap();
     let scaled = kind(random, n_points);

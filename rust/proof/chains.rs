@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::columns::{Look, MUCH};
-use super::squares::{Squares, loss};
+use super::squares::{self, Squares, loss};
 use crate::bits::{LANES, Lanes, Level, ROWS};
 use crate::cost::Cost;
 
@@ -145,16 +145,12 @@ impl<'a> Chains<'a> {
         let leaves: Vec<[Cost; 2]> = (0..self.n()).map(|q| [leaf(q, 0), leaf(q, 1)]).collect();
         let mut stumps = leaves.clone();
         if pairs {
-            let best = self.best_pairs();
-            for (q, best) in best.questions.iter().enumerate() {
-                let mut sides = [Vec::new(), Vec::new()];
-                for place in 0..self.points.len() {
-                    sides[self.answer(place, q)].push(place);
-                }
-                for (side, others) in best.iter().enumerate() {
-                    for &other in others {
-                        let stump = self.stump(&sides[side], other as usize);
-                        stumps[q][side] = stumps[q][side].min(stump);
+            for (q, best) in self.best_pairs().known.iter().enumerate() {
+                for (side, best) in best.iter().enumerate() {
+                    let squares = [ones[width - 1].1 - ones[width - 1].0[q], ones[width - 1].0[q]];
+                    for (&other, both) in best.questions.iter().zip(best.both.chunks(width - 1)) {
+                        let cost = squares[side] - self.gains(&ones, (q, side), other, both);
+                        stumps[q][side] = stumps[q][side].min(cost);
                     }
                 }
             }
@@ -162,16 +158,23 @@ impl<'a> Chains<'a> {
         Look { leaves, stumps, three_fail: vec![[false; 2]; self.n()] }
     }
 
-    /// What points cost as the two leaves of a split.
-    fn stump(&self, places: &[usize], question: usize) -> Cost {
-        let shifts = &self.squares.shifts;
-        let mut sums = [vec![0; shifts.len() + 2], vec![0; shifts.len() + 2]];
-        for &place in places {
-            let own = self.squares.of(self.points[place]);
-            let sums = &mut sums[self.answer(place, question)];
-            sums.iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
-        }
-        loss(&sums[0], shifts) + loss(&sums[1], shifts)
+    /// What the two parts of a side of a question cost less than their squares, if another question
+    /// parts it, from the sums of the points that answer 1 to both.
+    fn gains(
+        &self,
+        ones: &[(Vec<i64>, i64)],
+        (question, side): (usize, usize),
+        other: u32,
+        both: &[i64],
+    ) -> Cost {
+        let cell = |at: usize, cell: usize| {
+            let ((ones, all), both) = (&ones[at], both[at]);
+            quarters(*all, ones[question], ones[other as usize], both)[2 * side + cell]
+        };
+        let gain = |target: usize, at: usize| {
+            squares::gain(cell(target + 1, at), cell(0, at), self.squares.shifts[target])
+        };
+        (0..both.len() - 1).map(|target| gain(target, 0) + gain(target, 1)).sum()
     }
 
     fn best_pairs(&self) -> Best {
@@ -182,7 +185,7 @@ impl<'a> Chains<'a> {
         let entries = targets + 1 + usize::from(self.min_rows > 0);
         let ones: Vec<_> =
             (0..entries).map(|at| self.ones(|place| self.number(at, place))).collect();
-        let mut best = Best::new(n);
+        let mut best = Best::new(n, targets + 1);
         let mut both = vec![vec![0; n]; entries];
         let mut gains: [Vec<f64>; 4] = std::array::from_fn(|_| vec![0.0; n]);
         for (at_chain, chain) in self.chains.iter().enumerate() {
@@ -210,9 +213,9 @@ impl<'a> Chains<'a> {
                         }
                         let counted = Counted { ones: &ones, both: &both, a, from: chain.start };
                         counted.gains(&scales, self.min_rows, &mut gains);
+                        best.take_in(&counted, &gains);
                     },
                 );
-                best.take_in(a, chain.start, &gains);
             }
         }
         best
@@ -282,48 +285,87 @@ struct Entry<'c> {
 impl Entry<'_> {
     #[inline(always)]
     fn quarters(&self, b: usize) -> [i64; 4] {
-        let (ones, both) = (self.ones[b], self.both[b]);
-        [self.all - self.of_a - ones + both, ones - both, self.of_a - both, both]
+        quarters(self.all, self.of_a, self.ones[b], self.both[b])
     }
+}
+
+/// Sums over the quarters of two questions, 00, 01, 10 and 11, from those over all points, those of
+/// answer 1 to either question, and those of answer 1 to both.
+#[inline(always)]
+fn quarters(all: i64, a: i64, b: i64, both: i64) -> [i64; 4] {
+    [all - a - b + both, b - both, a - both, both]
 }
 
 /// By question and side: the questions whose sums of gains are the largest, as far as floats can
 /// tell.
 struct Best {
-    gains: [Vec<f64>; 2],
-    questions: Vec<[Vec<u32>; 2]>,
+    /// By side and question: no smaller sum is worth a look.
+    least: [Vec<f64>; 2],
+    known: Vec<[Others; 2]>,
+    /// Weight and targets.
+    entries: usize,
 }
 
+#[derive(Clone, Default)]
+struct Others {
+    questions: Vec<u32>,
+    /// The weight, and the sum of each target, of points of answer 1 to both.
+    both: Vec<i64>,
+}
+
+/// Questions of which floats are compared at once.
+const CHUNK: usize = 32;
+
 impl Best {
-    fn new(n: usize) -> Best {
-        let gains = [0, 1].map(|_| vec![f64::NEG_INFINITY; n]);
-        Best { gains, questions: vec![[Vec::new(), Vec::new()]; n] }
+    fn new(n: usize, entries: usize) -> Best {
+        let least = [0, 1].map(|_| vec![f64::NEG_INFINITY; n]);
+        Best { least, known: vec![Default::default(); n], entries }
     }
 
     /// Pairs of a question and those from another one on.
-    fn take_in(&mut self, a: usize, from: usize, [zero, one, two, three]: &[Vec<f64>; 4]) {
-        for b in from..zero.len() {
-            let of_a = [zero[b] + one[b], two[b] + three[b]];
-            let of_b = [zero[b] + two[b], one[b] + three[b]];
-            for side in 0..2 {
-                if of_a[side] >= self.gains[side][a] - ROUGH {
-                    self.add((a, side), of_a[side], b);
-                }
-                if of_b[side] >= self.gains[side][b] - ROUGH {
-                    self.add((b, side), of_b[side], a);
+    #[inline(always)]
+    fn take_in(&mut self, counted: &Counted, [zero, one, two, three]: &[Vec<f64>; 4]) {
+        let (a, n) = (counted.a, zero.len());
+        for start in (counted.from..n).step_by(CHUNK) {
+            let end = n.min(start + CHUNK);
+            let own = [0, 1].map(|side| self.least[side][a]);
+            let [least_zero, least_one] = &self.least;
+            let mut any = false;
+            for b in start..end {
+                any |= (zero[b] + one[b] >= own[0]) | (two[b] + three[b] >= own[1]);
+                any |= zero[b] + two[b] >= least_zero[b];
+                any |= one[b] + three[b] >= least_one[b];
+            }
+            for b in if any { start..end } else { 0..0 } {
+                let sums =
+                    [zero[b] + one[b], two[b] + three[b], zero[b] + two[b], one[b] + three[b]];
+                for side in 0..2 {
+                    self.add((a, side), sums[side], b, counted, b);
+                    self.add((b, side), sums[2 + side], a, counted, b);
                 }
             }
         }
     }
 
-    fn add(&mut self, (question, side): (usize, usize), gain: f64, other: usize) {
-        let (known, list) = (&mut self.gains[side][question], &mut self.questions[question][side]);
-        if gain > *known + ROUGH {
-            list.clear();
+    /// `b`: the question whose points in common with that of `counted` are meant.
+    fn add(
+        &mut self,
+        (question, side): (usize, usize),
+        gain: f64,
+        other: usize,
+        counted: &Counted,
+        b: usize,
+    ) {
+        let least = &mut self.least[side][question];
+        if gain == f64::NEG_INFINITY || gain < *least {
+            return;
         }
-        if gain > f64::NEG_INFINITY {
-            list.push(other as u32);
-            *known = known.max(gain);
+        let known = &mut self.known[question][side];
+        if gain > *least + 2.0 * ROUGH {
+            *known = Others::default();
         }
+        known.questions.push(other as u32);
+        known.both.extend(counted.both[..self.entries].iter().map(|both| both[b]));
+        *least = least.max(gain - ROUGH);
     }
 }

@@ -18,7 +18,7 @@ pub struct Squares {
 }
 
 /// ⌈s²/w/2^shift⌉: rounding up twice is rounding up once.
-fn gain(sum: i64, weight: i64, shift: u32) -> Cost {
+pub fn gain(sum: i64, weight: i64, shift: u32) -> Cost {
     let square = u128::from(sum.unsigned_abs()).pow(2).div_ceil(1 << shift);
     match u64::try_from(square) {
         Ok(square) => square.div_ceil(weight.max(1) as u64) as Cost,
