@@ -110,7 +110,7 @@ impl Instance {
         let task = Task::read(line())?;
         let questions = whole::<u32>(field(line(), "questions")?)? as usize;
         let points = whole::<u32>(field(line(), "points")?)? as usize;
-        if !(0..=MOST).contains(&leaf) || slack < 0 || units <= 0.0 || units.is_nan() {
+        if !(0..=MOST).contains(&leaf) || slack < 0 || !(units > 0.0 && units.is_finite()) {
             return Err("a number of the instance is out of range".into());
         }
         let mut found = Instance {

@@ -75,11 +75,12 @@ class Instance:
             head[name] = line[len(name) + 1 :]
         self.depth = UNLIMITED if head["depth"] == "none" else whole(head["depth"])
         self.leaf, self.offset = whole(head["leaf"]), whole(head["offset"])
+        need(re.fullmatch(r"[0-9.eE+-]+", head["units"]), "units are a number")
         self.units, self.slack = float(head["units"]), whole(head["slack"])
         given, questions, points = head[task].split(" "), *map(whole, map(head.get, names[6:]))
         #: Of squares, by target: by how many bits they are shifted to be costs.
         self.shifts = [whole(shift) for shift in given] if task == "squares" else []
-        ok = 0 <= self.leaf <= MOST and self.slack >= 0 and self.units > 0
+        ok = 0 <= self.leaf <= MOST and self.slack >= 0 and 0 < self.units < np.inf
         ok = ok and len(self.shifts) <= MOST_TARGETS and all(0 <= s < 128 for s in self.shifts)
         width = len(self.shifts) + 2 if self.shifts else whole(head[task])
         ok = ok and width > 0 and 0 <= self.depth <= UNLIMITED

@@ -177,6 +177,25 @@ def test_both_checkers_say_the_same_of_damaged_proofs(limits, tmp_path, rust):
             assert rust(instance, damaged)[1].partition("UP TO")[0] == said.partition("UP TO")[0]
 
 
+@pytest.mark.parametrize("task", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_both_checkers_say_the_same_of_damaged_instances(task, tmp_path, rust):
+    _, instance, steps = small(tmp_path, task)
+    random = np.random.default_rng(1)
+    others = [-1, 0, 1, 127, 2**31, 2**57, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63]
+    numbers = list(re.finditer(rb"(?<= )-?\d+(?=[ \n])", instance))
+    ways = [b"_", b" ", b"e", b"-", b".", b"inf", b"\n"]
+    for _ in cases(150):
+        place = numbers[random.integers(len(numbers) if random.random() < 0.5 else 30)]
+        near = [int(place[0]) + 1, int(place[0]) - 1, *others]
+        number = str(near[random.integers(len(near))]).encode()
+        if random.random() < 0.2:
+            number = place[0][:1] + ways[random.integers(len(ways))] + place[0][1:]
+        damaged = instance[: place.start()] + number + instance[place.end() :]
+        digest = check_proof.digest(damaged).encode()
+        proof = re.sub(rb"\ninstance \w+", b"\ninstance " + digest, steps, count=1)
+        assert in_python(damaged, proof)[0] == rust(damaged, proof)[0], damaged
+
+
 def test_what_is_not_true_has_no_proof(tmp_path, rust):
     proof, instance, steps = small(tmp_path)
     worse = re.sub(rb"\ntree [^\n]*\n", b"\ntree -\n", steps, count=1)
