@@ -4,6 +4,7 @@
 
 mod instance;
 mod look;
+mod sides;
 mod squares;
 
 use std::collections::HashMap;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use crate::instance::{Instance, Task};
+use crate::sides::{Look, MUCH, QUARTERS};
 use crate::squares::{Squares, Sums};
 
 /// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a
@@ -204,22 +205,6 @@ fn loss(gains: &[i64]) -> i64 {
     let Some((excess, gains)) = gains.split_last() else { return 0 };
     gains.iter().sum::<i64>() - excess - gains.iter().copied().max().unwrap_or(0)
 }
-
-/// What both sides of each question cost, without penalties of leaves.
-pub struct Look {
-    /// As a leaf.
-    pub leaves: Vec<[i64; 2]>,
-    /// With the best single split, or as a leaf.
-    pub stumps: Vec<[i64; 2]>,
-    /// Whether no tree of exactly three leaves on the side loses less than a leaf costs.
-    pub three_fail: Vec<[bool; 2]>,
-}
-
-/// The sides of two questions.
-pub const QUARTERS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
-
-/// More than any points cost, so that two of it fit in a sum.
-pub const MUCH: i64 = 1 << 60;
 
 impl Columns<'_> {
     /// The sums of a label over the quarters of two questions, by the sums of the points of answer

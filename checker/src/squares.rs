@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::instance::{Instance, Task};
-use crate::look::{Look, MUCH, QUARTERS};
+use crate::sides::{Look, MUCH, QUARTERS};
 
 /// What points cost at most adds up to no more.
 const MOST_WORST: i128 = 1 << 59;

@@ -77,7 +77,7 @@ class Instance:
         self.leaf, self.offset = whole(head["leaf"]), whole(head["offset"])
         need(re.fullmatch(r"[0-9.eE+-]+", head["units"]), "units are a number")
         self.units, self.slack = float(head["units"]), whole(head["slack"])
-        given, questions, points = head[task].split(" "), *map(whole, map(head.get, names[6:]))
+        given, questions, points = head[task].split(" "), *(whole(head[name]) for name in names[6:])
         #: Of squares, by target: by how many bits they are shifted to be costs.
         self.shifts = [whole(shift) for shift in given] if task == "squares" else []
         ok = 0 <= self.leaf <= MOST and self.slack >= 0 and 0 < self.units < np.inf

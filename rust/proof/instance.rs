@@ -177,7 +177,7 @@ impl Instance {
                 fits && shifts.len() <= MOST_TARGETS
                     && (0..last).all(|at| total(&|point| point[at].abs()) <= MOST_SUM)
                     && total(&|point| point[last]) <= MOST_COST.into()
-                    && Squares::new(self).is_some()
+                    && Squares::new(shifts, &self.numbers).is_some()
             }
         }
     }

@@ -71,8 +71,10 @@ fn greatest_divisor(a: Cost, b: Cost) -> Cost {
 
 impl<'a> Residual<'a> {
     pub fn new(instance: &'a Instance) -> (Residual<'a>, Node) {
-        let squares = Squares::new(instance);
-        let labels = if let Numbers::Labels(labels) = instance.kind { labels } else { 0 };
+        let (labels, squares) = match &instance.kind {
+            Numbers::Labels(labels) => (*labels, None),
+            Numbers::Squares(shifts) => (0, Squares::new(shifts, &instance.numbers)),
+        };
         let (mut unavoidable, mut unit) = (squares.as_ref().map_or(0, |s| s.unavoidable), 0);
         let costs = || instance.numbers.chunks_exact(instance.kind.width()).map(|p| &p[..labels]);
         for costs in costs() {

@@ -1,4 +1,4 @@
-//! Proofs that a program of a few hundred lines can check (`checker/`, `docs/proof.md`): the
+//! Proofs that a small program can check (`checker/`, `docs/proof.md`): the
 //! problem as an instance of points and questions, and a proof that no tree of it is cheaper.
 //!
 //! Reading order: [`Instance`] (what is proved of) → `claim` (the tree, and the way to a proof) →

@@ -1,7 +1,6 @@
 //! Squared errors as a proof counts them: points less what each costs by itself, and what each
 //! costs at most.
 
-use super::instance::{Instance, Numbers};
 use crate::cost::Cost;
 
 /// What points cost at most adds up to no more.
@@ -33,11 +32,10 @@ pub fn loss(numbers: &[i64], shifts: &[u32]) -> Cost {
 }
 
 impl Squares {
-    /// None if the numbers are too large for a checker, or no numbers of this kind.
-    pub fn new(instance: &Instance) -> Option<Squares> {
-        let Numbers::Squares(shifts) = &instance.kind else { return None };
+    /// None if the numbers are too large for a checker.
+    pub fn new(shifts: &[u32], numbers: &[i64]) -> Option<Squares> {
         let (width, last) = (shifts.len() + 2, shifts.len() + 1);
-        let (mut numbers, mut unavoidable) = (instance.numbers.clone(), 0);
+        let (mut numbers, mut unavoidable) = (numbers.to_vec(), 0);
         for point in numbers.chunks_exact_mut(width) {
             let own = loss(point, shifts);
             point[last] -= own;
@@ -70,7 +68,7 @@ impl Squares {
         };
         let worst: Vec<Cost> = points().map(worst).collect();
         let is_fit = worst.iter().map(|&worst| i128::from(worst)).sum::<i128>() <= MOST_WORST;
-        is_fit.then(|| Squares { shifts: shifts.clone(), unavoidable, numbers, worst })
+        is_fit.then(|| Squares { shifts: shifts.to_vec(), unavoidable, numbers, worst })
     }
 
     pub fn of(&self, point: u32) -> &[i64] {
