@@ -195,7 +195,8 @@ def main(arguments: list[str]) -> int:
             total += errors + squares.penalty * squares.units(head)
             steps = zip(own, about["targets"])
             means = [
-                float(Fraction(zero) + s / total_weight * Fraction(2) ** n) for s, (zero, n) in steps
+                float(Fraction(zero) + s / total_weight * Fraction(2) ** n)
+                for s, (zero, n) in steps
             ]
             print("  " * depth + f"{len(rows)} rows, mean {', '.join(map('{:.6g}'.format, means))}")
             continue

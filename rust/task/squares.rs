@@ -115,7 +115,8 @@ impl Squares {
         self.outputs[output].shift
     }
 
-    /// The target whose share in integer sums is 0, and the exponent of 2 that a 1 of them is worth.
+    /// The target whose share in integer sums is 0, and the exponent of 2 that a 1 of them stands
+    /// for.
     pub fn read(&self, output: usize) -> (f64, i32) {
         let Output { exponent, centre, grid, .. } = self.outputs[output];
         (scale(centre, exponent), exponent + grid)
