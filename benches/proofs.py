@@ -1,9 +1,10 @@
 """Proofs: how long they are, and what they take to find and to check.
 
     python benches/proofs.py DATA [--checker target/release/certree-check] [--depths 2 3]
-        [--min-samples-leaf 10] [--max-leaf-nodes 8]
+        [--min-samples-leaf 10] [--max-leaf-nodes 8] [--regression]
 
-DATA is a folder of Parquet files whose column ``target`` is to be predicted. CPU seconds are of the
+DATA is a folder of Parquet files whose column ``target`` is to be predicted, or with --regression
+whose columns ``target...`` are; a column ``split`` is left out. CPU seconds are of the
 fit, of ``certree.prove`` (which reads the table again), and of the checker in Rust.
 """
 
@@ -24,6 +25,7 @@ import certree
 
 #: Depth limits and penalties.
 PROBLEMS = ((3, 0.0), (4, 0.0), (4, 0.005), (None, 0.02), (None, 0.01))
+OF_SQUARES = ((2, 0.0), (2, 0.01), (3, 0.0), (3, 0.01))
 
 
 def checked(program: Path, instance: Path, proof: Path) -> tuple[float, str]:
@@ -36,8 +38,11 @@ def checked(program: Path, instance: Path, proof: Path) -> tuple[float, str]:
 
 def line(path: Path, depth: int | None, penalty: float, options: argparse.Namespace) -> str | None:
     table = pl.read_parquet(path)
-    X, y = table.drop("target"), table["target"]
-    model = certree.OptimalTreeClassifier(
+    targets = [name for name in table.columns if name.startswith("target")]
+    X, y = table.drop([*targets, "split"], strict=False), table.select(targets)
+    task = certree.OptimalTreeRegressor if options.regression else certree.OptimalTreeClassifier
+    y = y.to_series() if len(targets) == 1 else y
+    model = task(
         max_depth=depth,
         leaf_penalty=penalty,
         min_samples_leaf=options.min_samples_leaf,
@@ -76,12 +81,14 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--min-samples-leaf", type=int, default=1)
     parser.add_argument("--max-leaf-nodes", type=int)
+    parser.add_argument("--regression", action="store_true")
     parser.add_argument(
         "--depths", type=int, nargs="+", help="only these, without a leaf penalty: all cuts need it"
     )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    problems = [(depth, 0.0) for depth in options.depths] if options.depths else PROBLEMS
+    problems = OF_SQUARES if options.regression else PROBLEMS
+    problems = [(depth, 0.0) for depth in options.depths] if options.depths else problems
     print(
         f"{'':20} {'depth':>4} {'λ':>5} {'searched':>8} {'prover':>8} {'lemmas':>8} {'bytes':>8} "
         f"{'zlib':>7} {'each':>6} {'fit s':>7} {'prove s':>7} {'check s':>7}"

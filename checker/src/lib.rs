@@ -4,6 +4,8 @@
 
 mod instance;
 mod look;
+mod sides;
+mod squares;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -70,9 +72,9 @@ fn halves((depth, leaves): Budget) -> Vec<[Budget; 2]> {
 
 /// A lemma that is not proved yet: each tree of these points within the budget costs at least
 /// `target`.
-struct Open {
+struct Open<'a> {
     node: Node,
-    columns: Columns,
+    columns: Columns<'a>,
     budget: Budget,
     key: u128,
     /// What one leaf costs.
@@ -89,7 +91,7 @@ struct Open {
     todo: Vec<(usize, i64)>,
 }
 
-impl Open {
+impl Open<'_> {
     fn question(&self) -> u32 {
         self.node.questions[self.split / self.halves.len()]
     }
@@ -100,7 +102,7 @@ impl Open {
 }
 
 struct Checker<'a> {
-    residual: Residual<'a>,
+    residual: &'a Residual<'a>,
     leaf: i64,
     /// By points and budget.
     proved: HashMap<(u128, Budget), i64>,
@@ -122,11 +124,12 @@ pub fn check(instance: &[u8], proof: &[u8]) -> Result<Verified, String> {
     if !(0..=cost).contains(&bound) || most_lemmas < 0 {
         return Err("the bound is no cost, or above that of the tree".into());
     }
-    let (residual, root) = Residual::new(&read);
+    let (residual, root) = Residual::new(&read)?;
     let target = bound - residual.unavoidable;
     let leaf = read.leaf;
     let proved = HashMap::new();
-    let mut checker = Checker { residual, leaf, proved, worth: 0, lemmas: 0, most_lemmas, shares };
+    let mut checker =
+        Checker { residual: &residual, leaf, proved, worth: 0, lemmas: 0, most_lemmas, shares };
     let checked = checker.run(root, budget(read.depth, read.leaves), target);
     checked.map_err(|error| format!("lemma {}: {error}", checker.lemmas))?;
     if checker.worth < target {
@@ -169,9 +172,9 @@ impl<'a> Header<'a> {
     }
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     fn run(&mut self, root: Node, budget: Budget, target: i64) -> Result<(), String> {
-        let mut open: Vec<Open> = self.begin(root, budget, target)?.into_iter().collect();
+        let mut open: Vec<Open<'a>> = self.begin(root, budget, target)?.into_iter().collect();
         while let Some(top) = open.last_mut() {
             if let Some((side, target)) = top.todo.pop() {
                 if top.low[top.split][side] < target {
@@ -211,7 +214,7 @@ impl Checker<'_> {
         mut node: Node,
         budget: Budget,
         target: i64,
-    ) -> Result<Option<Open>, String> {
+    ) -> Result<Option<Open<'a>>, String> {
         let (key, depth) = (self.residual.key(&node), budget.0);
         self.worth = self.known(key, budget);
         if self.worth >= target {

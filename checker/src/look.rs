@@ -4,7 +4,9 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
-use crate::instance::Instance;
+use crate::instance::{Instance, Task};
+use crate::sides::{Look, MUCH, QUARTERS};
+use crate::squares::{Squares, Sums};
 
 /// Points whose gain for a label has this bit, counted in the residual's unit. The *gain* of a
 /// point for a label is what it costs less under that label than under its worst one. A label
@@ -19,12 +21,16 @@ struct Segment {
 /// An instance less what each point costs at least, which every tree pays.
 pub struct Residual<'a> {
     instance: &'a Instance,
+    /// 0 where points have no costs by label.
+    labels: usize,
     pub unavoidable: i64,
     /// It divides all costs that are left.
     unit: i64,
     segments: Vec<Segment>,
     /// Random keys of points, drawn when the proof is there already.
     keys: Vec<u128>,
+    /// Where points have no costs by label.
+    squares: Option<Squares<'a>>,
 }
 
 /// Some points, by segment, and the questions that may tell them apart.
@@ -35,7 +41,7 @@ pub struct Node {
 }
 
 /// The answers of a node's points, and what sums follow from them.
-pub struct Columns {
+pub struct Columns<'a> {
     unit: i64,
     labels: usize,
     min_rows: i64,
@@ -49,6 +55,7 @@ pub struct Columns {
     all: Vec<i64>,
     /// By label, the excess, and the rows, then by question: the sums of the points of answer 1.
     ones: Vec<i64>,
+    squares: Option<Sums<'a>>,
 }
 
 fn greatest_divisor(a: i64, b: i64) -> i64 {
@@ -56,10 +63,14 @@ fn greatest_divisor(a: i64, b: i64) -> i64 {
 }
 
 impl<'a> Residual<'a> {
-    pub fn new(instance: &'a Instance) -> (Residual<'a>, Node) {
-        let labels = instance.labels;
-        let (mut unavoidable, mut unit) = (0, 0);
-        for costs in instance.costs.chunks_exact(labels) {
+    pub fn new(instance: &'a Instance) -> Result<(Residual<'a>, Node), String> {
+        let (labels, squares) = match &instance.task {
+            Task::Labels(labels) => (*labels, None),
+            Task::Squares(shifts) => (0, Some(Squares::new(instance, shifts)?)),
+        };
+        let (mut unavoidable, mut unit) = (squares.as_ref().map_or(0, |s| s.unavoidable), 0);
+        let costs = || instance.points().map(|numbers| &numbers[..labels]);
+        for costs in costs() {
             let least = costs.iter().copied().min().unwrap_or(0);
             unavoidable += least;
             unit = costs.iter().fold(unit, |unit, cost| greatest_divisor(unit, cost - least));
@@ -67,11 +78,13 @@ impl<'a> Residual<'a> {
         let unit = unit.max(1);
         let (mut segments, mut by_segment) = (Vec::new(), Vec::<Vec<u32>>::new());
         let (mut places, mut points) = (HashMap::new(), Vec::new());
-        for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
+        for (point, costs) in costs().enumerate() {
             let most = costs.iter().copied().max().unwrap_or(0);
             let mut gains: Vec<i64> = costs.iter().map(|cost| most - cost).collect();
             let worst = gains.iter().copied().max().unwrap_or(0);
-            gains.push(gains.iter().sum::<i64>() - worst);
+            // Of squares there are no labels, and each point is in the segment of this.
+            let excess = gains.iter().sum::<i64>() - worst;
+            gains.push(if squares.is_some() { unit } else { excess });
             let mut sums: Vec<i64> = gains.iter().map(|gain| gain / unit).collect();
             sums.extend(instance.rows.get(point));
             for (label, bits) in sums.into_iter().enumerate() {
@@ -84,7 +97,7 @@ impl<'a> Residual<'a> {
                     by_segment[place].push(point as u32);
                 }
             }
-            if worst > 0 || instance.min_rows > 0 {
+            if worst > 0 || squares.is_some() || instance.min_rows > 0 {
                 points.push(point as u32);
             }
         }
@@ -93,7 +106,7 @@ impl<'a> Residual<'a> {
         let keys = (0..instance.points).map(key).collect();
         let questions = (0..instance.questions as u32).collect();
         let root = Node { points, by_segment, questions };
-        (Residual { instance, unavoidable, unit, segments, keys }, root)
+        Ok((Residual { instance, labels, unavoidable, unit, segments, keys, squares }, root))
     }
 
     /// The points of a node that answer a question so.
@@ -120,11 +133,14 @@ impl<'a> Residual<'a> {
 
     /// What a node's points cost as one leaf, beside its penalty.
     pub fn leaf(&self, node: &Node) -> i64 {
-        self.unit * loss(&self.totals(node)[..=self.instance.labels])
+        match &self.squares {
+            Some(squares) => squares.leaf(node.points.iter()),
+            None => self.unit * loss(&self.totals(node)[..=self.labels]),
+        }
     }
 
     fn totals(&self, node: &Node) -> Vec<i64> {
-        let mut totals = vec![0; self.instance.labels + 2];
+        let mut totals = vec![0; self.labels + 2];
         for (segment, points) in self.segments.iter().zip(&node.by_segment) {
             totals[segment.label] += (points.len() as i64) << segment.shift;
         }
@@ -133,7 +149,7 @@ impl<'a> Residual<'a> {
 
     /// The answers. The node keeps questions both of whose sides have enough rows, and only the
     /// first of those that part the points alike.
-    pub fn columns(&self, node: &mut Node) -> Columns {
+    pub fn columns(&self, node: &mut Node) -> Columns<'_> {
         let (mut rows, mut segments) = (Vec::new(), Vec::new());
         for (&segment, points) in self.segments.iter().zip(&node.by_segment) {
             rows.extend(points.chunks(64));
@@ -154,7 +170,7 @@ impl<'a> Residual<'a> {
             }
         }
         let mut seen = HashSet::new();
-        let (labels, unit, min_rows) = (self.instance.labels, self.unit, self.instance.min_rows);
+        let (labels, unit, min_rows) = (self.labels, self.unit, self.instance.min_rows);
         let all = self.totals(node);
         let tells = |column: &[u64]| {
             let of = |(word, segment): (&u64, &Segment)| match segment.label > labels {
@@ -174,7 +190,9 @@ impl<'a> Residual<'a> {
         }
         node.questions = kept.iter().map(|&place| node.questions[place]).collect();
         let (n, ones) = (kept.len(), vec![0; all.len() * kept.len()]);
-        let mut columns = Columns { unit, labels, min_rows, n, bits, segments, all, ones };
+        let sums = |squares| Sums::new(squares, &node.points, &bits, n);
+        let squares = self.squares.as_ref().map(sums);
+        let mut columns = Columns { unit, labels, min_rows, n, bits, segments, all, ones, squares };
         let mut ones = std::mem::take(&mut columns.ones);
         columns.count(None, 0, &mut ones);
         Columns { ones, ..columns }
@@ -188,23 +206,7 @@ fn loss(gains: &[i64]) -> i64 {
     gains.iter().sum::<i64>() - excess - gains.iter().copied().max().unwrap_or(0)
 }
 
-/// What both sides of each question cost, without penalties of leaves.
-pub struct Look {
-    /// As a leaf.
-    pub leaves: Vec<[i64; 2]>,
-    /// With the best single split, or as a leaf.
-    pub stumps: Vec<[i64; 2]>,
-    /// Whether no tree of exactly three leaves on the side loses less than a leaf costs.
-    pub three_fail: Vec<[bool; 2]>,
-}
-
-/// The sides of two questions.
-const QUARTERS: [(usize, usize); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
-
-/// More than any points cost, so that two of it fit in a sum.
-const MUCH: i64 = 1 << 60;
-
-impl Columns {
+impl Columns<'_> {
     /// The sums of a label over the quarters of two questions, by the sums of the points of answer
     /// 1 to `a` and to each question.
     fn quarters(&self, label: usize, a: usize, b: usize, both: &[i64]) -> [[i64; 2]; 2] {
@@ -232,6 +234,9 @@ impl Columns {
     /// `a`, but not there; and more than all points cost, where rows matter and some there are not
     /// on that side.
     pub fn lost(&self, a: usize, side: usize) -> Vec<[i64; 2]> {
+        if let Some(squares) = &self.squares {
+            return squares.lost(a, side);
+        }
         let mut both = vec![0; self.ones.len()];
         self.count(Some(a), 0, &mut both);
         let lost = |b: usize, there: usize| {
@@ -246,6 +251,9 @@ impl Columns {
 
     /// `pairs`: also count pairs of questions. `leaf`: what a leaf costs.
     pub fn look(&self, leaf: i64, pairs: bool) -> Look {
+        if let Some(squares) = &self.squares {
+            return squares.look(pairs);
+        }
         let (n, labels) = (self.n, self.labels);
         // All is counted in units, and a leaf is worth this many of them, rounded up.
         let few = leaf / self.unit + i64::from(leaf % self.unit > 0);

@@ -1,10 +1,10 @@
 //! Proofs of random problems, held against all trees; damaged ones, and proofs of what is not true.
 
-use certree::data::{Column, ColumnKind, Points};
+use certree::data::{Column, ColumnKind, Points, Threshold};
 use certree::problem::{Problem, Shape};
 use certree::proof::{Claim, Instance};
 use certree::run::{Limits, Run};
-use certree::task::ClassInput;
+use certree::task::{ClassInput, Scaled, SquaresInput};
 use certree_check::check;
 
 struct Random(u64);
@@ -20,16 +20,13 @@ fn cases(default: u64) -> u64 {
     std::env::var("CERTREE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
-fn problem(random: &mut Random) -> Problem {
-    let (n_columns, n_points) = (1 + random.below(6) as usize, 1 + random.below(24) as usize);
+/// What some points' numbers are, of so many points.
+type Kind = fn(&mut Random, usize) -> Scaled;
+
+const KINDS: [Kind; 2] = [classes, squares];
+
+fn classes(random: &mut Random, n_points: usize) -> Scaled {
     let (n_classes, n_labels) = (1 + random.below(3) as usize, 1 + random.below(3) as usize);
-    let column =
-        |at: usize| Column { name: format!("c{at}"), kind: ColumnKind::Boolean, missing: false };
-    let columns: Vec<Column> = (0..n_columns).map(column).collect();
-    let mut codes = vec![Vec::new(); n_columns];
-    codes.iter_mut().for_each(|c| c.extend((0..n_points).map(|_| random.below(2) as u32)));
-    let rows = (0..n_points).map(|_| 1 + random.below(3)).collect();
-    let points = Points::new(&columns, codes, rows).unwrap();
     let mut weights: Vec<f64> =
         (0..n_points * n_classes).map(|_| random.below(5).saturating_sub(1) as f64).collect();
     weights[0] += 1.0;
@@ -44,18 +41,65 @@ fn problem(random: &mut Random) -> Problem {
     let class_weights = vec![1.0; n_classes];
     let input =
         ClassInput { n_classes, n_labels, weights, costs, class_weights, balanced, leaf_penalty };
+    input.build().unwrap()
+}
+
+/// Targets may be the same, far apart, or of a scale that is lost in rounding.
+fn squares(random: &mut Random, n_points: usize) -> Scaled {
+    let n_outputs = [1, 1, 1, 2, 3][random.below(5) as usize];
+    let n_rows = n_points + random.below(12) as usize;
+    let kind = random.below(6);
+    let target = |random: &mut Random| {
+        let plain = random.below(6) as f64;
+        match kind {
+            0 => 7.25,
+            1 => 1e9 + plain / 7.0,
+            2 => (plain * 3.0).exp(),
+            3 => plain / 3.0 - 1.0,
+            _ => plain,
+        }
+    };
+    let targets = (0..n_rows * n_outputs).map(|_| target(random)).collect();
+    let most = [1, 1, 5, 1 << 40][random.below(4) as usize];
+    let weights = (most > 1).then(|| (0..n_rows).map(|_| 1 + random.below(most) as i64).collect());
+    let more = (n_points..n_rows).map(|_| random.below(n_points as u64) as u32);
+    let points = (0..n_points as u32).chain(more).collect();
+    let leaf_penalty = [0.0, 0.01, 0.03, 0.1, 2.5][random.below(5) as usize];
+    let given = None;
+    let input = SquaresInput { n_outputs, targets, weights, given, points, n_points, leaf_penalty };
+    input.build().unwrap()
+}
+
+fn problem(random: &mut Random, kind: Kind) -> Problem {
+    let (n_columns, n_points) = (1 + random.below(6) as usize, 1 + random.below(24) as usize);
+    // Booleans, and numbers, whose cuts are nested.
+    let n_cuts: Vec<u64> = (0..n_columns).map(|_| [1, 1, 1, 2][random.below(4) as usize]).collect();
+    let column = |(at, &cuts): (usize, &u64)| {
+        let thresholds = (0..cuts as i64).map(Threshold::Int).collect();
+        let kind = if cuts > 1 { ColumnKind::Ordered(thresholds) } else { ColumnKind::Boolean };
+        Column { name: format!("c{at}"), kind, missing: false }
+    };
+    let columns: Vec<Column> = n_cuts.iter().enumerate().map(column).collect();
+    let mut codes = vec![Vec::new(); n_columns];
+    for (codes, cuts) in codes.iter_mut().zip(n_cuts) {
+        codes.extend((0..n_points).map(|_| random.below(cuts + 1) as u32));
+    }
+    let rows = (0..n_points).map(|_| 1 + random.below(3)).collect();
+    let points = Points::new(&columns, codes, rows).unwrap();
+    let scaled = kind(random, n_points);
     let max_depth = [None, Some(0), Some(1), Some(2), Some(3), Some(4)][random.below(6) as usize];
     let min_leaf_rows = [1, 1, 2, 3, 4, 6][random.below(6) as usize];
     let max_leaves = [None, None, Some(1), Some(3), Some(4), Some(5), Some(6), Some(9)];
     let max_leaves = max_leaves[random.below(8) as usize];
     let shape = Shape { max_depth, max_leaves, min_leaf_rows };
-    Problem::new(columns, points, input.build().unwrap(), shape).unwrap()
+    Problem::new(columns, points, scaled, shape).unwrap()
 }
 
 /// What the best of all trees costs.
 fn best(instance: &Instance, points: &[usize], depth: usize, leaves: usize) -> i64 {
-    let cost = |label| points.iter().map(|p| instance.costs[p * instance.labels + label]).sum();
-    let mut best = instance.leaf + (0..instance.labels).map(cost).min().unwrap_or(0i64);
+    let width = instance.kind.width();
+    let sum = |at| points.iter().map(|p| instance.numbers[p * width + at]).sum();
+    let mut best = instance.leaf + instance.loss(&(0..width).map(sum).collect::<Vec<i64>>());
     let is_leaf = |points: &[usize]| {
         let rows: u64 = points.iter().map(|&point| instance.rows[point]).sum();
         !points.is_empty() && rows >= instance.min_rows
@@ -83,8 +127,8 @@ struct Proved {
 }
 
 /// The proof of a random problem, which is verified.
-fn proved(random: &mut Random) -> Proved {
-    let problem = problem(random);
+fn proved(random: &mut Random, kind: Kind) -> Proved {
+    let problem = problem(random, kind);
     let run = Run::new(Limits::default(), problem.scale, None);
     let answer = certree::solve(&problem, &run).unwrap();
     let instance = Instance::of(&problem, &run).unwrap();
@@ -116,7 +160,7 @@ fn claiming(proof: &[u8], tree: &str, bound: i64) -> Vec<u8> {
 fn the_optimum_of_random_problems_is_proved_and_no_more() {
     for seed in 0..cases(1500) {
         let random = &mut Random(seed);
-        let Proved { text, proof, least } = proved(random);
+        let Proved { text, proof, least } = proved(random, KINDS[seed as usize % 2]);
         // The tree of one leaf costs more than the best one, mostly, and so is no objection.
         for bound in [least + 1, least + 3] {
             for _ in 0..4 {
@@ -132,9 +176,9 @@ fn the_optimum_of_random_problems_is_proved_and_no_more() {
 
 #[test]
 fn each_damaged_byte_is_noticed_or_leaves_it_true() {
-    for seed in 0..cases(1500) / 40 {
+    for seed in 0..cases(1500) / 20 {
         let random = &mut Random(1 << 40 | seed);
-        let Proved { text, proof, least } = proved(random);
+        let Proved { text, proof, least } = proved(random, KINDS[seed as usize % 2]);
         for at in 0..proof.len() {
             assert!(check(text.as_bytes(), &proof[..at]).is_err(), "it ends at {at}");
             for byte in [proof[at] ^ 1, proof[at] ^ 128, proof[at] + 1, random.below(256) as u8] {
@@ -151,9 +195,9 @@ fn each_damaged_byte_is_noticed_or_leaves_it_true() {
 
 #[test]
 fn damaged_instances_end_in_a_verdict() {
-    for seed in 0..cases(1500) / 100 {
+    for seed in 0..cases(1500) / 50 {
         let random = &mut Random(1 << 41 | seed);
-        let Proved { text, proof, .. } = proved(random);
+        let Proved { text, proof, .. } = proved(random, KINDS[seed as usize % 2]);
         for at in 0..text.len() {
             let mut damaged = text.clone().into_bytes();
             damaged[at] = random.below(256) as u8;
@@ -169,7 +213,7 @@ fn hostile_files_are_refused() {
     let huge = "certree instance 1\ndepth none\nleaf 1\noffset 0\nunits 1\nslack 0\nlabels 4294967295\n\
                 questions 4294967295\npoints 4294967295\nend\n";
     assert!(check(huge.as_bytes(), b"").is_err());
-    let Proved { text, proof, .. } = proved(&mut Random(7));
+    let Proved { text, proof, .. } = proved(&mut Random(7), classes);
     for (from, to) in
         [("bound ", "bound -"), ("bound ", "bound 9223372036854775807"), ("tree ", "tree 0 ")]
     {
@@ -192,7 +236,7 @@ fn a_tree_that_is_not_the_best_has_no_proof() {
     let mut refused = 0;
     for seed in 0..cases(1500) / 5 {
         let random = &mut Random(1 << 42 | seed);
-        let problem = problem(random);
+        let problem = problem(random, KINDS[seed as usize % 2]);
         let run = Run::new(Limits::default(), problem.scale, None);
         let best = certree::solve(&problem, &run).unwrap().tree;
         let depth = (random.below(2) as u32).min(problem.shape.max_depth.unwrap_or(u32::MAX));

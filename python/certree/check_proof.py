@@ -5,14 +5,22 @@ what the files hold, and why each step is sound."""
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-#: No sum of costs is larger, and none of a cost for each label than 2^62: no sum overflows.
+#: No sum of costs is larger, so that none overflows.
 MOST = 1 << 57
+#: No sum over points of another number of theirs is larger, nor of a cost for each label.
+MOST_SUM = 1 << 62
+#: Targets of squared errors, and what points cost there at most in all.
+MOST_TARGETS, MOST_WORST = 64, 1 << 59
+#: Sums of gains are at most 2^58, and floats have 53 bits: those of a pair of questions are off by
+#: less than half of this, with what is rounded up in each gain.
+ROUGH = 2048.0
 #: More than any points cost.
 MUCH = 1 << 60
 #: Questions that are paired with all others at once.
@@ -57,7 +65,8 @@ class Instance:
         text = data.decode()
         need(text.endswith("\nend\n"), "the instance has no end")
         lines = text[:-5].split("\n")
-        names = ["depth", "leaf", "offset", "units", "slack", "labels", "questions", "points"]
+        task = "squares" if len(lines) > 6 and lines[6].startswith("squares ") else "labels"
+        names = ["depth", "leaf", "offset", "units", "slack", task, "questions", "points"]
         need(lines[0] == "certree instance 1", "this is no instance of version 1")
         need(len(lines) > len(names), "the instance has no points")
         head = {}
@@ -66,46 +75,72 @@ class Instance:
             head[name] = line[len(name) + 1 :]
         self.depth = UNLIMITED if head["depth"] == "none" else whole(head["depth"])
         self.leaf, self.offset = whole(head["leaf"]), whole(head["offset"])
-        self.units, slack = float(head["units"]), whole(head["slack"])
-        labels, questions, points = (whole(head[name]) for name in names[5:])
-        ok = 0 <= self.leaf <= MOST and slack >= 0 and labels > 0 and self.units > 0
-        need(ok and 0 <= self.depth <= UNLIMITED, "a number of the instance is out of range")
+        need(re.fullmatch(r"[0-9.eE+-]+", head["units"]), "units are a number")
+        self.units, self.slack = float(head["units"]), whole(head["slack"])
+        given, questions, points = head[task].split(" "), *(whole(head[name]) for name in names[6:])
+        #: Of squares, by target: by how many bits they are shifted to be costs.
+        self.shifts = [whole(shift) for shift in given] if task == "squares" else []
+        ok = 0 <= self.leaf <= MOST and self.slack >= 0 and 0 < self.units < np.inf
+        ok = ok and len(self.shifts) <= MOST_TARGETS and all(0 <= s < 128 for s in self.shifts)
+        width = len(self.shifts) + 2 if self.shifts else whole(head[task])
+        ok = ok and width > 0 and 0 <= self.depth <= UNLIMITED
+        need(ok, "a number of the instance is out of range")
         limits: dict[str, int] = {}
-        asked, answers, costs, rows = 0, [], list[list[int]](), []
+        asked, answers, numbers, rows = 0, [], list[list[int]](), []
         for line in lines[len(names) + 1 :]:
             kind, _, rest = line.partition(" ")
             asked += kind == "question"
             is_known = kind in ("question", "about", "point", "rows", "leaves")
             need(is_known, "a line of the instance is of no kind")
             if kind in ("rows", "leaves"):
-                need(not costs and kind not in limits, "a limit comes once, and before all points")
+                is_first = not numbers and kind not in limits
+                need(is_first, "a limit comes once, and before all points")
                 limits[kind] = positive(rest, MOST if kind == "rows" else MOST_LEAVES)
             if kind == "point":
                 bits, *own = rest.split(" ")
                 rows.append(positive(own.pop(0) if own else "", MOST) if "rows" in limits else 1)
-                fits = len(bits) == questions and not bits.strip("01") and len(own) == labels
-                need(fits, "a point does not answer each question, or lacks a cost")
+                fits = len(bits) == questions and not bits.strip("01") and len(own) == width
+                need(fits, "a point does not answer each question, or lacks a number")
                 answers.append(np.frombuffer(bits.encode(), np.uint8) == ord("1"))
-                costs.append([whole(cost) for cost in own])
-        need(asked == questions and len(costs) == points > 0, "there are other questions or points")
-        need(min(map(min, costs)) >= 0, "a cost is negative")
-        most = min(MOST, 2**62 // labels)
-        need(sum(map(max, costs)) <= most, "the costs of the instance are too large")
+                numbers.append([whole(number) for number in own])
+        is_whole = asked == questions and len(numbers) == points > 0
+        need(is_whole, "there are other questions or points")
+        if self.shifts:
+            *sums, squares = zip(*numbers)
+            is_small = all(sum(map(abs, of)) <= MOST_SUM for of in sums) and sum(squares) <= MOST
+            need(min(sums[0]) > 0, "a weight is not above 0")
+            need(min(map(self.loss, numbers)) >= 0, "a point costs less than nothing")
+        else:
+            need(min(map(min, numbers)) >= 0, "a cost is negative")
+            is_small = sum(map(max, numbers)) <= min(MOST, MOST_SUM // width)
+        need(is_small, "the costs of the instance are too large")
         self.answers = np.array(answers, bool).reshape(points, questions)
-        self.costs = np.array(costs, np.int64)
+        self.numbers = np.array(numbers, np.int64)
         #: Rows that each leaf of a split holds at least, or 0 if the instance says nothing of rows.
         self.min_rows, self.leaves = limits.get("rows", 0), limits.get("leaves", UNLIMITED)
         need(sum(rows) <= MOST, "the instance has too many rows")
         self.rows = np.array(rows, np.int64)
 
+    def gain(self, target: int, total: int, weight: int) -> int:
+        """S² / W / 2^shift, rounded up."""
+        return -(-total * total // (weight << self.shifts[target])) if weight else 0
+
+    def loss(self, sums: Sequence[int]) -> int:
+        """What a leaf costs beside its penalty, if its points have these numbers together: what the
+        cheapest label does, or the squares less what they gain by a mean."""
+        if not self.shifts:
+            return min(sums)
+        gains = [self.gain(at, total, sums[0]) for at, total in enumerate(sums[1:-1])]
+        return sums[-1] - sum(gains)
+
     def cost_of_tree(self, words: str) -> int:
         """Preorder, a question or ``-`` for a leaf; answer 0 goes to the first child."""
-        open_, cost = [(np.arange(len(self.costs)), 0)], 0
+        open_, cost = [(np.arange(len(self.numbers)), 0)], 0
         for word in words.split(" "):
             need(open_, "the tree of the proof has too many nodes")
             points, depth = open_.pop()
             if word == "-":
-                cost += int(self.costs[points].sum(0).min()) + self.leaf
+                cost += self.loss(self.numbers[points].sum(0).tolist()) + self.leaf
                 continue
             question = whole(word)
             need(0 <= question < self.answers.shape[1], "the tree asks what is not there")
@@ -168,11 +203,16 @@ class Open:
 
 class Checker:
     def __init__(self, instance: Instance, shares: bytes, most_lemmas: int) -> None:
-        least = instance.costs.min(1)
-        self.unavoidable = int(least.sum())
-        self.costs = instance.costs - least[:, None]
-        self.worst, self.leaf, self.answers = self.costs.max(1), instance.leaf, instance.answers
+        self.instance, self.leaf, self.answers = instance, instance.leaf, instance.answers
         self.rows, self.min_rows = instance.rows, instance.min_rows
+        least = np.array([instance.loss(own) for own in instance.numbers.tolist()], np.int64)
+        self.unavoidable, self.numbers = int(least.sum()), instance.numbers.copy()
+        if instance.shifts:
+            self.numbers[:, -1] -= least
+            self.worst = self.worst_of_squares()
+        else:
+            self.numbers -= least[:, None]
+            self.worst = self.numbers.max(1)
         # Sums of floats are exact below 2^53, and faster.
         is_exact = self.worst.sum() + self.rows.sum() < 2**50
         self.number = np.float64 if is_exact else np.int64
@@ -183,10 +223,29 @@ class Checker:
         #: What the points of the last lemma that was proved cost at least.
         self.worth = 0
 
+    def worst_of_squares(self) -> Any:
+        """By point, the most that it adds to a leaf whose means are no others than points may have:
+        a mean c of a target costs it c²w - 2cs more than its squares, most at an end."""
+        points = self.numbers.tolist()
+        everything = self.instance.loss(self.numbers.sum(0).tolist())
+        worst = [own[-1] for own in points]
+        for at, shift in enumerate(self.instance.shifts, 1):
+            low = min(own[at] // own[0] for own in points)
+            high = max(-(-own[at] // own[0]) for own in points)
+            is_small = max(abs(low), abs(high)) * sum(own[0] for own in points) <= MOST_SUM
+            need(is_small, "the means of the instance are too large")
+            for place, own in enumerate(points):
+                ends = [(2 * end * own[at] - end * end * own[0]) >> shift for end in (low, high)]
+                worst[place] -= min(ends)
+        worst = [min(most, everything) for most in worst]
+        need(sum(worst) <= MOST_WORST, "what the points cost at most is too large")
+        return np.array(worst, np.int64)
+
     def run(self, budget: Budget, target: int) -> None:
         asked = np.arange(self.answers.shape[1])
-        # Points without costs are left out, unless they count as rows.
-        points = np.flatnonzero((self.worst > 0) | (self.min_rows > 0))
+        # Points without costs are left out, unless they count as rows, or in means.
+        counts = self.min_rows > 0 or bool(self.instance.shifts)
+        points = np.flatnonzero((self.worst > 0) | counts)
         top = self.begin(points, asked, budget, target)
         stack = [top] if top else []
         need(top or self.worth >= target, "a small tree costs less")
@@ -236,10 +295,12 @@ class Checker:
     def look(self, points: Any, asked: Any, leaf: int, pairs: bool) -> tuple[Any, Any, Any]:
         """What sides of questions cost as leaves and with one split, and whether no tree of three
         leaves, each with a penalty of ``leaf``, loses less than that penalty."""
+        if self.instance.shifts:
+            return self.look_at_squares(points, asked, pairs)
         ones = self.answers[np.ix_(points, asked)].astype(self.number)
-        labels = self.costs.shape[1]
+        labels = self.numbers.shape[1]
         rows = self.rows[points, None] if self.min_rows else np.empty((len(points), 0))
-        costs = np.hstack([self.costs[points], rows]).astype(self.number)
+        costs = np.hstack([self.numbers[points], rows]).astype(self.number)
         # By label, and by question: what all points cost, and those of answer 1; then the rows.
         every, one = costs.sum(0)[:, None], costs.T @ ones
         sides = np.stack([every - one, one])[:, :labels]
@@ -261,6 +322,42 @@ class Checker:
                     fails[own, side] = (sides[side][:, own] >= 2 * halves + leaf).all(0)
         return leaves.astype(np.int64), stumps.astype(np.int64), fails
 
+    def look_at_squares(self, points: Any, asked: Any, pairs: bool) -> tuple[Any, Any, Any]:
+        """As above. Floats say which pairs of questions may be the best, and whole numbers what
+        these cost."""
+        ones, numbers = self.answers[np.ix_(points, asked)], self.numbers[points]
+        every, one = numbers.sum(0), ones.T.astype(np.int64) @ numbers
+        sides = np.stack([every - one, one], 1)
+        leaves = np.array([[self.instance.loss(own) for own in both] for both in sides.tolist()])
+        leaves = leaves.reshape(-1, 2).astype(np.int64)
+        stumps, shifts = leaves.copy(), self.instance.shifts
+        # Weights, sums by target; then the rows.
+        counted = [*numbers.T[:-1], *([self.rows[points]] if self.min_rows else [])]
+        chains = list(in_chains(ones)) if pairs else []
+        for start in range(0, len(asked) if pairs else 0, BLOCK):
+            own = ones[:, start : start + BLOCK].T
+            for side, here in enumerate([~own, own]):
+                cells = []
+                for number in counted:
+                    second = by_question(number * here, chains, len(asked))
+                    cells.append([(number * here).sum(1)[:, None] - second, second])
+                gains = np.zeros((2, len(own), len(asked)))
+                for target, shift in enumerate(shifts, 1):
+                    for gain, total, weight in zip(gains, cells[target], cells[0]):
+                        gain += total.astype(float) ** 2 / np.maximum(weight, 1) * 0.5**shift
+                if self.min_rows:
+                    gains[np.array(cells[-1]) < self.min_rows] = -np.inf
+                both = gains.sum(0)
+                best = (both >= both.max(1)[:, None] - ROUGH) & (both > -np.inf)
+                for row, other in np.argwhere(best).tolist():
+                    cost = int(sides[start + row, side, -1])
+                    for of in range(2):
+                        weight, *sums = (int(cell[of][row, other]) for cell in cells)
+                        gained = zip(range(len(shifts)), sums)
+                        cost -= sum(self.instance.gain(at, total, weight) for at, total in gained)
+                    stumps[start + row, side] = min(stumps[start + row, side], cost)
+        return leaves, stumps, np.zeros(leaves.shape, bool)
+
     def begin(self, points: Any, asked: Any, budget: Budget, target: int) -> Open | None:
         """None if one look shows that these points cost ``target``. With a depth of at most 2 it
         shows what they cost, which may be less."""
@@ -271,7 +368,7 @@ class Checker:
             return None
         self.lemmas += 1
         need(self.lemmas <= self.most_lemmas, "there are more lemmas than the proof says")
-        one = int(self.costs[points].sum(0).min()) + leaf
+        one = self.instance.loss(self.numbers[points].sum(0).tolist()) + leaf
         need(one >= target or is_small, "a leaf costs less")
         if depth == 0 or target <= 2 * leaf and not is_small:
             self.prove(key, budget, one if is_small else min(one, 2 * leaf))
@@ -358,6 +455,24 @@ class Checker:
         raise Wrong("a share is too large")
 
 
+def in_chains(ones: Any) -> Iterator[tuple[slice, Any, Any]]:
+    """Questions in chains, each of which is answered with 1 by points that answer so the one before
+    it, as growing thresholds are. Of each chain: its questions, the points by how many of these
+    they answer with 1, and how many answer each so."""
+    breaks = 1 + np.flatnonzero((ones[:, 1:] & ~ones[:, :-1]).any(0))
+    for start, end in zip([0, *breaks], [*breaks, ones.shape[1]]):
+        own = ones[:, start:end]
+        yield slice(start, end), np.argsort(-own.sum(1), kind="stable"), own.sum(0)
+
+
+def by_question(numbers: Any, chains: Any, n: int) -> Any:
+    """Sums of rows of numbers of points over those that answer 1."""
+    out = np.empty((len(numbers), n), np.int64)
+    for questions, order, counts in chains:
+        out[:, questions] = np.cumsum(numbers[:, order], 1)[:, counts - 1]
+    return out
+
+
 def digest(data: bytes) -> str:
     found = 0xCBF29CE484222325
     for byte in data:
@@ -382,7 +497,9 @@ def verify(instance: bytes, proof: bytes) -> Verdict:
         raise Wrong(f"lemma {checker.lemmas}: {error}") from None
     need(checker.at == len(checker.shares), "the proof goes on after its end")
     why = f"the tree costs {cost} (objective {(cost + read.offset) / read.units:.9f}), "
-    why += f"every tree at least {bound}; {checker.lemmas} lemmas"
+    why += f"every tree at least {bound}; "
+    why += f"costs are rounded, by {read.slack} at most; " if read.slack else ""
+    why += f"{checker.lemmas} lemmas"
     return Verdict("VERIFIED" if cost == bound else "VERIFIED UP TO", why, bound, cost)
 
 

@@ -24,14 +24,15 @@ def prove(
     """Write down why no tree is better than that of a fitted model, for programs that check it.
 
     The instance is the problem as text: each training point with its answers to all questions and
-    what it costs under each label. The proof has the tree, and what a checker needs to see that no
-    tree of the instance costs less. ``certree-check``, a program of a few hundred lines that shares
-    no code with certree, and ``python -m certree.check_proof`` read both. Of a search that was
-    stopped its lower bound is proved.
+    what it costs under each label, or its weight, sum and squares. The proof has the tree, and what
+    a checker needs to see that no tree of the instance costs less. ``certree-check``, a small
+    program that shares no code with certree, and ``python -m certree.check_proof`` read both. Of a
+    search that was stopped its lower bound is proved.
 
-    It is for losses that add up over rows by label (errors, costs of classes, of rows), with
-    ``leaf_penalty``, ``max_depth``, ``min_samples_leaf``, and ``max_leaf_nodes`` up to 64; for
-    F-beta and Jaccard without a penalty, at the ratio of the tree; and for at most 16,384 cuts.
+    It is for losses that add up over rows by label (errors, costs of classes, of rows) and for
+    squared errors, with ``leaf_penalty``, ``max_depth``, ``min_samples_leaf``, and
+    ``max_leaf_nodes`` up to 64; for F-beta and Jaccard without a penalty, at the ratio of the tree;
+    and for at most 16,384 cuts.
     Anything else is an error.
     ``time_limit`` of the model holds for the proof, too. The model's ``certificate_`` says
     afterwards where the proof is, and how to check it.

@@ -11,7 +11,6 @@ use super::replay::{Replay, no_proof};
 use crate::check;
 use crate::cost::{Cost, INFINITE};
 use crate::error::{Error, Result};
-use crate::finish::cost_of;
 use crate::problem::Problem;
 use crate::run::{Run, Status, on_threads};
 use crate::tree::{Split, Tree};
@@ -49,7 +48,7 @@ impl<'t> Claim<'t> {
         tree: &'t Tree,
         lower_bound: Option<f64>,
     ) -> Claim<'t> {
-        let cost = cost_of(problem, tree);
+        let cost = cost_of(problem, instance, tree);
         let bound = lower_bound.map_or(cost, |lower| cost_of_bound(problem, lower).min(cost));
         Claim { problem, instance, tree, bound }
     }
@@ -88,7 +87,7 @@ impl<'t> Claim<'t> {
         let (residual, root) = Residual::new(self.instance);
         let target = self.bound - residual.unavoidable;
         let budget = Budget::new(self.instance.depth, self.instance.leaves);
-        let mut oracle = Oracle::new(residual, run);
+        let mut oracle = Oracle::new(&residual, run);
         let least = oracle.cost(root.clone(), budget, target, 0)?.min(target);
         // Where costs are rounded, the best tree may cost more than another one by as much.
         if least < target - self.problem.scale.slack {
@@ -135,6 +134,24 @@ impl<'t> Claim<'t> {
         }
         Ok(words.join(" "))
     }
+}
+
+/// What a checker says that the tree costs.
+fn cost_of(problem: &Problem, instance: &Instance, tree: &Tree) -> Cost {
+    let width = instance.kind.width();
+    let mut sums = vec![0; tree.nodes.len() * width];
+    let mut leaf_of = vec![None; instance.len()];
+    let leaves = check::leaves(tree, &problem.columns, &problem.points);
+    for (point, leaf) in leaves.into_iter().enumerate() {
+        let point = instance.point_of[point] as usize;
+        if leaf_of[point].replace(leaf).is_none() {
+            let own = &instance.numbers[point * width..][..width];
+            sums[leaf * width..].iter_mut().zip(own).for_each(|(sum, number)| *sum += number);
+        }
+    }
+    let losses = sums.chunks_exact(width).zip(&tree.nodes).filter(|(_, node)| node.split.is_none());
+    let penalties = instance.leaf * tree.n_leaves() as Cost;
+    losses.map(|(sums, _)| instance.loss(sums)).sum::<Cost>() + penalties
 }
 
 /// The largest cost that a search which showed this bound can have proved: floats are rounded down.

@@ -11,7 +11,7 @@ const WORDS: usize = u16::MAX as usize / ROWS;
 type Lane = [Cost; LANES];
 
 /// More than any points cost; two of it fit in a sum.
-const MUCH: Cost = 1 << 60;
+pub const MUCH: Cost = 1 << 60;
 
 /// By side of either question, for the questions of a block.
 type Cells = [[Lane; 2]; 2];

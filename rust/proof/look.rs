@@ -2,14 +2,19 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::columns::{Columns, Run, Segment, Sums};
-use super::instance::Instance;
+use super::chains::Chains;
+use super::columns::{Columns, Look, Run, Segment, Sums};
+use super::instance::{Instance, Numbers};
+use super::squares::Squares;
 use crate::bits::{LANES, Lanes, Level, ROWS};
 use crate::cost::Cost;
 
 /// An instance less what each point costs at least, which every tree pays.
 pub struct Residual<'a> {
     pub instance: &'a Instance,
+    /// 0 where points have no costs by label.
+    labels: usize,
+    squares: Option<Squares>,
     pub unavoidable: Cost,
     /// It divides all costs that are left.
     unit: Cost,
@@ -26,6 +31,32 @@ pub struct Node {
     pub questions: Vec<u32>,
 }
 
+/// The answers of a node's points by question, and what sums follow from them.
+pub enum Counted<'a> {
+    Labels(Columns),
+    Squares(Chains<'a>),
+}
+
+impl Counted<'_> {
+    /// `leaf`: what a leaf costs. `pairs`: also count pairs of questions.
+    pub fn look(&self, leaf: Cost, pairs: bool) -> Look {
+        match self {
+            Counted::Labels(columns) => columns.look(leaf, pairs),
+            Counted::Squares(chains) => chains.look(pairs),
+        }
+    }
+
+    /// By question and side: the most that those points cost which are on this side of a question,
+    /// but not there; and more than all points cost, where rows matter and some there are not on
+    /// this side.
+    pub fn lost(&self, side: (usize, usize)) -> Vec<[Cost; 2]> {
+        match self {
+            Counted::Labels(columns) => columns.lost(side),
+            Counted::Squares(chains) => chains.lost(side),
+        }
+    }
+}
+
 /// Numbers that look random, and are the same in each process (splitmix64).
 fn key(point: u64) -> u64 {
     let mut z = point.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
@@ -40,20 +71,26 @@ fn greatest_divisor(a: Cost, b: Cost) -> Cost {
 
 impl<'a> Residual<'a> {
     pub fn new(instance: &'a Instance) -> (Residual<'a>, Node) {
-        let labels = instance.labels;
-        let (mut unavoidable, mut unit) = (0, 0);
-        for costs in instance.costs.chunks_exact(labels) {
+        let (labels, squares) = match &instance.kind {
+            Numbers::Labels(labels) => (*labels, None),
+            Numbers::Squares(shifts) => (0, Squares::new(shifts, &instance.numbers)),
+        };
+        let (mut unavoidable, mut unit) = (squares.as_ref().map_or(0, |s| s.unavoidable), 0);
+        let costs = || instance.numbers.chunks_exact(instance.kind.width()).map(|p| &p[..labels]);
+        for costs in costs() {
             let least = costs.iter().copied().min().unwrap_or(0);
             unavoidable += least;
             unit = costs.iter().fold(unit, |unit, cost| greatest_divisor(unit, cost - least));
         }
         let (mut segments, mut by_segment) = (Vec::new(), Vec::<Vec<u32>>::new());
         let (mut places, mut points) = (HashMap::new(), Vec::new());
-        for (point, costs) in instance.costs.chunks_exact(labels).enumerate() {
+        for (point, costs) in costs().enumerate() {
             let most = costs.iter().copied().max().unwrap_or(0);
             let mut gains: Vec<Cost> = costs.iter().map(|cost| most - cost).collect();
             let worst = gains.iter().copied().max().unwrap_or(0);
-            gains.push(gains.iter().sum::<Cost>() - worst);
+            // Of squares there are no labels, and each point is in the segment of this.
+            let excess = gains.iter().sum::<Cost>() - worst;
+            gains.push(if squares.is_some() { 1 } else { excess });
             let mut sums: Vec<Cost> = gains.iter().map(|gain| gain / unit.max(1)).collect();
             sums.extend((instance.min_rows > 0).then_some(instance.rows[point] as Cost));
             for (label, bits) in sums.into_iter().enumerate() {
@@ -66,7 +103,7 @@ impl<'a> Residual<'a> {
                     by_segment[place].push(point as u32);
                 }
             }
-            if worst > 0 || instance.min_rows > 0 {
+            if worst > 0 || squares.is_some() || instance.min_rows > 0 {
                 points.push(point as u32);
             }
         }
@@ -76,7 +113,7 @@ impl<'a> Residual<'a> {
         let questions = (0..instance.questions.len() as u32).collect();
         let level = Level::detect();
         (
-            Residual { instance, unavoidable, unit, segments, keys, level },
+            Residual { instance, labels, squares, unavoidable, unit, segments, keys, level },
             Node { points, by_segment, questions },
         )
     }
@@ -119,15 +156,18 @@ impl<'a> Residual<'a> {
 
     /// What a node's points cost as one leaf, beside its penalty.
     pub fn leaf(&self, node: &Node) -> Cost {
+        if let Some(squares) = &self.squares {
+            return squares.leaf(node.points.iter().copied());
+        }
         let totals = self.totals(node);
-        let (gains, excess) = totals.split_at(self.instance.labels);
+        let (gains, excess) = totals.split_at(self.labels);
         let most = gains.iter().copied().max().unwrap_or(0);
         self.unit * (gains.iter().sum::<Cost>() - excess[0] - most)
     }
 
     /// The gains of a node's points by label, the excess, and the rows.
     fn totals(&self, node: &Node) -> Vec<Cost> {
-        let mut totals = vec![0; self.instance.labels + 2];
+        let mut totals = vec![0; self.labels + 2];
         for (segment, points) in self.segments.iter().zip(&node.by_segment) {
             totals[segment.label] += (points.len() as Cost) << segment.shift;
         }
@@ -136,7 +176,7 @@ impl<'a> Residual<'a> {
 
     /// The answers. The node keeps questions both of whose sides have enough rows, and only the
     /// first of those that part the points alike.
-    pub fn columns(&self, node: &mut Node) -> Columns {
+    pub fn columns(&self, node: &mut Node) -> Counted<'_> {
         let mut runs = Vec::new();
         let mut rows: Vec<&[u32]> = Vec::new();
         for (&segment, points) in self.segments.iter().zip(&node.by_segment) {
@@ -148,10 +188,19 @@ impl<'a> Residual<'a> {
         }
         let all = self.totals(node);
         let min_rows = self.instance.min_rows as Cost;
-        let sums = Sums { labels: self.instance.labels, unit: self.unit, min_rows, all };
+        let sums = Sums { labels: self.labels, unit: self.unit, min_rows, all };
         let (bits, kept) = self.distinct(&rows, &runs, &sums, &node.questions);
         node.questions = kept;
-        Columns::new(sums, node.questions.len(), rows.len(), bits, runs, self.level)
+        let (n, words) = (node.questions.len(), rows.len());
+        match &self.squares {
+            Some(squares) => Counted::Squares(Chains::new(
+                (squares, &node.points),
+                (&self.instance.rows, min_rows),
+                (&bits, words, n),
+                self.level,
+            )),
+            None => Counted::Labels(Columns::new(sums, n, words, bits, runs, self.level)),
+        }
     }
 
     /// By block of questions and word: the answers, and the questions that they are of.

@@ -1,11 +1,12 @@
-//! Proofs that a program of a few hundred lines can check (`checker/`, `docs/proof.md`): the
+//! Proofs that a small program can check (`checker/`, `docs/proof.md`): the
 //! problem as an instance of points and questions, and a proof that no tree of it is cheaper.
 //!
 //! Reading order: [`Instance`] (what is proved of) → `claim` (the tree, and the way to a proof) →
-//! `replay` (what is written) → `oracle` (what tells it how to go) → `look` and `columns` (what
-//! both count).
+//! `replay` (what is written) → `oracle` (what tells it how to go) → `look` (what both count: of
+//! labels in `columns`, of `squares` in `chains`).
 
 mod budget;
+mod chains;
 mod claim;
 mod columns;
 mod instance;
@@ -13,6 +14,7 @@ mod look;
 mod numbers;
 mod oracle;
 mod replay;
+mod squares;
 
 pub use claim::{Claim, Proof};
-pub use instance::{Instance, refused};
+pub use instance::{Instance, Numbers, refused};

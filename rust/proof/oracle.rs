@@ -5,8 +5,8 @@
 use hashbrown::HashMap;
 
 use super::budget::Budget;
-use super::columns::{Columns, Look};
-use super::look::{Node, Residual};
+use super::columns::Look;
+use super::look::{Counted, Node, Residual};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -15,7 +15,7 @@ use crate::run::Run;
 const DEEPEST: u32 = 20_000;
 
 pub struct Oracle<'a, 'r> {
-    pub residual: Residual<'a>,
+    pub residual: &'a Residual<'a>,
     pub leaf: Cost,
     /// By points and budget: what they cost at least, and whether that is what they cost.
     known: HashMap<(u128, Budget), (Cost, bool)>,
@@ -28,14 +28,14 @@ pub struct Oracle<'a, 'r> {
 
 /// The splits of some points by question, and then by the way to share leaves between the sides:
 /// what both sides of each cost at least.
-pub struct Splits {
-    pub columns: Columns,
+pub struct Splits<'c> {
+    pub columns: Counted<'c>,
     pub halves: Vec<[Budget; 2]>,
     pub low: Vec<[Cost; 2]>,
 }
 
-impl Splits {
-    pub fn of(columns: Columns, look: &Look, leaf: Cost, budget: Budget) -> Splits {
+impl<'c> Splits<'c> {
+    pub fn of(columns: Counted<'c>, look: &Look, leaf: Cost, budget: Budget) -> Splits<'c> {
         let low = |q: usize, s: usize, half: Budget| {
             let one = look.leaves[q][s] + leaf;
             let two = one.min(look.stumps[q][s] + 2 * leaf);
@@ -99,7 +99,7 @@ impl Splits {
 }
 
 impl<'a, 'r> Oracle<'a, 'r> {
-    pub fn new(residual: Residual<'a>, run: &'a Run<'r>) -> Self {
+    pub fn new(residual: &'a Residual<'a>, run: &'a Run<'r>) -> Self {
         let leaf = residual.instance.leaf;
         Oracle { residual, leaf, known: HashMap::new(), shown: HashMap::new(), looks: 0, run }
     }

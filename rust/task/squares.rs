@@ -110,6 +110,18 @@ impl Squares {
         Leaf { cost: q - gains.sum::<Cost>(), label: 0 }
     }
 
+    /// By how many bits the squares of an output are shifted to be in units of cost.
+    pub fn shift(&self, output: usize) -> i32 {
+        self.outputs[output].shift
+    }
+
+    /// The target whose share in integer sums is 0, and the exponent of 2 that a 1 of them stands
+    /// for.
+    pub fn read(&self, output: usize) -> (f64, i32) {
+        let Output { exponent, centre, grid, .. } = self.outputs[output];
+        (scale(centre, exponent), exponent + grid)
+    }
+
     /// ⌈g⌉ of an output.
     pub fn gain(&self, output: usize, sum: i64, weight: i64) -> Cost {
         gain(sum, weight, self.outputs[output].shift)

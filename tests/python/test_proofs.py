@@ -104,14 +104,62 @@ def test_both_checkers_verify_the_proof_and_the_script_finds_the_table(seed, tmp
         assert f"objective of {model.objective_:.9f}" in ran.stdout
 
 
-def small(folder, **limits):
+def targets(seed: int, y: pl.Series) -> np.ndarray:
+    """Whole numbers, real ones, or such that are far from 0; of one target or two."""
+    random = np.random.default_rng(seed + 10**5)
+    noise = [0, random.integers(0, 9, len(y)) / 7, random.normal(1e6, 1, len(y))]
+    numbers = y.to_numpy() + noise[seed % 3]
+    return np.stack([numbers, 1e-3 * random.random(len(y))], 1) if seed % 4 == 3 else numbers
+
+
+@pytest.mark.parametrize("seed", cases(16))
+def test_squared_errors_are_verified_and_the_script_finds_the_table(seed, tmp_path, rust):
+    X, y, weight = table(seed)
+    y = targets(seed, y)
+    limits = {**parameters(seed), "leaf_penalty": float([0, 0.01, 0.05][seed % 3])}
+    del limits["class_weight"], limits["objective"]
+    limits["max_depth"] = limits["max_depth"] or 3
+    model = OptimalTreeRegressor(**limits).fit(X, y, sample_weight=weight)
+    proof, instance, steps = prove(model, X, y, weight, folder=tmp_path)
+    code, said = in_python(instance, steps)
+    assert code == 0, said
+    assert rust(instance, steps) == (code, said)
+    assert f"(objective {model.objective_:.9f})" in said and "costs are rounded" in said
+    columns = dict(zip(["y", "z"], np.atleast_2d(y.T)))
+    X.with_columns(**columns, weight=weight).write_parquet(tmp_path / "t.parquet")
+    names = ",".join(columns)
+    script = [sys.executable, ROOT / "docs" / "check_table.py", tmp_path / "t.parquet", names]
+    for damage, code in [("", 0), ("slack", 1), ("sum", 1)] if seed % 4 == 3 else [("", 0)]:
+        text = instance.decode()
+        if damage == "slack":
+            text = re.sub(r"\nslack \d+\n", "\nslack 0\n", text)
+        elif damage == "sum":
+            text = re.sub(r"(\npoint [01]+ (?:\d+ )*\d+) -?\d+ ", r"\1 77 ", text, count=1)
+        (tmp_path / "d.ctd").write_text(text)
+        files = [tmp_path / "d.ctd", tmp_path / "p.ctp", "weight"]
+        ran = subprocess.run([*script, *files], capture_output=True, text=True)
+        assert ran.returncode == code, ran.stdout + ran.stderr
+        assert damage or f"objective of the tree is {model.objective_:.9f}" in ran.stdout
+
+
+def test_answers_of_levels_have_proofs(tmp_path, rust):
+    X, y, _ = table(4)
+    model = OptimalTreeRegressor("absolute_error", max_depth=3).fit(X, y)
+    _, instance, steps = prove(model, X, y, folder=tmp_path)
+    assert in_python(instance, steps)[0] == rust(instance, steps)[0] == 0
+
+
+def small(folder, task=OptimalTreeClassifier, **limits):
     random = np.random.default_rng(4)
     X, y = random.random((60, 6)) < 0.5, random.random(60) < 0.5
-    model = OptimalTreeClassifier(max_depth=None, leaf_penalty=0.02, **limits).fit(X, y)
+    model = task(max_depth=None, leaf_penalty=0.02, **limits).fit(X, y)
     return prove(model, X, y, folder=folder)
 
 
-@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 8, "min_samples_leaf": 2}])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_leaf_nodes": 8, "min_samples_leaf": 2}, {"task": OptimalTreeRegressor}],
+)
 def test_both_checkers_say_the_same_of_damaged_proofs(limits, tmp_path, rust):
     proof, instance, steps = small(tmp_path, **limits)
     assert len(steps.partition(b"\nend\n")[2]) > 4
@@ -127,6 +175,25 @@ def test_both_checkers_say_the_same_of_damaged_proofs(limits, tmp_path, rust):
         if code != 1:
             assert verdict.bound <= proof.bound <= verdict.cost
             assert rust(instance, damaged)[1].partition("UP TO")[0] == said.partition("UP TO")[0]
+
+
+@pytest.mark.parametrize("task", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_both_checkers_say_the_same_of_damaged_instances(task, tmp_path, rust):
+    _, instance, steps = small(tmp_path, task)
+    random = np.random.default_rng(1)
+    others = [-1, 0, 1, 127, 2**31, 2**57, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63]
+    numbers = list(re.finditer(rb"(?<= )-?\d+(?=[ \n])", instance))
+    ways = [b"_", b" ", b"e", b"-", b".", b"inf", b"\n"]
+    for _ in cases(150):
+        place = numbers[random.integers(len(numbers) if random.random() < 0.5 else 30)]
+        near = [int(place[0]) + 1, int(place[0]) - 1, *others]
+        number = str(near[random.integers(len(near))]).encode()
+        if random.random() < 0.2:
+            number = place[0][:1] + ways[random.integers(len(ways))] + place[0][1:]
+        damaged = instance[: place.start()] + number + instance[place.end() :]
+        digest = check_proof.digest(damaged).encode()
+        proof = re.sub(rb"\ninstance \w+", b"\ninstance " + digest, steps, count=1)
+        assert in_python(damaged, proof)[0] == rust(damaged, proof)[0], damaged
 
 
 def test_what_is_not_true_has_no_proof(tmp_path, rust):
@@ -185,7 +252,7 @@ def test_what_has_no_proof_says_so(tmp_path):
         OptimalTreeClassifier(max_depth=2, constraints=[certree.FalsePositiveRate(0.5)]),
         OptimalTreeClassifier(max_depth=2, objective="f1", leaf_penalty=0.01),
         OptimalTreeClassifier(max_depth=2, objective="mcc"),
-        OptimalTreeRegressor(max_depth=2),
+        OptimalTreeRegressor("poisson", max_depth=2),
     ]:
         with pytest.raises(ValueError, match="proofs (are|with .*) for"):
             prove(model.fit(X, y), X, y, folder=tmp_path)
@@ -392,3 +459,49 @@ def test_sums_over_many_labels_do_not_overflow(rust):
     files = instance.encode(), proof.encode()
     assert in_python(*files)[0] == rust(*files)[0] == 1
     assert "too large" in in_python(*files)[1] and "too large" in rust(*files)[1]
+
+
+@pytest.mark.parametrize(
+    ("squares", "first", "second", "code"),
+    [
+        ("0", "1 2 4", "1 -2 4", 0),
+        ("3", "2 2 9", "3 -2 9", 0),
+        ("0 0", "1 2 3 13", "1 -2 3 13", 0),
+        ("0", "0 2 4", "1 -2 4", 1),
+        ("0", "-1 2 4", "1 -2 4", 1),
+        ("0", "1 2 3", "1 -2 4", 1),
+        ("0", "1 2 -4", "1 -2 4", 1),
+        ("0", "1 2", "1 -2 4", 1),
+        ("0", "1 2 2 8", "1 -2 4", 1),
+        ("", "1 2 4", "1 -2 4", 1),
+        ("-1", "1 2 4", "1 -2 4", 1),
+        ("128", "1 2 4", "1 -2 4", 1),
+        ("127", "1 2 4", "1 -2 4", 0),
+        ("0 0", "1 2 4", "1 -2 4", 1),
+        (" ".join(["0"] * 65), "1 " + "0 " * 65 + "0", "1 " + "0 " * 65 + "0", 1),
+        (" ".join(["0"] * 64), "1 " + "0 " * 64 + "0", "1 " + "0 " * 64 + "0", 0),
+        ("0", f"1 2 {2**57}", "1 -2 4", 1),
+        ("0", f"1 2 {2**63}", "1 -2 4", 1),
+        ("127", f"1 {2**63 - 1} 4", "1 -2 4", 1),
+        ("127", f"1 {-(2**63)} 4", "1 -2 4", 1),
+        ("127", f"1 {2**61} 4", f"1 {-(2**61)} 4", 0),
+        ("127", f"1 {2**62} 4", f"1 {-(2**62)} 4", 1),
+        ("127", f"{2**62} 4 4", "1 -2 4", 1),
+        ("127", f"{2**61} 1 4", f"1 {2**60} 4", 1),
+        ("0", f"1 {2**29} {2**58 + 1}", "1 0 0", 1),
+        ("0", f"1 {2**28} {2**56}", f"1 {-(2**28)} {2**56}", 0),
+        ("0", f"{2**40} {2**20} {2**50}", f"{2**40} {-(2**20)} {2**50}", 0),
+        ("127 127", f"1 {2**62 - 1} {2**62 - 1} 4", "1 -1 -1 4", 1),
+    ],
+)
+def test_squares_out_of_range_are_refused(squares, first, second, code, rust):
+    head = "certree instance 1\ndepth 3\nleaf 1\noffset 0\nunits 1\nslack 0\n"
+    points = f"question {{}}\npoint 0 {first}\npoint 1 {second}\n"
+    points = f"squares {squares}\nquestions 1\npoints 2\n{points}"
+    instance = f"{head}{points}end\n"
+    digest = check_proof.digest(instance.encode())
+    proof = f"certree proof 1\ninstance {digest}\ntree -\nbound 1\nlemmas 99\nend\n"
+    files = instance.encode(), proof.encode()
+    # Each tree has a leaf, so that nothing is wrong but numbers.
+    assert [in_python(*files)[0] == 1, rust(*files)[0] == 1] == [code == 1] * 2
+    assert in_python(*files)[0] == rust(*files)[0]

@@ -370,9 +370,15 @@ class TreeEstimator(FittedModel, ABC):
         >>> model.fit(X, y).status_, model.certify().status_
         ('optimal_given_guess', 'optimal')
         """
+        data = None if X is None else (X, y, sample_weight)
+        return self._certify(data, instance, proof)
+
+    def _certify(
+        self, data: Any, instance: str | PathLike[str] | None, proof: str | PathLike[str] | None
+    ) -> Self:
+        """As above; ``data`` are as ``_solve`` takes them, or None for those of the fit."""
         if (instance is None) != (proof is None):
             raise ValueError("instance= and proof= belong together: the one speaks of the other")
-        data = None if X is None else (X, y, sample_weight)
         kept = getattr(self, "_open", None) or (None, None, None)
         certified = self._go_on(data)
         if instance is not None and proof is not None:

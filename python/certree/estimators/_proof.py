@@ -14,6 +14,8 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from certree import _core
 from certree.budget import Budget
 from certree.certificate import Written
@@ -126,7 +128,8 @@ def export(model: Any, data: tuple[Any, Any, Any], saved: Saved, instance: File)
 def _check(model: Any) -> None:
     if not model._has_proofs:
         raise ValueError(
-            f"proofs are for OptimalTreeClassifier and OptimalCostTree, not {type(model).__name__}"
+            "proofs are for OptimalTreeClassifier, OptimalTreeRegressor and OptimalCostTree, not "
+            f"{type(model).__name__}"
         )
     if model.missing == "own_branch":
         raise ValueError('there is no proof with missing="own_branch"; use missing="learn"')
@@ -134,6 +137,8 @@ def _check(model: Any) -> None:
 
 def _posed(model: Any, data: tuple[Any, Any, Any], use: Callable[[Posed, Budget], Any]) -> Any:
     """What ``use`` makes of the problem of these data, within the model's limits."""
+    if isinstance(data, tuple):
+        data = model._data_again(*data)
     with model._budget(monotonic()) as left:
         with left.patient():
             posed = model._pose_in_order(data, getattr(model, "guesser_", model.thresholds))
@@ -150,12 +155,15 @@ def _check_data(posed: Posed, saved: Saved) -> None:
 
 def _about(model: Any, posed: Posed, more: Mapping[str, Any] = MappingProxyType({})) -> str:
     """What the instance says of the model, for whoever compares it with a table, in JSON."""
-    about = {
-        "classes": [str(name) for name in posed.labels],
-        "loss": posed.loss,
-        "leaf_penalty": float(model.leaf_penalty),
-        **more,
-    }
+    about: dict[str, Any] = {"loss": posed.loss, "leaf_penalty": float(model.leaf_penalty), **more}
+    names = [str(name) for name in posed.labels]
+    if getattr(model, "objective", None) == "squared_error":
+        unit = posed.training.unit
+        about["target_names"] = names
+        in_one = 1 if unit is None else np.ldexp(unit.denominator, unit.shift or 0)
+        about["weight_units"] = float(in_one)
+    else:
+        about["classes"] = names
     return json.dumps(about)
 
 

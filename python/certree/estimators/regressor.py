@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dataclasses import replace
+from os import PathLike
 from time import monotonic
 from typing import Any
 
@@ -155,6 +156,7 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
     (0.032515, 'optimal')
     """
 
+    _has_proofs = True
     _rules = {
         "objective": parameters.one_of("squared_error", *_rates.LOSSES, *_quantiles.OBJECTIVES),
         **parameters.COMMON,
@@ -439,11 +441,19 @@ class OptimalTreeRegressor(RegressorMixin, _feature_costs.FeatureCostEstimator):
         return goal, levels, words, show_levels, None, levels, paid
 
     def certify(
-        self, X: Any = None, y: Any = None, sample_weight: Any = None, exposure: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        *,
+        instance: str | PathLike[str] | None = None,
+        proof: str | PathLike[str] | None = None,
     ) -> OptimalTreeRegressor:
         """Search on, without a guess, until the tree is proved to be the best, as
         ``OptimalTreeClassifier.certify`` does; the data are as ``fit`` takes them."""
-        return self._go_on(None if X is None else (X, y, sample_weight, exposure))
+        data = None if X is None else (X, y, sample_weight, exposure)
+        return self._certify(data, instance, proof)
 
     def predict(self, X: Any, exposure: Any = None) -> NDArray[np.float64]:
         """What the leaf that each row ends in answers: a vector, or rows × targets if there are
