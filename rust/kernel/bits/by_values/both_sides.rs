@@ -8,19 +8,51 @@
 
 use std::ops::Range;
 
-use super::answers::{Answers, InBatches, Summed};
-use super::partitions::{Partitions, Sizes, changes, pieces};
+use super::answers::{Answers, Summed};
+use super::partitions::{BATCH, Partitions, Sizes, changes, pieces};
 use super::tables::{add, add_pairs, mirror};
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::look::{BothSides, Unfinished, vec_bytes, zeros};
 
-/// Splits that stand side by side: all sets of four cells, with one set of the others.
-pub const BATCH: usize = 16;
 const CELLS_OF_BATCH: usize = BATCH.ilog2() as usize;
 pub type Batch = [i32; BATCH];
 
 /// Bits of a number that stand free, because the sums of both sides are added, and penalties.
 const FREE_BITS: u32 = 3;
+
+/// Answers that may say what both sides of every column cost.
+pub trait OfTwoLevels: Answers {
+    /// Whether `two_levels` has something to say.
+    fn sees_two_levels(&self) -> bool {
+        false
+    }
+
+    /// What both sides of every column cost as the best trees of two levels.
+    fn two_levels(
+        &mut self,
+        _levels: &mut TwoLevels,
+        _summed: Summed,
+    ) -> Result<Option<BothSides>, Unfinished> {
+        Ok(None)
+    }
+}
+
+/// Answers whose stumps are costed for many sets of rows at a time.
+pub trait InBatches {
+    /// How often costs are counted.
+    const TIMES: Cost;
+
+    /// The most that a row with these numbers adds to any sum, up or down.
+    fn most(&self, numbers: &[i64]) -> Cost;
+
+    /// What both sides of splits that stand side by side cost together, at best, but for a part
+    /// that no split changes.
+    fn both(&mut self, splits: &Splits) -> Batch;
+
+    /// What rows that sum up to this cost at least as a tree of two levels, if `both` says `least`
+    /// of the best split, if there is one.
+    fn cost(&self, sums: &[i64], least: Option<i32>, unit: Unit) -> Cost;
+}
 
 /// Numbers are counted in units that all of them, and the leaf penalty, are multiples of.
 #[derive(Debug, Clone, Copy)]

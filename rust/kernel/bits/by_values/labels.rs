@@ -6,9 +6,11 @@
 //! rows of a value cost under each label. Where leaves must have some rows, that is a lower bound,
 //! and exact if both labels have as many.
 
-use super::answers::{Answers, InBatches, Numbers, Rows, Steps, Summed};
-use super::both_sides::{BATCH, Batch, Splits, TwoLevels, Unit};
+use super::answers::{Answers, Rows, Summed};
+use super::both_sides::{Batch, InBatches, OfTwoLevels, Splits, TwoLevels, Unit};
 use super::parted::Parted;
+use super::partitions::{BATCH, Steps};
+use super::tables::Numbers;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::{BothSides, Side, Unfinished, vec_bytes};
@@ -120,6 +122,12 @@ impl Answers for Labels<'_> {
         best
     }
 
+    fn bytes(&self) -> usize {
+        vec_bytes(&self.differences)
+    }
+}
+
+impl OfTwoLevels for Labels<'_> {
     fn sees_two_levels(&self) -> bool {
         self.n_labels > 1
     }
@@ -131,10 +139,6 @@ impl Answers for Labels<'_> {
         summed: Summed,
     ) -> Result<Option<BothSides>, Unfinished> {
         levels.find(self, summed).map(Some)
-    }
-
-    fn bytes(&self) -> usize {
-        vec_bytes(&self.differences)
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Of a column of 12 values there are 2,047 questions, and of eight such columns 134 million pairs
 //! of questions; but 28 pairs of columns with 144 pairs of values each say as much. Reading order:
-//! [`partitions`] → [`answers`] (what a task says of such sums: [`two_labels`], [`labels`],
-//! [`squares`]) → [`tables`] → [`stumps`] (a look) → [`both_sides`] (two levels below every
+//! [`partitions`] → [`tables`] → [`answers`] (what a task says of such sums: [`two_labels`],
+//! [`labels`], [`squares`]) → [`stumps`] (a look) → [`both_sides`] (two levels below every
 //! question).
 
 mod answers;
@@ -21,13 +21,13 @@ use super::bit_kernel::{BitKernel, Look};
 use crate::kernel::look::{Ask, BothSides, Lookahead, Unfinished, vec_bytes};
 use crate::task::{Structure, Task};
 use crate::view::{BitView, View};
-use answers::{Answers, Numbers, Summed};
-use both_sides::TwoLevels;
+use answers::Summed;
+use both_sides::{OfTwoLevels, TwoLevels};
 use labels::{CostsFrom, Labels};
 use partitions::{Partitions, Sizes};
 use squares::Means;
 use stumps::Stumps;
-use tables::Table;
+use tables::{Numbers, Table};
 use two_labels::TwoLabels;
 
 /// When to look by value: a switch for tests. All give the same bounds, or truer ones.
@@ -81,7 +81,7 @@ struct SumsByValue<'a, A> {
     sides: [Vec<i64>; 2],
 }
 
-impl<'a, A: Answers> SumsByValue<'a, A> {
+impl<'a, A: OfTwoLevels> SumsByValue<'a, A> {
     fn new(bits: &'a BitView, answers: A, when: ByValues) -> Self {
         SumsByValue {
             bits,
@@ -143,7 +143,7 @@ impl<'a, A: Answers> SumsByValue<'a, A> {
     }
 }
 
-impl<A: Answers> BitKernel for SumsByValue<'_, A> {
+impl<A: OfTwoLevels> BitKernel for SumsByValue<'_, A> {
     fn takes(&mut self, look: &Look) -> bool {
         let ask = look.ask;
         if ask.overlaps || look.offer.is_some() || !self.has_values(look.view) {
@@ -224,7 +224,7 @@ impl<A: Answers> BitKernel for SumsByValue<'_, A> {
     }
 }
 
-impl<A: Answers> SumsByValue<'_, A> {
+impl<A: OfTwoLevels> SumsByValue<'_, A> {
     /// Bytes of the sums of a view, and of what its rows add.
     fn bytes_of_sums(&self, sizes: &Sizes) -> usize {
         let tables = self.answers.steps().tables;

@@ -3,11 +3,23 @@
 
 use std::ops::Range;
 
-use super::answers::Steps;
-use super::both_sides::BATCH;
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::vec_bytes;
 use crate::view::{BitView, ValueSet, View};
+
+/// Splits that stand side by side: all sets of four cells, with one set of the others.
+pub const BATCH: usize = 16;
+
+/// About how many steps sums by value take.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps {
+    /// Numbers of a row that are summed by pair of values.
+    pub tables: usize,
+    /// For each cell of a stump, in quarters.
+    pub of_cell: usize,
+    /// Likewise, where 16 stumps stand side by side, for all of them together.
+    pub of_cell_in_batch: usize,
+}
 
 /// How large the tables of a view are.
 #[derive(Debug, Clone, Default)]

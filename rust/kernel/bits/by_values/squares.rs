@@ -14,7 +14,10 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Range};
 
-use super::answers::{Answers, Numbers, Rows, Steps};
+use super::answers::{Answers, Rows};
+use super::both_sides::OfTwoLevels;
+use super::partitions::Steps;
+use super::tables::Numbers;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::bits::squares::limit;
@@ -194,6 +197,8 @@ impl Answers for Means<'_> {
         vec_bytes(&self.values) + vec_bytes(&self.most) + self.ways.bytes()
     }
 }
+
+impl OfTwoLevels for Means<'_> {}
 
 /// Goes through the ways to part the values of a column.
 #[derive(Debug, Default)]

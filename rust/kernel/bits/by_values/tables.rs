@@ -2,10 +2,53 @@
 
 use std::ops::Range;
 
-use super::answers::Numbers;
 use super::partitions::{Partitions, Sizes, pieces};
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::{Unfinished, vec_bytes, zeros};
+use crate::view::View;
+
+/// What rows add. The first numbers are summed by pair of values, and the others by value alone.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    /// How many a row has.
+    pub width: usize,
+    /// How many are summed by pair of values.
+    pub n_summed: usize,
+    /// Whether all rows of a segment have the same, which stand here once.
+    by_segment: bool,
+    pub values: Vec<i64>,
+}
+
+impl Numbers {
+    /// Begin with the numbers of no segments, or of no rows.
+    pub fn start(&mut self, width: usize, n_summed: usize, by_segment: bool) {
+        *self = Numbers { width, n_summed, by_segment, values: std::mem::take(&mut self.values) };
+        self.values.clear();
+    }
+
+    /// Those of a row of a segment.
+    #[inline(always)]
+    pub fn of(&self, segment: usize, row: usize) -> &[i64] {
+        let at = if self.by_segment { segment } else { row };
+        &self.values[at * self.width..][..self.width]
+    }
+
+    /// All of them, and how many rows of the view have each.
+    pub fn all<'a>(&'a self, view: &'a View) -> impl Iterator<Item = (&'a [i64], i64)> {
+        let rows = |at: usize| if self.by_segment { view.segment(at).len() as i64 } else { 1 };
+        self.values.chunks_exact(self.width).enumerate().map(move |(at, of)| (of, rows(at)))
+    }
+
+    pub fn bytes(&self) -> usize {
+        vec_bytes(&self.values)
+    }
+
+    /// Bytes of the numbers of a view, if so many are summed by pair.
+    pub fn bytes_for(sizes: &Sizes, n_summed: usize) -> usize {
+        // Behind those stand rows, the least and the worst cost, and one more.
+        sizes.rows() * (n_summed + 4) * size_of::<i64>()
+    }
+}
 
 /// Of a view.
 #[derive(Debug, Default)]

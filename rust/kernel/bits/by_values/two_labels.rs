@@ -6,9 +6,11 @@
 //! label that suits it. Where leaves must have some rows, that is a lower bound, and exact if both
 //! labels have as many.
 
-use super::answers::{Answers, InBatches, Numbers, Rows, Steps, Summed};
-use super::both_sides::{BATCH, Batch, Splits, TwoLevels, Unit};
+use super::answers::{Answers, Rows, Summed};
+use super::both_sides::{Batch, InBatches, OfTwoLevels, Splits, TwoLevels, Unit};
 use super::parted::Parted;
+use super::partitions::{BATCH, Steps};
+use super::tables::Numbers;
 use crate::cost::{Cost, INFINITE};
 use crate::kernel::bits::bit_kernel::Look;
 use crate::kernel::look::{BothSides, Side, Unfinished};
@@ -61,6 +63,12 @@ impl Answers for TwoLabels<'_> {
         (rows.all[TOTAL] - gain) / 2
     }
 
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl OfTwoLevels for TwoLabels<'_> {
     fn sees_two_levels(&self) -> bool {
         true
     }
@@ -72,10 +80,6 @@ impl Answers for TwoLabels<'_> {
         summed: Summed,
     ) -> Result<Option<BothSides>, Unfinished> {
         levels.find(self, summed).map(Some)
-    }
-
-    fn bytes(&self) -> usize {
-        0
     }
 }
 
