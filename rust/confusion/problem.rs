@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::cost::{Cost, Scale, sum};
 use crate::data::{Column, Points};
 use crate::error::{Error, Result};
+use crate::pareto::scalar;
 use crate::problem::{Problem, Shape};
 use crate::task::{
     ClassCosts, ClassInput, FeatureCostList, FeatureCosts, Grouped, Scaled, ShortCosts,
@@ -129,6 +130,17 @@ impl MatrixProblem {
     pub(super) fn of_all_classes(&self, mut costs: Vec<Cost>) -> Vec<Cost> {
         costs.resize(self.classes.n_classes() * self.by_class.len(), 0);
         costs
+    }
+
+    /// The search for trees that cost least, where labels cost so much by class, and leaves and
+    /// columns what they cost here.
+    pub(super) fn with_costs(&self, costs: &[Cost]) -> Result<Problem> {
+        let costs = self.of_all_classes(costs.to_vec());
+        let shape = self.problem.shape;
+        let mut problem =
+            scalar::problem(&self.problem, &self.classes, costs, self.leaf_cost, shape)?;
+        problem.feature_costs.clone_from(&self.problem.feature_costs);
+        Ok(problem)
     }
 
     /// This problem, with trees that keep to a context too.

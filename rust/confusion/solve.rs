@@ -326,15 +326,7 @@ impl<const N: usize> Search<'_, '_, N> {
         let unit = of.units.per_one * (1.0 - 1e-12);
         let whole = |at: usize| (slopes[at] * of.by_class[at / k] as f64 * unit) as Cost;
         let costs: Vec<Cost> = (0..k * k).map(whole).collect();
-        let (shape, leaf_cost) = (of.problem.shape, of.leaf_cost);
-        let mut problem = scalar::problem(
-            &of.problem,
-            &of.classes,
-            of.of_all_classes(costs.clone()),
-            leaf_cost,
-            shape,
-        )?;
-        problem.feature_costs.clone_from(&of.problem.feature_costs);
+        let problem = of.with_costs(&costs)?;
         let start = (start * of.units.per_one).floor() as Cost;
         Ok(Some(Relaxed { costs, start, slopes, has_plane: true, problem }))
     }
@@ -356,15 +348,7 @@ impl<const N: usize> Search<'_, '_, N> {
             Some(relaxed) => relaxed,
             None => {
                 let costs = vec![0; of.by_class.len().pow(2)];
-                let (shape, leaf_cost) = (of.problem.shape, of.leaf_cost);
-                let mut problem = scalar::problem(
-                    &of.problem,
-                    &of.classes,
-                    of.of_all_classes(costs.clone()),
-                    leaf_cost,
-                    shape,
-                )?;
-                problem.feature_costs.clone_from(&of.problem.feature_costs);
+                let problem = of.with_costs(&costs)?;
                 Relaxed { costs, start: 0, slopes: Vec::new(), has_plane: false, problem }
             }
         };
