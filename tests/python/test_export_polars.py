@@ -122,3 +122,16 @@ def test_thresholds_beyond_the_columns_type_send_all_rows_one_way(dtype, thresho
     wanted = [1 if value <= threshold else 2 for value in frame["x"]]
     assert frame.select(tree.to_polars("leaf")).to_series().to_list() == wanted
     assert tree.apply(frame).tolist() == wanted
+
+
+@pytest.mark.parametrize("labels", [(1, 2**64), (2**64, 1), (-1, 2**63), (2**63, 0), (5, 2**127)])
+def test_labels_are_integers_of_any_size_in_any_order(labels):
+    tree = stump([AGE], 0, 38.5, labels=np.array(labels, dtype=object))
+    ages = pl.DataFrame({"age": [20.0, 50.0]})
+    assert scored(tree, ages, "label").to_list() == list(labels)
+
+
+def test_labels_beyond_all_integers_of_polars_are_an_error():
+    tree = stump([AGE], 0, 38.5, labels=np.array([1, 2**128], dtype=object))
+    with pytest.raises(ValueError, match="polars has no integer as large as the label 3402"):
+        tree.to_polars()

@@ -108,13 +108,26 @@ def _literals(labels: NDArray[Any], chosen: Sequence[Any]) -> list[pl.Expr]:
             f"labels of the types {', '.join(types)} cannot be one column of a frame: score with "
             "predict, or fit with labels of one type"
         )
-    try:
-        dtype = pl.Series(known).dtype if labels.dtype == object else pl.Series(labels).dtype
-    except OverflowError:
-        beyond = max((label for label in known if type(label) is int), key=abs)
-        raise ValueError(f"polars has no integer as large as the label {shown(beyond)}") from None
+    if labels.dtype == object:
+        dtype = _integers(known) if types == ["int"] else pl.Series(known).dtype
+    else:
+        dtype = pl.Series(labels).dtype
     by_label = {label: pl.lit(label, dtype=dtype) for label in known}
     return [by_label[label] for label in chosen]
+
+
+def _integers(labels: list[int]) -> pl.DataType:
+    """The type that holds all these numbers, in whatever order they come."""
+    for dtype, least, most in (
+        (pl.Int64(), -(2**63), 2**63),
+        (pl.UInt64(), 0, 2**64),
+        (pl.Int128(), -(2**127), 2**127),
+        (pl.UInt128(), 0, 2**128),
+    ):
+        if least <= min(labels) and max(labels) < most:
+            return dtype
+    beyond = max(labels, key=abs)
+    raise ValueError(f"polars has no integer as large as the label {shown(beyond)}")
 
 
 def _is_seen(column: Column) -> pl.Expr:
