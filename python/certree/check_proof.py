@@ -126,8 +126,8 @@ class Instance:
         return -(-total * total // (weight << self.shifts[target])) if weight else 0
 
     def loss(self, sums: Sequence[int]) -> int:
-        """What a leaf costs beside its penalty, if its points have these numbers together: what the
-        cheapest label does, or the squares less what they gain by a mean."""
+        """The cost of a leaf without its penalty, from the sums of its points' numbers: that of the
+        cheapest label, or the squares less what a mean gains."""
         if not self.shifts:
             return min(sums)
         gains = [self.gain(at, total, sums[0]) for at, total in enumerate(sums[1:-1])]

@@ -1,4 +1,5 @@
-//! A problem as a checker reads it: points with their answers to questions, and costs by label.
+//! A problem as a checker reads it: points with their answers to questions, and numbers that say
+//! what leaves cost.
 
 use std::fmt;
 

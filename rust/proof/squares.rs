@@ -2,6 +2,7 @@
 //! costs at most.
 
 use crate::cost::Cost;
+use crate::task;
 
 /// What points cost at most adds up to no more.
 const MOST_WORST: i128 = 1 << 59;
@@ -16,13 +17,9 @@ pub struct Squares {
     worst: Vec<Cost>,
 }
 
-/// ⌈s²/w/2^shift⌉: rounding up twice is rounding up once.
+/// ⌈s²/w/2^shift⌉.
 pub fn gain(sum: i64, weight: i64, shift: u32) -> Cost {
-    let square = u128::from(sum.unsigned_abs()).pow(2).div_ceil(1 << shift);
-    match u64::try_from(square) {
-        Ok(square) => square.div_ceil(weight.max(1) as u64) as Cost,
-        Err(_) => square.div_ceil(weight.max(1) as u128) as Cost,
-    }
+    task::gain(sum, weight, shift as i32)
 }
 
 /// What a leaf of points with these numbers costs.

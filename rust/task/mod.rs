@@ -70,7 +70,7 @@ pub(crate) use rough::{AT_ONCE, RoughFormula, RoughLeaves, Sums};
 pub use row_prices::{Price, RowPrices};
 pub use rows::{ROUNDED_SUMS, RowCosts, Weighed};
 pub use scaled::Scaled;
-pub use squares::Squares;
+pub use squares::{Squares, gain};
 pub use squares_input::SquaresInput;
 pub use stated::{Losses, Paying, Routed, Stated};
 pub use summed::Summed;

@@ -65,8 +65,8 @@ pub(super) struct Output {
     pub(super) factor: f64,
 }
 
-/// ⌈s²/w⌉ in units of cost.
-pub(super) fn gain(sum: i64, weight: i64, shift: i32) -> Cost {
+/// ⌈s²/w⌉ in units of cost, which are 2^shift.
+pub fn gain(sum: i64, weight: i64, shift: i32) -> Cost {
     if sum == 0 {
         return 0;
     }

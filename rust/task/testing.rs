@@ -7,7 +7,7 @@ pub use fronts::{obeys_front, obeys_relaxation};
 
 use super::contract::{Structure, Task};
 use crate::error::{Error, Result};
-use random::Random;
+pub(crate) use random::Random;
 
 /// Sets of points that are tried.
 const SETS: usize = 2_000;

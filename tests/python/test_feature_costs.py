@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
+from paying import paid
 from sklearn.base import clone
 
 from certree import (
@@ -36,29 +37,6 @@ COSTS = {
     "blood": FeatureCost(0.06, group="lab", discounted=0.02),
     "scan": FeatureCost(0.08, group="lab", discounted=0.03),
 }
-
-
-def paid(model, X, costs):
-    """What each row pays, from the columns on its path alone."""
-    tests = {}
-    for key, value in costs.items():
-        price = value if isinstance(value, FeatureCost) else FeatureCost(value)
-        for name in key if isinstance(key, tuple) else (key,):
-            tests[name] = (key, price)
-    path = model.decision_path(X)
-    spent = []
-    for row in range(X.height):
-        total, bought = 0.0, {}
-        for node in path[row].indices:
-            key, price = tests.get(model.tree_.nodes[node].column, (None, None))
-            if price is None or key in bought:
-                continue
-            known = price.group is not None and price.group in bought.values()
-            cheap = price.cost if price.discounted is None else price.discounted
-            total += cheap if known else price.cost
-            bought[key] = price.group
-        spent.append(total)
-    return np.array(spent)
 
 
 @pytest.mark.parametrize("objective", ["accuracy", "balanced_accuracy"])

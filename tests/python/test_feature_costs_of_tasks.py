@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from brute import cases
+from paying import Errors
 
 from certree import (
     FeatureCost,
@@ -25,19 +26,6 @@ from certree.estimators._kaplan_meier import AtRisk
 from certree.estimators.survival import exposure_of
 
 SEEDS = cases(25)
-
-
-class Errors:
-    """The lighter of two classes is wrong."""
-
-    def leaf_cost(self, sums):
-        return sums.min(axis=1)
-
-    def answer(self, sums):
-        return int(sums.argmax())
-
-    def row_costs(self, statistics, answers):
-        return statistics.sum(axis=1) - statistics[np.arange(len(answers)), answers]
 
 
 class Spread:

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from brute import cases
+from paying import Errors, paid
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
@@ -55,35 +56,6 @@ COSTS = {
 }
 
 
-def price_of(given, key, X, row):
-    """What this row pays, as it was given."""
-    if isinstance(given, dict):
-        return given[X[key][row]]
-    if isinstance(given, str):
-        return float(X[given][row])
-    return given
-
-
-def paid(model, X, costs=COSTS):
-    """What each row pays, from the columns on its path alone."""
-    path = model.decision_path(X)
-    spent = []
-    for row in range(X.height):
-        total, bought = 0.0, {}
-        for node in path[row].indices:
-            name = model.tree_.nodes[node].column
-            if name not in costs or name in bought:
-                continue
-            test = costs[name]
-            test = test if isinstance(test, FeatureCost) else FeatureCost(test)
-            known = test.group is not None and test.group in bought.values()
-            given = test.discounted if known and test.discounted is not None else test.cost
-            total += price_of(given, name, X, row)
-            bought[name] = test.group
-        spent.append(total)
-    return np.array(spent)
-
-
 @pytest.mark.parametrize("objective", ["accuracy", "balanced_accuracy"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_objective_is_what_rows_lose_and_pay(objective, weighted):
@@ -94,7 +66,7 @@ def test_the_objective_is_what_rows_lose_and_pay(objective, weighted):
     model = OptimalTreeClassifier(objective, max_depth=3, leaf_penalty=0.002, feature_costs=COSTS)
     model.fit(X, y, weights if weighted else None)
     spent = model.feature_costs_paid(X)
-    assert np.allclose(spent, paid(model, X)) and spent.max() > 0
+    assert np.allclose(spent, paid(model, X, COSTS)) and spent.max() > 0
     if objective == "balanced_accuracy":
         each = {label: weights[y == label].sum() for label in ("ill", "well")}
         weights = weights / np.where(y == "ill", each["ill"], each["well"])
@@ -211,17 +183,6 @@ def scored(model, *data, **more):
     return -scorers.objective(model, *data, **more) + model.leaf_penalty * model.get_n_leaves()
 
 
-class Errors:
-    def leaf_cost(self, sums):
-        return sums.min(axis=1)
-
-    def answer(self, sums):
-        return int(sums.argmax())
-
-    def row_costs(self, statistics, answers):
-        return statistics.sum(axis=1) - statistics[np.arange(len(answers)), answers]
-
-
 def fitted(kind, costs, weights=None, **more):
     """A model of each kind, its data, and what each row loses in it as a share of the objective."""
     X, y = table(90, 3)
@@ -267,7 +228,7 @@ def test_every_task_takes_them(kind, weighted):
     X = data[0]
     assert model.status_ == "optimal", model.certificate_
     spent = model.feature_costs_paid(X)
-    assert np.allclose(spent, paid(model, X))
+    assert np.allclose(spent, paid(model, X, COSTS))
     if kind == "policy":
         again = scored(model, X, rewards=data[1], sample_weight=weights)
     else:
@@ -275,7 +236,7 @@ def test_every_task_takes_them(kind, weighted):
     assert again == pytest.approx(model.objective_, rel=1e-6, abs=1e-9)
     # And no tree of the same problem without prices is better once it pays.
     free, _ = fitted(kind, None, weights)
-    free_paid = np.average(paid(free, X), weights=weights)
+    free_paid = np.average(paid(free, X, COSTS), weights=weights)
     assert model.objective_ <= free.objective_ + free_paid + 1e-6
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.feature_costs_paid(X), spent)
@@ -306,7 +267,7 @@ def test_constraints_hold_beside_them():
         given = model.predict(X.drop("far", "near")) == "ill"
         if isinstance(limit, Capacity):
             assert given.mean() <= 0.3
-        spent = paid(model, X)
+        spent = paid(model, X, COSTS)
         assert np.allclose(spent, model.feature_costs_paid(X))
         lost = (model.predict(X) != y).mean() + spent.mean() + 0.002 * model.get_n_leaves()
         assert model.objective_ == pytest.approx(lost, rel=1e-9)

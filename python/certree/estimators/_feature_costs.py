@@ -36,7 +36,7 @@ class FeatureCostEstimator(TreeEstimator):
         return self._feature_costs_of(X, self.apply(X))
 
     def _mean_paid(self, X: Any, leaves: NDArray[np.uint32], weights: Any = None) -> float:
-        """What the rows of X pay on average, which end in these leaves."""
+        """The mean of what rows pay for columns. ``leaves``: in which leaf each row of X ends."""
         return float(np.average(self._feature_costs_of(X, leaves), weights=weights))
 
     def _feature_costs_of(self, X: Any, leaves: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -73,9 +73,12 @@ class FeatureCostEstimator(TreeEstimator):
         classes: tuple[NDArray[np.uint32], int] | None = None,
         factors: NDArray[np.float64] | None = None,
     ) -> tuple[FeatureCosts | None, _core.FeatureCosts | None]:
-        """What columns cost, and that as the core takes it. ``kept``: which rows weigh something,
-        if not all do. ``classes``: that of each of them, and how many there are, if the goal has
-        classes. ``factors``: of these, where they are not the core's to apply."""
+        """The prices of columns, for the model and for the core; None where nothing costs anything.
+
+        ``kept``: which rows weigh something, if not all do. ``classes``: the class of each such
+        row, and how many classes there are, if the goal has classes. ``factors``: what the weight
+        of each class is multiplied by, where the core does not do that.
+        """
         costs = read(self.feature_costs, [each.column for each in located.cuts])
         if costs is None:
             return None, None
@@ -90,8 +93,8 @@ class FeatureCostEstimator(TreeEstimator):
         kept: NDArray[np.bool_] | None,
         classes: tuple[NDArray[np.uint32], int] | None = None,
     ) -> NDArray[np.float64] | None:
-        """What the rows of each point pay together of each list of prices, by class; None where no
-        prices differ by row."""
+        """By point, class and list of prices: the sum of weight times price over the rows; None
+        where no prices differ by row."""
         if self._prices is None:
             return None
         by_row = self._prices if kept is None else self._prices[kept]
@@ -102,7 +105,7 @@ class FeatureCostEstimator(TreeEstimator):
         weights = located.weights
         with np.errstate(over="ignore"):
             summed = _core.sum_by_point(
-                place.astype(np.uint32), n_points * n_classes, np.ascontiguousarray(by_row), weights
+                place, n_points * n_classes, np.ascontiguousarray(by_row), weights
             )
             total = float(summed.sum())
         if not np.isfinite(total):

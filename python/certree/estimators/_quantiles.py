@@ -103,8 +103,8 @@ def goal(
 def paid_by_weight(
     model: Any, located: ingest.Located, targets: NDArray[np.float64]
 ) -> float:
-    """What a unit of weight pays for a cost of 1: rows pay for tests by their share of all weight,
-    and the objective is divided by the loss."""
+    """What a row with a weight of 1 adds to the summed loss for a cost of 1: its share of all
+    weight, times the loss of one leaf, by which the objective is divided."""
     return _of_one_leaf(model, located, targets) / float(located.points.weights.sum())
 
 

@@ -532,8 +532,8 @@ class OptimalTreeClassifier(ClassifierMixin, _feature_costs.FeatureCostEstimator
     def _costs_by_class(
         self, training: ingest.Training, located: ingest.Located, goal: Any, factors: Any
     ) -> tuple[Any, Any]:
-        """What columns cost, and that as the core takes it: by class, or with the factors of
-        classes applied where the goal knows none."""
+        """The prices of columns, for the model and for the core: those by row are summed by class,
+        or over all classes with their factors where the goal has none."""
         if not isinstance(training, ingest.InMemory):
             return self._column_costs(located, None)
         classes = _feature_costs.by_class(training)

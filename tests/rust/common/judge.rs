@@ -76,8 +76,24 @@ pub fn proved_optimal(problem: &Problem, oracle: &Found, answer: &Answer) -> Res
     })
 }
 
+/// As `keeps_limits`, of these gaps, and of short times and little memory.
+pub fn keeps_tight_limits(case: &Case, gaps: &[f64]) -> Result<(), String> {
+    let none = Limits::default();
+    for &gap in gaps {
+        keeps_limits(case, Limits { gap, ..none.clone() })?;
+    }
+    for micros in [0, 5, 50] {
+        let time = Some(Duration::from_micros(micros));
+        keeps_limits(case, Limits { time, ..none.clone() })?;
+    }
+    for memory in [0, 1 << 12, 1 << 16] {
+        keeps_limits(case, Limits { memory: Some(memory), ..none.clone() })?;
+    }
+    Ok(())
+}
+
 /// Solve within `limits` and judge whatever comes of it.
-pub fn keeps_limits(case: &Case, limits: Limits) -> Result<(), String> {
+fn keeps_limits(case: &Case, limits: Limits) -> Result<(), String> {
     let problem = case.problem().map_err(|e| format!("the case does not build: {e}"))?;
     let oracle = brute::solve(&problem);
     let (gap, memory) = (limits.gap, limits.memory);

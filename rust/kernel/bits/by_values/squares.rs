@@ -286,6 +286,7 @@ impl Ways {
 mod tests {
     use super::*;
     use crate::task::SquaresInput;
+    use crate::task::testing::Random;
 
     /// All ways to part the values.
     fn every(task: &Squares, values: &[Value], min_rows: i64) -> Option<Cost> {
@@ -305,11 +306,8 @@ mod tests {
 
     #[test]
     fn stumps_are_the_best_of_all() {
-        let mut state = 7u64;
-        let mut below = |n: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (state >> 33) % n
-        };
+        let mut random = Random(7);
+        let mut below = |n: u64| random.next() % n;
         for round in 0..4_000 {
             // Whole numbers of points and rows: units are a few rows, or tiny beside them.
             let n_points = 2 + below(12) as usize;

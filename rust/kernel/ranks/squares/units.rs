@@ -91,31 +91,35 @@ impl Units {
 #[cfg(test)]
 mod tests {
     use super::Units;
+    use crate::cost::Cost;
     use crate::kernel::ranks::squares::SquaresKernel;
     use crate::kernel::ranks::squares::together::{AT_ONCE, leaf};
+    use crate::task::testing::Random;
     use crate::task::{SquaresInput, Structure};
 
-    /// Numbers that look random, from the one before.
-    fn next(seed: &mut u64) -> u64 {
-        *seed ^= *seed << 13;
-        *seed ^= *seed >> 7;
-        *seed ^= *seed << 17;
-        *seed
+    /// The sums of a row's rounded numbers over some rows, as one leaf.
+    fn rough(units: &Units, sums: &[i32]) -> f64 {
+        let cost = match *sums {
+            [w, s, q] => leaf(units, &[w, s, q].map(|sum| [sum; AT_ONCE])),
+            [w, s, t, q] => leaf(units, &[w, s, t, q].map(|sum| [sum; AT_ONCE])),
+            _ => panic!("one output or two"),
+        };
+        f64::from(cost[0])
     }
 
     #[test]
     fn no_two_leaves_cost_less() {
-        let seed = &mut 0x9E37_79B9_7F4A_7C15;
+        let mut random = Random(0x5eed);
+        let mut below = |n: u64| (random.next() << 31 | random.next()) % n;
         let mut known = 0;
         for case in 0..4000 {
-            let n = 1 + next(seed) as usize % 40;
-            let most_weight = 1 << (next(seed) % 45);
-            let size = 2f64.powi((next(seed) % 60) as i32 - 30);
-            let few = 1 + next(seed) % 1000;
+            let n = 1 + below(40) as usize;
+            let most_weight = 1 << below(45);
+            let size = 2f64.powi(below(60) as i32 - 30);
+            let few = 1 + below(1000);
             let n_outputs = 1 + case % 2;
-            let mut number = || (next(seed) % few) as f64 * size;
-            let targets = (0..n * n_outputs).map(|_| number()).collect();
-            let weights = (0..n).map(|_| 1 + (next(seed) % most_weight) as i64).collect();
+            let targets = (0..n * n_outputs).map(|_| below(few) as f64 * size).collect();
+            let weights = (0..n).map(|_| 1 + below(most_weight) as i64).collect();
             let input = SquaresInput {
                 n_outputs,
                 targets,
@@ -128,40 +132,26 @@ mod tests {
             let Ok(scaled) = input.build() else { continue };
             let Structure::Squares(squares) = scaled.task.structure() else { panic!("squares") };
             let kernel = SquaresKernel::new(squares, 0, None, (0, true));
-            let width = n_outputs + 2;
-            let numbers: Vec<Vec<i64>> =
-                (0..width).map(|s| (0..n).map(|row| squares.stats(row)[s]).collect()).collect();
+            let stat = |s: usize| (0..n).map(|row| squares.stats(row)[s]).collect();
+            let numbers: Vec<Vec<i64>> = (0..n_outputs + 2).map(stat).collect();
             let Some(units) = Units::of(&kernel, &numbers) else { continue };
             known += 1;
             for _ in 0..20 {
                 // Each row is in one leaf, in the other, or in none.
-                let of: Vec<u64> = (0..n).map(|_| next(seed) % 3).collect();
-                let [exact, rough]: [f64; 2] = [0, 1].map(|what| {
-                    (0..2)
-                        .map(|side| {
-                            let rows = || (0..n).filter(|&row| of[row] == side);
-                            if what == 0 {
-                                let sums: Vec<i64> = numbers
-                                    .iter()
-                                    .map(|x| rows().map(|row| x[row]).sum())
-                                    .collect();
-                                return if sums[0] == 0 {
-                                    0.0
-                                } else {
-                                    squares.leaf(&sums).cost as f64
-                                };
-                            }
-                            let sum =
-                                |s: usize| rows().map(|r| units.rounded(s, numbers[s][r])).sum();
-                            let cost = match n_outputs {
-                                1 => leaf::<3>(&units, &[0, 1, 2].map(|s| [sum(s); AT_ONCE])),
-                                _ => leaf::<4>(&units, &[0, 1, 2, 3].map(|s| [sum(s); AT_ONCE])),
-                            };
-                            f64::from(cost[0])
-                        })
-                        .sum()
-                });
-                let bound = units.at_least(rough as f32);
+                let of: Vec<u64> = (0..n).map(|_| below(3)).collect();
+                let (mut exact, mut roughly): (Cost, f64) = (0, 0.0);
+                for side in 0..2 {
+                    let rows = || (0..n).filter(|&row| of[row] == side);
+                    let sums: Vec<i64> =
+                        numbers.iter().map(|x| rows().map(|row| x[row]).sum()).collect();
+                    exact += squares.leaf(&sums).cost;
+                    let rounded = |(s, x): (usize, &Vec<i64>)| {
+                        rows().map(|row| units.rounded(s, x[row])).sum::<i32>()
+                    };
+                    let sums: Vec<i32> = numbers.iter().enumerate().map(rounded).collect();
+                    roughly += rough(&units, &sums);
+                }
+                let (exact, bound) = (exact as f64, units.at_least(roughly as f32));
                 assert!(bound <= exact, "case {case}: {bound} is more than {exact}");
                 let slack = 2.1 * (units.margin + units.unit);
                 assert!(most_weight > 1 || exact <= bound + slack, "case {case}: far too small");
